@@ -1,0 +1,86 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::serve::serve;
+use crate::load::{
+    Board, Connection, PLACEHOLDER, Pace, Question, Slots, Template, Window, Work, answer, measure, render,
+    wait_on_sockets, wait_on_streams,
+};
+use crate::process::{Scratch, Target};
+
+const WAITERS: usize = 60;
+const SOON: Duration = Duration::from_secs(10);
+
+/// A ceiling inside the test, on a directory that goes with it.
+async fn start() -> (Target, Scratch) {
+    let scratch = Scratch::new(&std::env::temp_dir(), "ceiling-test").expect("a directory");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let database = scratch.path().join("test.db");
+    tokio::spawn(async move { serve(listener, &database).await });
+    (Target { address, pid: std::process::id() }, scratch)
+}
+
+fn question() -> Arc<Question> {
+    let names = Slots::keys(WAITERS as u64);
+    Arc::new(Question {
+        wait_path: format!("/wait/{PLACEHOLDER}"),
+        token: None,
+        answer: Template::new(render("POST", &format!("/wake/{PLACEHOLDER}"), None, Some("{}"))),
+        ids: std::iter::from_fn(|| names.next()).collect(),
+    })
+}
+
+#[tokio::test]
+async fn a_submit_is_numbered_and_the_reply_is_200_bytes_long() {
+    let (target, _scratch) = start().await;
+    let mut connection = Connection::open(target.address).await.expect("a connection");
+    for number in 1..=2 {
+        let reply = connection.exchange(&render("POST", "/submit", None, Some("{}"))).await.expect("a reply");
+        assert_eq!((reply.status, reply.body.len()), (200, 200));
+        let body: serde_json::Value = serde_json::from_slice(reply.body).expect("JSON");
+        assert_eq!(body["id"], json!(number.to_string()));
+    }
+    let reply = connection.exchange(&render("POST", "/submit", None, Some("not JSON"))).await.expect("a reply");
+    assert_eq!(reply.status, 400);
+}
+
+#[tokio::test]
+async fn the_closed_loop_sends_exactly_the_work_it_was_given() {
+    let (target, _scratch) = start().await;
+    let submit = Template::new(render("POST", "/submit", None, Some("{}")));
+    let window = Window { warm_up: Duration::ZERO, length: SOON };
+    let sample = measure(target, 8, Work::new(submit, Slots::keys(400), 200), window).await.expect("a sample");
+    assert!(sample.latency.count() <= 400 && sample.latency.count() > 390, "{}", sample.latency.count());
+    let next = Connection::call(target.address, "POST", "/submit", None, Some(json!({}))).await.expect("a reply");
+    assert_eq!(next.1["id"], "401");
+}
+
+#[tokio::test]
+async fn an_unexpected_status_fails_the_measurement() {
+    let (target, _scratch) = start().await;
+    let missing = Template::new(render("GET", "/nowhere", None, None));
+    let window = Window { warm_up: Duration::ZERO, length: SOON };
+    let outcome = measure(target, 2, Work::new(missing, Slots::keys(4), 200), window).await;
+    assert!(outcome.is_err());
+}
+
+#[tokio::test]
+async fn every_waiter_is_woken_on_sockets_and_on_streams() {
+    let (target, _scratch) = start().await;
+    let pace = Pace { answers: WAITERS, per_second: 1000 };
+    for streams in [false, true] {
+        let (question, board) = (question(), Arc::new(Board::new(WAITERS)));
+        let _waiters = match streams {
+            false => wait_on_sockets(target, &question, &board),
+            true => wait_on_streams(target, &question, &board).await.expect("streams"),
+        };
+        board.until_waiting(WAITERS, SOON).await.expect("all wait");
+        answer(target, &question, &board, pace).await.expect("all answered");
+        board.until_arrived(WAITERS, SOON).await.expect("all arrived");
+        assert_eq!(board.latency.count(), WAITERS as u64);
+    }
+}

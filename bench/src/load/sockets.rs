@@ -1,0 +1,45 @@
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::board::{Board, Question};
+use super::connection::Connection;
+use super::request::render;
+use crate::process::Target;
+
+/// More at once would overflow the server's accept queue, and a lost SYN costs a second.
+const CONNECTING_AT_ONCE: usize = 64;
+
+/// One HTTP/1.1 connection for each id, each with a long-poll open on it. Dropping the set hangs up.
+pub fn wait_on_sockets(target: Target, question: &Arc<Question>, board: &Arc<Board>) -> JoinSet<()> {
+    let gate = Arc::new(Semaphore::new(CONNECTING_AT_ONCE));
+    let mut waiters = JoinSet::new();
+    for index in 0..question.ids.len() {
+        let (question, board, gate) = (Arc::clone(question), Arc::clone(board), Arc::clone(&gate));
+        waiters.spawn(async move {
+            let request = render("GET", &question.path_of(index), question.token.as_deref(), None);
+            drop(question);
+            if let Err(error) = wait(target, index, &request, &board, &gate).await {
+                board.note_failure(error);
+            }
+        });
+    }
+    waiters
+}
+
+async fn wait(target: Target, index: usize, request: &[u8], board: &Board, gate: &Semaphore) -> Result<()> {
+    let permit = gate.acquire().await.context("the gate is closed")?;
+    let mut connection = Connection::open(target.address).await?;
+    connection.send(request).await?;
+    drop(permit);
+    board.note_waiting();
+    loop {
+        let reply = connection.receive().await?;
+        if board.settles(index, reply.status, reply.body)? {
+            return Ok(());
+        }
+        connection.send(request).await?;
+    }
+}

@@ -1,0 +1,73 @@
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use http::{Request, header};
+use http_body_util::{BodyExt, Empty};
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use super::board::{Board, Question};
+use crate::process::Target;
+
+/// What every server takes: the default of the HTTP/2 library. The hub would take ten times as many.
+const STREAMS_PER_CONNECTION: usize = 200;
+
+type Sender = SendRequest<Empty<Bytes>>;
+
+/// One HTTP/2 stream for each id, 200 to a connection. Dropping the set hangs up.
+pub async fn wait_on_streams(target: Target, question: &Arc<Question>, board: &Arc<Board>) -> Result<JoinSet<()>> {
+    let mut tasks = JoinSet::new();
+    let all: Vec<usize> = (0..question.ids.len()).collect();
+    for indexes in all.chunks(STREAMS_PER_CONNECTION) {
+        let sender = connect(target, &mut tasks).await?;
+        for &index in indexes {
+            let (question, board, sender) = (Arc::clone(question), Arc::clone(board), sender.clone());
+            tasks.spawn(async move {
+                if let Err(error) = wait(index, &question, &board, sender).await {
+                    board.note_failure(error);
+                }
+            });
+        }
+    }
+    Ok(tasks)
+}
+
+async fn connect(target: Target, tasks: &mut JoinSet<()>) -> Result<Sender> {
+    let stream = TcpStream::connect(target.address).await?;
+    stream.set_nodelay(true)?;
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder.initial_max_send_streams(STREAMS_PER_CONNECTION);
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.context("no HTTP/2 handshake")?;
+    tasks.spawn(async move {
+        // How it ended is told by the streams on it.
+        let _ = connection.await;
+    });
+    Ok(sender)
+}
+
+async fn wait(index: usize, question: &Question, board: &Board, mut sender: Sender) -> Result<()> {
+    let mut noted = false;
+    loop {
+        let reply = sender.send_request(request(index, question)?);
+        if !std::mem::replace(&mut noted, true) {
+            board.note_waiting();
+        }
+        let reply = reply.await.context("a stream was refused")?;
+        let status = reply.status().as_u16();
+        let body = reply.into_body().collect().await?.to_bytes();
+        if board.settles(index, status, &body)? {
+            return Ok(());
+        }
+    }
+}
+
+fn request(index: usize, question: &Question) -> Result<Request<Empty<Bytes>>> {
+    let mut request = Request::get(format!("http://127.0.0.1{}", question.path_of(index)));
+    if let Some(token) = &question.token {
+        request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+    }
+    Ok(request.body(Empty::new())?)
+}

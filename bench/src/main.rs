@@ -1,0 +1,96 @@
+//! Measures the hub against the ceiling of this machine.
+
+mod ceiling;
+mod load;
+mod process;
+mod report;
+mod scenario;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+
+use process::HubOptions;
+use report::{Machine, Report};
+use scenario::{Scenario, Settings};
+
+#[derive(Parser)]
+#[command(about = "Measures the hub against the ceiling of this machine")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the ceiling: the hub's stack with nothing in it
+    Ceiling {
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+        /// The SQLite file it writes to
+        #[arg(long)]
+        db: PathBuf,
+    },
+    /// Measure
+    Run(RunArgs),
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// What to measure; may be repeated; without it everything that measures a hub
+    #[arg(long, value_enum)]
+    scenario: Vec<Scenario>,
+    /// The hub to measure
+    #[arg(long, default_value = "target/release/countersign")]
+    hub: PathBuf,
+    /// Length of one measuring window
+    #[arg(long, default_value_t = 4)]
+    seconds: u64,
+    /// Few and short rounds: shows that everything works, not how fast it is
+    #[arg(long)]
+    quick: bool,
+    /// Where the servers keep their data meanwhile; should be a real disk
+    #[arg(long, default_value = "target/bench")]
+    dir: PathBuf,
+    /// Where the figures go as JSON
+    #[arg(long, default_value = "target/bench/figures.json")]
+    out: PathBuf,
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Ceiling { listen, db } => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(ceiling::run(listen, &db))
+        }
+        Command::Run(args) => {
+            // One thread: the generator must leave the machine to the server.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(run(args))
+        }
+    }
+}
+
+async fn run(args: RunArgs) -> Result<()> {
+    std::fs::create_dir_all(&args.dir)?;
+    std::fs::create_dir_all(args.out.parent().unwrap_or(Path::new(".")))?;
+    let hub = HubOptions { binary: args.hub, root: args.dir.canonicalize()?, loopback_callbacks: false };
+    let settings = if args.quick { Settings::quick(hub) } else { Settings::full(hub, args.seconds) };
+    let wanted = if args.scenario.is_empty() { Scenario::OF_A_HUB.to_vec() } else { args.scenario };
+    let mut report = Report { machine: Machine::here(), outcomes: Vec::new() };
+    for scenario in wanted {
+        let outcome = scenario.run(&settings).await?;
+        report::print(&outcome);
+        report.outcomes.push(outcome);
+        // After each one: what was measured stays, even if the next one fails.
+        save(&report, &args.out)?;
+    }
+    println!("\nfigures in {}", args.out.display());
+    Ok(())
+}
+
+fn save(report: &Report, file: &Path) -> Result<()> {
+    std::fs::write(file, serde_json::to_vec_pretty(report)?).with_context(|| format!("cannot write {}", file.display()))
+}

@@ -1,0 +1,59 @@
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use super::Target;
+use super::child::Server;
+use super::scratch::Scratch;
+use crate::load::Connection;
+
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// The ceiling in a process of its own: this program, started again.
+pub struct Ceiling {
+    server: Server,
+    scratch: Scratch,
+    pub target: Target,
+}
+
+impl Ceiling {
+    pub async fn start(root: &Path) -> Result<Self> {
+        Self::start_in(Scratch::new(root, "ceiling")?).await
+    }
+
+    /// Stops it and starts it again on the same data.
+    pub async fn restart(self) -> Result<Self> {
+        self.server.stop().await?;
+        Self::start_in(self.scratch).await
+    }
+
+    async fn start_in(scratch: Scratch) -> Result<Self> {
+        let log = scratch.path().join("log");
+        // What the last one printed would be taken for the new address.
+        let _ = std::fs::remove_file(&log);
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["ceiling", "--listen", "127.0.0.1:0", "--db"]).arg(scratch.path().join("ceiling.db"));
+        let mut server = Server::start(&mut command, &log)?;
+        let address = address_in(&log, &mut server).await?;
+        let (status, _) = Connection::call(address, "GET", "/health", None, None).await?;
+        ensure!(status == 200, "the ceiling is not well: {status}");
+        let target = Target { address, pid: server.pid() };
+        Ok(Self { server, scratch, target })
+    }
+}
+
+async fn address_in(log: &Path, server: &mut Server) -> Result<SocketAddr> {
+    let deadline = Instant::now() + READY_WITHIN;
+    loop {
+        server.ensure_running()?;
+        let printed = std::fs::read_to_string(log)?;
+        if let Some(line) = printed.lines().next().filter(|_| printed.ends_with('\n')) {
+            return Ok(line.parse()?);
+        }
+        ensure!(Instant::now() < deadline, "the ceiling did not say where it listens");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}

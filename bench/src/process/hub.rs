@@ -1,0 +1,129 @@
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Target;
+use super::child::Server;
+use super::scratch::Scratch;
+use crate::load::Connection;
+
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Limits would be measured instead of speed.
+const CONFIG: &str = "[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
+
+#[derive(Clone)]
+pub struct HubOptions {
+    pub binary: PathBuf,
+    pub root: PathBuf,
+    pub loopback_callbacks: bool,
+}
+
+/// A real hub on a data directory of its own.
+pub struct Hub {
+    server: Server,
+    scratch: Scratch,
+    options: HubOptions,
+    owner_token: String,
+    pub target: Target,
+    /// From starting the process to the first 200 of /health.
+    pub ready_after: Duration,
+}
+
+#[derive(Clone)]
+pub struct Agent {
+    pub id: String,
+    pub token: String,
+}
+
+#[derive(Deserialize)]
+struct HubFile {
+    url: String,
+    token: String,
+    pid: u32,
+}
+
+impl Hub {
+    pub async fn start(options: &HubOptions) -> Result<Self> {
+        let scratch = Scratch::new(&options.root, "hub")?;
+        fs::write(scratch.path().join("config.toml"), CONFIG)?;
+        Self::start_in(scratch, options.clone()).await
+    }
+
+    /// Stops it and starts it again on the same data.
+    pub async fn restart(self) -> Result<Self> {
+        self.server.stop().await?;
+        Self::start_in(self.scratch, self.options).await
+    }
+
+    /// Kills it and starts it again on the same data.
+    pub async fn crash_and_restart(self) -> Result<Self> {
+        drop(self.server);
+        Self::start_in(self.scratch, self.options).await
+    }
+
+    async fn start_in(scratch: Scratch, options: HubOptions) -> Result<Self> {
+        let data = scratch.path().join("data");
+        // Left behind by a kill; it would be taken for the file of the new process.
+        let _ = fs::remove_file(data.join("hub.json"));
+        let mut command = Command::new(&options.binary);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+        command.arg("--config").arg(scratch.path().join("config.toml"));
+        if options.loopback_callbacks {
+            command.arg("--allow-loopback-callbacks");
+        }
+        let started = Instant::now();
+        let mut server = Server::start(&mut command, &scratch.path().join("log"))?;
+        let (file, address) = ready(&data.join("hub.json"), &mut server, started).await.with_context(|| {
+            let log = fs::read_to_string(scratch.path().join("log")).unwrap_or_default();
+            format!("the hub is not ready; it said:\n{log}")
+        })?;
+        let ready_after = started.elapsed();
+        let target = Target { address, pid: server.pid() };
+        Ok(Self { server, scratch, options, owner_token: file.token, target, ready_after })
+    }
+
+    pub fn owner_token(&self) -> &str {
+        &self.owner_token
+    }
+
+    pub async fn add_agent(&self, id: &str) -> Result<Agent> {
+        let made = self.admin("/v1/admin/agents", json!({ "id": id }), 201).await?;
+        let token = made["token"].as_str().context("the new agent has no token")?;
+        Ok(Agent { id: id.to_owned(), token: token.to_owned() })
+    }
+
+    pub async fn approve_callback(&self, agent: &Agent, host: SocketAddr) -> Result<()> {
+        let body = json!({ "agent_id": agent.id, "host": host.to_string() });
+        self.admin("/v1/admin/callbacks/approve", body, 200).await?;
+        Ok(())
+    }
+
+    async fn admin(&self, path: &str, body: Value, expect: u16) -> Result<Value> {
+        let (status, reply) =
+            Connection::call(self.target.address, "POST", path, Some(&self.owner_token), Some(body)).await?;
+        ensure!(status == expect, "{path} said {status}: {reply}");
+        Ok(reply)
+    }
+}
+
+async fn ready(file: &std::path::Path, server: &mut Server, started: Instant) -> Result<(HubFile, SocketAddr)> {
+    loop {
+        server.ensure_running()?;
+        let found = fs::read(file).ok().and_then(|text| serde_json::from_slice::<HubFile>(&text).ok());
+        if let Some(found) = found.filter(|found| found.pid == server.pid()) {
+            let address: SocketAddr = found.url.trim_start_matches("http://").trim_end_matches('/').parse()?;
+            if let Ok((200, _)) = Connection::call(address, "GET", "/health", None, None).await {
+                return Ok((found, address));
+            }
+        }
+        ensure!(started.elapsed() < READY_WITHIN, "no /health within {READY_WITHIN:?}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}

@@ -1,0 +1,22 @@
+//! The servers under measurement: started, looked at through /proc, and always ended.
+
+mod ceiling;
+mod child;
+mod hub;
+mod scratch;
+mod usage;
+
+use std::net::SocketAddr;
+
+pub use ceiling::Ceiling;
+pub use hub::{Agent, Hub, HubOptions};
+#[cfg(test)]
+pub use scratch::Scratch;
+pub use usage::{MachineTime, Usage, rss_bytes, settle};
+
+/// A server that runs: where it listens and which process it is.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub address: SocketAddr,
+    pub pid: u32,
+}

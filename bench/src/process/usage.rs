@@ -1,0 +1,97 @@
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+/// Linux tells processor time in hundredths of a second, on every architecture the hub runs on.
+const TICK_MS: u64 = 10;
+const SETTLE_STEP: Duration = Duration::from_millis(300);
+const SETTLE_WITHIN: Duration = Duration::from_secs(30);
+
+/// What a process has used so far, and what the disks have done so far.
+#[derive(Clone, Copy)]
+pub struct Usage {
+    pub cpu: Duration,
+    /// Flushes of every disk of the machine: with one busy server these are its fsyncs.
+    pub flushes: u64,
+}
+
+impl Usage {
+    pub fn of(pid: u32) -> Result<Self> {
+        let ticks = process_ticks(&pid.to_string())?;
+        Ok(Self { cpu: Duration::from_millis(TICK_MS * (ticks[0] + ticks[1])), flushes: disk_flushes()? })
+    }
+}
+
+pub fn rss_bytes(pid: u32) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kibibytes * 1024)
+}
+
+/// Waits until a process uses no processor time any more.
+pub async fn settle(pid: u32) -> Result<()> {
+    let deadline = Instant::now() + SETTLE_WITHIN;
+    let mut before = Usage::of(pid)?.cpu;
+    loop {
+        tokio::time::sleep(SETTLE_STEP).await;
+        let now = Usage::of(pid)?.cpu;
+        if now == before {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "the server did not come to rest within {SETTLE_WITHIN:?}");
+        before = now;
+    }
+}
+
+/// Processor time of the whole machine and of this program with all the servers it has ended: the difference is what
+/// others took, and says how much a figure can be trusted.
+pub struct MachineTime {
+    started: Instant,
+    all: Duration,
+    own: Duration,
+}
+
+impl MachineTime {
+    pub fn now() -> Result<Self> {
+        let own = process_ticks("self")?.iter().sum::<u64>();
+        Ok(Self {
+            started: Instant::now(),
+            all: Duration::from_millis(TICK_MS * machine_ticks()?),
+            own: Duration::from_millis(TICK_MS * own),
+        })
+    }
+
+    /// The share of the machine that others used since `self` was taken, between 0 and 1.
+    pub fn taken_by_others(&self) -> Result<f64> {
+        let now = Self::now()?;
+        let others = now.all.saturating_sub(self.all).saturating_sub(now.own.saturating_sub(self.own));
+        let cores = std::thread::available_parallelism()?.get() as f64;
+        Ok(others.as_secs_f64() / (self.started.elapsed().as_secs_f64() * cores))
+    }
+}
+
+/// User and system time of a process, then those of its children that have ended.
+fn process_ticks(pid: &str) -> Result<[u64; 4]> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).with_context(|| format!("process {pid} is gone"))?;
+    // The name of the process may hold blanks and brackets: count from the last bracket.
+    let (_, fields) = stat.rsplit_once(')').context("unreadable stat")?;
+    let mut ticks = fields.split_whitespace().skip(11).map(str::parse);
+    let mut next = || -> Result<u64> { Ok(ticks.next().context("short stat")??) };
+    Ok([next()?, next()?, next()?, next()?])
+}
+
+/// User, nice, system, irq, softirq and stolen time of all cores.
+fn machine_ticks() -> Result<u64> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let line = stat.lines().next().context("empty stat")?;
+    let ticks: Vec<u64> = line.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0)).collect();
+    ensure!(ticks.len() >= 8, "short stat");
+    Ok(ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] + ticks[7])
+}
+
+fn disk_flushes() -> Result<u64> {
+    let disks = fs::read_to_string("/proc/diskstats")?;
+    Ok(disks.lines().filter_map(|line| line.split_whitespace().nth(18)?.parse::<u64>().ok()).sum())
+}

@@ -1,0 +1,124 @@
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::pairs::in_turns;
+use super::{Settings, requests};
+use crate::load::{Sample, Slot, Slots, Window, Work, drain, measure};
+use crate::process::{Agent, Hub, Usage, rss_bytes, settle};
+use crate::report::{Figure, Goal};
+
+const FILLERS: usize = 256;
+const CHUNK: usize = 20_000;
+/// Both stores have as many open messages, whatever their size: the inbox is what people have to answer, not what was.
+const OPEN: usize = 2_000;
+const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+const IDLE: Duration = Duration::from_secs(5);
+const MEBIBYTE: f64 = 1024.0 * 1024.0;
+
+/// A hub with its store filled.
+struct Filled {
+    hub: Hub,
+    agent: Agent,
+    ids: Vec<Slot>,
+}
+
+/// Medians of one pass over the four operations, in milliseconds.
+type Medians = [f64; 4];
+const OPERATIONS: [&str; 4] = ["submit", "answer", "pull", "list inbox"];
+
+/// A small and a large store side by side, measured in turns.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let fresh_hub = Hub::start(&settings.hub).await?;
+    let fresh = rss_bytes(fresh_hub.target.pid)? as f64;
+    drop(fresh_hub);
+    let small = fill(settings, settings.small).await?;
+    let large = fill(settings, settings.large).await?;
+    let mut figures =
+        vec![Figure::single("memory of a fresh hub", "MiB", vec![fresh / MEBIBYTE]).goal(Goal::ValueAtMost(20.0))];
+    for connections in [1, 32] {
+        let (large_runs, small_runs) = in_turns(
+            settings.rounds,
+            async || operations(&large, connections).await,
+            async || operations(&small, connections).await,
+        )
+        .await?;
+        figures.extend(slowdowns(settings, connections, &large_runs, &small_runs));
+    }
+    drop(small);
+    figures.extend(start_up(settings, large.hub).await?);
+    Ok(figures)
+}
+
+async fn fill(settings: &Settings, messages: usize) -> Result<Filled> {
+    let hub = Hub::start(&settings.hub).await?;
+    let agent = hub.add_agent("bench").await?;
+    let mut ids = Vec::with_capacity(messages);
+    while ids.len() < messages {
+        let chunk = CHUNK.min(messages - ids.len());
+        let fill = requests::submit(&agent, Slots::keys(chunk as u64)).capturing();
+        let mut new = drain(hub.target, FILLERS, fill).await?;
+        ids.extend_from_slice(&new);
+        if ids.len() == messages {
+            new.truncate(chunk.saturating_sub(OPEN));
+        }
+        drain(hub.target, FILLERS, requests::resolve(&hub, new)).await?;
+    }
+    Ok(Filled { hub, agent, ids })
+}
+
+/// Few requests, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
+async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
+    let Filled { hub, agent, ids } = filled;
+    let count = if connections == 1 { 500 } else { 1500 };
+    let run = async |work: Work| measure(hub.target, connections, work, WHOLE_WORK).await;
+    let submit = run(requests::submit(agent, Slots::keys(count)).capturing()).await?;
+    let answer = run(requests::resolve(hub, submit.ids.clone())).await?;
+    let pull = run(requests::pull(agent, scattered(ids, 2 * count as usize))).await?;
+    let list = run(requests::list_inbox(hub, count)).await?;
+    let median = |sample: &Sample| sample.millis(0.5);
+    Ok([median(&submit), median(&answer), median(&pull), median(&list)])
+}
+
+fn slowdowns(settings: &Settings, connections: usize, large: &[Medians], small: &[Medians]) -> Vec<Figure> {
+    let figure = |operation: usize| {
+        let runs = |side: &[Medians]| side.iter().map(|run| run[operation]).collect();
+        let name = format!("{} at {connections}, {} stored: p50", OPERATIONS[operation], settings.large);
+        Figure::single(name, "ms", runs(large)).against("small store", runs(small)).goal(Goal::RatioAtMost(1.3))
+    };
+    (0..OPERATIONS.len()).map(figure).collect()
+}
+
+async fn start_up(settings: &Settings, hub: Hub) -> Result<Vec<Figure>> {
+    let (mut stopped, mut killed) = (Vec::new(), Vec::new());
+    let mut hub = hub;
+    for _ in 0..settings.rounds {
+        hub = hub.restart().await?;
+        stopped.push(hub.ready_after.as_secs_f64() * 1e3);
+        hub = hub.crash_and_restart().await?;
+        killed.push(hub.ready_after.as_secs_f64() * 1e3);
+    }
+    settle(hub.target.pid).await?;
+    let before = Usage::of(hub.target.pid)?.cpu;
+    tokio::time::sleep(IDLE).await;
+    let idle = Usage::of(hub.target.pid)?.cpu.saturating_sub(before).as_secs_f64() * 1e3;
+    let name = |after: &str| format!("start with {} stored, after a {after}", settings.large);
+    Ok(vec![
+        Figure::single(name("stop"), "ms", stopped).goal(Goal::ValueAtMost(300.0)),
+        Figure::single(name("kill"), "ms", killed).goal(Goal::ValueAtMost(300.0)),
+        Figure::single(format!("cpu of {} idle seconds", IDLE.as_secs()), "ms", vec![idle])
+            .goal(Goal::ValueAtMost(10.0)),
+    ])
+}
+
+/// Ids from all over the store, the same ones in every run.
+fn scattered(ids: &[Slot], count: usize) -> Vec<Slot> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut pick = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ids[(state % ids.len() as u64) as usize]
+    };
+    (0..count).map(|_| pick()).collect()
+}

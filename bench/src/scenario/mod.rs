@@ -1,0 +1,62 @@
+//! What is measured. Each scenario starts its own servers, measures hub and base in turns, and ends what it started.
+
+mod calibrate;
+mod growth;
+mod pairs;
+mod push;
+mod receiver;
+mod requests;
+mod resolve;
+mod settings;
+mod submit;
+mod wait;
+mod waiting;
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+pub use settings::Settings;
+
+use crate::process::MachineTime;
+use crate::report::Outcome;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scenario {
+    /// Submits a second, against the ceiling
+    Submit,
+    /// Answers a second, against the ceiling
+    Resolve,
+    /// 10,000 agents waiting on sockets: memory, and latency from answer to waiter
+    Wait,
+    /// 50,000 agents waiting on one hub, as HTTP/2 streams
+    Wait50k,
+    /// What a hundred times more stored messages cost
+    Growth,
+    /// Signed pushes a second, with and without a receiver that hangs
+    Push,
+    /// The ceiling alone: what this machine can do now
+    Calibrate,
+}
+
+impl Scenario {
+    /// Everything that measures a hub.
+    pub const OF_A_HUB: [Self; 6] = [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push];
+
+    pub async fn run(self, settings: &Settings) -> Result<Outcome> {
+        let (before, started) = (MachineTime::now()?, Instant::now());
+        let (scenario, figures) = match self {
+            Self::Submit => ("submit", submit::run(settings).await),
+            Self::Resolve => ("resolve", resolve::run(settings).await),
+            Self::Wait => ("wait", wait::on_sockets(settings).await),
+            Self::Wait50k => ("wait50k", wait::on_streams(settings).await),
+            Self::Growth => ("growth", growth::run(settings).await),
+            Self::Push => ("push", push::run(settings).await),
+            Self::Calibrate => ("calibrate", calibrate::run(settings).await),
+        };
+        let figures = figures.with_context(|| format!("scenario {scenario}"))?;
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Outcome { scenario, seconds, taken_by_others: before.taken_by_others()?, figures })
+    }
+}

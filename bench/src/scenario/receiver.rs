@@ -1,0 +1,136 @@
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::load::Head;
+
+const LARGEST_PUSH: usize = 64 * 1024;
+
+/// Somebody who takes pushes. Dropping it closes its door.
+pub struct Receiver {
+    pub address: SocketAddr,
+    taken: Arc<Taken>,
+    _tasks: JoinSet<()>,
+}
+
+#[derive(Default)]
+struct Taken {
+    pushes: Mutex<Pushes>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Pushes {
+    resolutions: HashSet<String>,
+    last_at: Option<Instant>,
+    failure: Option<anyhow::Error>,
+}
+
+impl Receiver {
+    pub async fn answering() -> Result<Self> {
+        Self::open(Ipv4Addr::LOCALHOST, true).await
+    }
+
+    /// Takes a connection and never says a word. On an address of its own, as another host would be.
+    pub async fn hanging() -> Result<Self> {
+        Self::open(Ipv4Addr::new(127, 0, 0, 2), false).await
+    }
+
+    async fn open(host: Ipv4Addr, answers: bool) -> Result<Self> {
+        let listener = TcpListener::bind((host, 0)).await?;
+        let address = listener.local_addr()?;
+        let taken = Arc::new(Taken::default());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(accept(listener, Arc::clone(&taken), answers));
+        Ok(Self { address, taken, _tasks: tasks })
+    }
+
+    /// When the last of `count` different resolutions came in.
+    pub async fn until_taken(&self, count: usize, within: Duration) -> Result<Instant> {
+        let all = async {
+            loop {
+                if let Some(done) = self.taken.done(count)? {
+                    return anyhow::Ok(done);
+                }
+                self.taken.changed.notified().await;
+            }
+        };
+        timeout(within, all).await.with_context(|| format!("not all of {count} pushes came within {within:?}"))?
+    }
+}
+
+impl Taken {
+    fn done(&self, count: usize) -> Result<Option<Instant>> {
+        let mut pushes = self.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failure) = pushes.failure.take() {
+            return Err(failure);
+        }
+        Ok(pushes.last_at.filter(|_| pushes.resolutions.len() >= count))
+    }
+
+    fn note(&self, push: Result<String>) {
+        let mut pushes = self.pushes.lock().unwrap_or_else(PoisonError::into_inner);
+        match push {
+            Ok(resolution) => {
+                if pushes.resolutions.insert(resolution) {
+                    pushes.last_at = Some(Instant::now());
+                }
+            }
+            Err(error) => pushes.failure = Some(error),
+        }
+        self.changed.notify_one();
+    }
+}
+
+async fn accept(listener: TcpListener, taken: Arc<Taken>, answers: bool) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let taken = Arc::clone(&taken);
+        connections.spawn(async move {
+            if answers {
+                // A hub that was killed hangs up; that is not the receiver's business.
+                let _ = take_pushes(stream, &taken).await;
+            } else {
+                hold(stream).await;
+            }
+        });
+    }
+}
+
+async fn hold(stream: TcpStream) {
+    let _stream = stream;
+    std::future::pending::<()>().await;
+}
+
+async fn take_pushes(mut stream: TcpStream, taken: &Taken) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let mut buffer = Vec::with_capacity(4096);
+    while stream.read_buf(&mut buffer).await? > 0 {
+        ensure!(buffer.len() <= LARGEST_PUSH, "a push is larger than {LARGEST_PUSH} bytes");
+        let Some(head) = Head::find(&buffer)? else { continue };
+        let length = head.length + head.content_length()?.context("a push has no content-length")?;
+        if buffer.len() < length {
+            continue;
+        }
+        taken.note(signed_resolution(&head));
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await?;
+        buffer.drain(..length);
+    }
+    Ok(())
+}
+
+/// The resolution a push is about; a push that is not signed in both ways is no push.
+fn signed_resolution(head: &Head<'_>) -> Result<String> {
+    for name in ["a2h-signature", "webhook-signature"] {
+        ensure!(head.field(name).is_some_and(|value| !value.is_empty()), "a push came without {name}");
+    }
+    Ok(head.field("webhook-id").context("a push came without webhook-id")?.to_owned())
+}

@@ -1,0 +1,39 @@
+use anyhow::Result;
+
+use super::pairs::in_turns;
+use super::submit::throughput;
+use super::{Settings, requests};
+use crate::load::{Slots, drain, measure};
+use crate::process::{Ceiling, Hub};
+use crate::report::Figure;
+
+/// More than any hub on this kind of machine resolves in a second, so that a window ends by the clock.
+const ENOUGH_PER_SECOND: f64 = 20_000.0;
+const FILLERS: usize = 256;
+
+/// Answers to asks submitted just before, against the ceiling's one-row submit.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let window = settings.window;
+    let asks = ((window.warm_up + window.length).as_secs_f64() * ENOUGH_PER_SECOND) as u64;
+    let mut figures = Vec::new();
+    for connections in [32, 256] {
+        let hub = Hub::start(&settings.hub).await?;
+        let ceiling = Ceiling::start(&settings.hub.root).await?;
+        let agent = hub.add_agent("bench").await?;
+        let (hub_runs, ceiling_runs) = in_turns(
+            settings.rounds,
+            async || {
+                let fill = requests::submit(&agent, Slots::keys(asks)).capturing();
+                let ids = drain(hub.target, FILLERS, fill).await?;
+                measure(hub.target, connections, requests::resolve(&hub, ids), window).await
+            },
+            async || {
+                let work = requests::to_ceiling("/submit", Slots::endless());
+                measure(ceiling.target, connections, work, window).await
+            },
+        )
+        .await?;
+        figures.extend(throughput("resolve", connections, 0.5, &hub_runs, &ceiling_runs));
+    }
+    Ok(figures)
+}

@@ -1,0 +1,52 @@
+use std::time::Duration;
+
+use crate::load::Window;
+use crate::process::HubOptions;
+
+/// How much of everything.
+pub struct Settings {
+    pub hub: HubOptions,
+    pub window: Window,
+    /// How often each side of a pair is measured.
+    pub rounds: usize,
+    /// Agents that wait on a socket each.
+    pub sockets: usize,
+    /// Agents that wait on an HTTP/2 stream each.
+    pub streams: usize,
+    /// Messages in the small and in the large store.
+    pub small: usize,
+    pub large: usize,
+    /// Pushes to a receiver that answers, and to one that hangs.
+    pub pushes: usize,
+    pub hanging: usize,
+}
+
+impl Settings {
+    pub fn full(hub: HubOptions, seconds: u64) -> Self {
+        Self {
+            hub,
+            window: Window { warm_up: Duration::from_millis(500), length: Duration::from_secs(seconds) },
+            rounds: 4,
+            sockets: 10_000,
+            streams: 50_000,
+            small: 10_000,
+            large: 1_000_000,
+            pushes: 20_000,
+            hanging: 2_000,
+        }
+    }
+
+    /// Finds mistakes, not figures.
+    pub fn quick(hub: HubOptions) -> Self {
+        Self {
+            rounds: 1,
+            sockets: 1_000,
+            streams: 3_000,
+            small: 3_000,
+            large: 12_000,
+            pushes: 2_000,
+            hanging: 200,
+            ..Self::full(hub, 1)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Settings, requests};
+use crate::load::{Board, PLACEHOLDER, Pace, Question, Slots, answer, drain, wait_on_sockets, wait_on_streams};
+use crate::process::{Ceiling, Hub, Target, rss_bytes, settle};
+
+const FILLERS: usize = 256;
+/// Few, so that the buffers of these connections do not hide the memory of the first waiters.
+const READERS: usize = 32;
+const ALL_WAITING_WITHIN: Duration = Duration::from_secs(50);
+const ALL_ARRIVED_WITHIN: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy)]
+pub enum Transport {
+    Sockets,
+    Streams,
+}
+
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub transport: Transport,
+    pub waiters: usize,
+    pub pace: Pace,
+}
+
+/// What waiting cost.
+pub struct Waited {
+    pub bytes_each: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+}
+
+/// The hub is restarted after it was filled, and every message is read once before the first waiter comes: neither the
+/// leftovers of the filling nor the page cache of the store may be taken for memory of waiters, or hide it.
+pub async fn on_hub(settings: &Settings, plan: Plan) -> Result<Waited> {
+    let hub = Hub::start(&settings.hub).await?;
+    let agent = hub.add_agent("bench").await?;
+    let fill = requests::submit(&agent, Slots::keys(plan.waiters as u64)).capturing();
+    let ids = drain(hub.target, FILLERS, fill).await?;
+    let hub = hub.restart().await?;
+    drain(hub.target, READERS, requests::pull(&agent, ids.clone())).await?;
+    let wait_path = format!("/v1/messages/{PLACEHOLDER}?wait=60");
+    let answer = requests::answer_template(&hub);
+    observe(hub.target, plan, Question { wait_path, token: Some(agent.token), answer, ids }).await
+}
+
+/// The same steps on the ceiling, where a waiter needs no message.
+pub async fn on_ceiling(settings: &Settings, plan: Plan) -> Result<Waited> {
+    let ceiling = Ceiling::start(&settings.hub.root).await?;
+    let count = plan.waiters as u64;
+    drain(ceiling.target, FILLERS, requests::to_ceiling("/submit", Slots::keys(count))).await?;
+    let ceiling = ceiling.restart().await?;
+    drain(ceiling.target, READERS, requests::to_ceiling("/echo", Slots::keys(count))).await?;
+    let names = Slots::keys(count);
+    let ids = std::iter::from_fn(|| names.next()).collect();
+    let wait_path = format!("/wait/{PLACEHOLDER}");
+    let answer = requests::wake_template();
+    observe(ceiling.target, plan, Question { wait_path, token: None, answer, ids }).await
+}
+
+async fn observe(target: Target, plan: Plan, question: Question) -> Result<Waited> {
+    settle(target.pid).await?;
+    let before = rss_bytes(target.pid)?;
+    let (question, board) = (Arc::new(question), Arc::new(Board::new(plan.waiters)));
+    let waiters = match plan.transport {
+        Transport::Sockets => wait_on_sockets(target, &question, &board),
+        Transport::Streams => wait_on_streams(target, &question, &board).await?,
+    };
+    board.until_waiting(plan.waiters, ALL_WAITING_WITHIN).await?;
+    settle(target.pid).await?;
+    let after = rss_bytes(target.pid)?;
+    answer(target, &question, &board, plan.pace).await?;
+    board.until_arrived(plan.pace.answers, ALL_ARRIVED_WITHIN).await?;
+    drop(waiters);
+    Ok(Waited {
+        bytes_each: after.saturating_sub(before) as f64 / plan.waiters as f64,
+        p50_ms: board.latency.quantile(0.5).as_secs_f64() * 1e3,
+        p99_ms: board.latency.quantile(0.99).as_secs_f64() * 1e3,
+    })
+}

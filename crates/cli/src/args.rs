@@ -1,0 +1,176 @@
+//! The command line. `serve` is what runs when no command is named, so its flags stand at the top level as well.
+
+mod admin;
+mod answer;
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+pub use admin::{
+    AgentCommand, CallbackCommand, DeliveryCommand, DeliveryState, KeyCommand, PersonCommand, Role, SecretCommand,
+    SignatureAlg,
+};
+pub use answer::{AnswerArgs, Field};
+
+/// One inbox for every agent that has to ask a person.
+///
+/// Without a command it starts the hub, as `countersign serve` does. The other commands talk to a running hub: the one
+/// named by COUNTERSIGN_URL and COUNTERSIGN_TOKEN, else the one that runs on the data directory.
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, subcommand_precedence_over_arg = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub globals: Globals,
+    #[command(flatten)]
+    pub serve: ServeArgs,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Args)]
+pub struct Globals {
+    /// Print JSON for machines.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The data directory [default: $COUNTERSIGN_DATA, else $XDG_DATA_HOME/countersign, else ~/.local/share/countersign]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, PartialEq, Args)]
+#[command(next_help_heading = "Options of the hub")]
+pub struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:7422, or a free port when that one is taken]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// The address agents and people reach the hub by, when it stands behind a proxy.
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// The configuration file (TOML); flags win over it.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The certificate chain (PEM) to serve TLS with.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The private key (PEM) of the certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Serve plain HTTP beyond loopback: everybody on the way can read tokens and answers.
+    #[arg(long)]
+    pub allow_plain_http: bool,
+    /// Development only: let callbacks go to this machine.
+    #[arg(long)]
+    pub allow_loopback_callbacks: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start the hub (what happens without a command, too).
+    Serve(ServeArgs),
+    /// Say what is wrong with this set-up, and what to do about it.
+    Doctor {
+        /// A configuration file to check as well.
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    #[command(flatten)]
+    Client(ClientCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Agents: who may ask, and with which token and signing key.
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Secrets that an agent's callback names by `secret_ref` or `token_ref`.
+    #[command(subcommand)]
+    Secret(SecretCommand),
+    /// People and their access tokens.
+    #[command(subcommand)]
+    Person(PersonCommand),
+    /// List what waits for a person, urgent first.
+    Inbox,
+    /// Show one message in full, with its audit trail.
+    Show {
+        /// The message.
+        id: String,
+    },
+    /// Answer an ask, or complete or dismiss a task.
+    Answer(AnswerArgs),
+    /// Answers on their way to agents.
+    #[command(subcommand)]
+    Delivery(DeliveryCommand),
+    /// The hub's own Ed25519 key.
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+impl Cli {
+    /// Reads the command line of this process; a usage error is printed and ends it with code 2.
+    pub fn read() -> Self {
+        Self::parse().checked().unwrap_or_else(|error| error.exit())
+    }
+
+    /// clap can refuse every top-level flag before a command, or none. `--json` and `--data` are welcome there, the
+    /// flags of the hub are not: `countersign --listen ADDR inbox` would listen to nobody.
+    fn checked(self) -> Result<Self, clap::Error> {
+        if self.command.is_some() && self.serve != ServeArgs::default() {
+            let message = "the flags of the hub stand after `serve`, or without any command";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once("countersign").chain(line.split_whitespace())).and_then(Cli::checked)
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_means_serve_with_its_flags() {
+        let cli = read("--listen 127.0.0.1:0 --data d").unwrap();
+        assert!(cli.command.is_none());
+        assert_eq!(cli.serve.listen.as_deref(), Some("127.0.0.1:0"));
+        let cli = read("serve --listen 127.0.0.1:0 --allow-loopback-callbacks --data d").unwrap();
+        let Some(Command::Serve(serve)) = cli.command else { panic!("not serve") };
+        assert_eq!(serve.listen.as_deref(), Some("127.0.0.1:0"));
+        assert!(serve.allow_loopback_callbacks);
+        assert_eq!(cli.globals.data, Some("d".into()));
+    }
+
+    #[test]
+    fn data_and_json_are_accepted_anywhere() {
+        for line in [
+            "--json --data d inbox",
+            "inbox --json --data d",
+            "agent callback add bot host.example --data d --json",
+            "agent --data d add bot --json",
+            "secret set bot NAME --json --data d",
+            "answer msg_1 yes --json --data d",
+            "doctor --data d --json",
+        ] {
+            let globals = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).globals;
+            assert!(globals.json, "{line}");
+            assert_eq!(globals.data, Some("d".into()), "{line}");
+        }
+    }
+
+    #[test]
+    fn flags_of_the_hub_are_refused_before_another_command() {
+        let error = read("--listen 127.0.0.1:0 inbox").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ArgumentConflict);
+        assert_eq!(error.exit_code(), 2);
+        assert_eq!(read("--tls-cert cert.pem").unwrap_err().exit_code(), 2);
+    }
+}

@@ -1,0 +1,94 @@
+//! `countersign answer`: exactly one outcome, and what may go with it.
+
+use clap::{ArgGroup, Args};
+
+/// Answer an ask, or complete or dismiss a task.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "countersign answer ID [VALUE] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss]"
+)]
+#[command(group = ArgGroup::new("outcome").required(true).args(["value", "text", "fields", "decline", "complete", "dismiss"]))]
+pub struct AnswerArgs {
+    /// The message.
+    pub id: String,
+    /// The answer.
+    ///
+    /// For a confirm an option, or `yes` or `no` for the first or second one; for a select an option's value, label or
+    /// number; for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input, which
+    /// keeps sensitive answers out of the process list and the shell's history.
+    #[arg(allow_negative_numbers = true)]
+    pub value: Option<String>,
+    /// Answer with this text as it stands, where the question allows other text than its options.
+    #[arg(long, allow_hyphen_values = true)]
+    pub text: Option<String>,
+    /// One field of a form; repeat for more.
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = Field::read)]
+    pub fields: Vec<Field>,
+    /// Decline to answer.
+    #[arg(long)]
+    pub decline: bool,
+    /// Report a task as done.
+    #[arg(long)]
+    pub complete: bool,
+    /// Dismiss a task without doing it.
+    #[arg(long)]
+    pub dismiss: bool,
+    /// Tick a checklist item of a task by its number; repeat for more.
+    #[arg(long, value_name = "N", conflicts_with_all = ["value", "text", "fields", "decline"])]
+    pub check: Vec<usize>,
+    /// A word to the agent.
+    #[arg(long, allow_hyphen_values = true)]
+    pub comment: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    pub name: String,
+    pub value: String,
+}
+
+impl Field {
+    fn read(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self { name: name.to_owned(), value: value.to_owned() }),
+            _ => Err("write it as NAME=VALUE".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        answer: AnswerArgs,
+    }
+
+    fn read(words: &[&str]) -> Result<AnswerArgs, clap::Error> {
+        Line::try_parse_from(["answer", "msg_1"].iter().chain(words)).map(|line| line.answer)
+    }
+
+    #[test]
+    fn an_answer_has_exactly_one_outcome() {
+        assert!(read(&["approve"]).is_ok());
+        assert!(read(&["--text", "-5"]).is_ok());
+        assert!(read(&["--decline", "--comment", "not today"]).is_ok());
+        assert!(read(&["--complete", "--check", "1", "--check", "3"]).is_ok());
+        for words in [&[][..], &["approve", "--decline"], &["--complete", "--dismiss"], &["approve", "--check", "1"]] {
+            assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_keeps_everything_after_the_first_equals_sign() {
+        let fields = read(&["--field", "a=b=c", "--field", "empty="]).unwrap().fields;
+        let field = |name: &str, value: &str| Field { name: name.to_owned(), value: value.to_owned() };
+        assert_eq!(fields, [field("a", "b=c"), field("empty", "")]);
+        assert!(read(&["--field", "novalue"]).is_err());
+        assert!(read(&["--field", "=value"]).is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! Talks to a running hub over its HTTP interface.
+
+mod error;
+mod locate;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use reqwest::{Method, Response, Url, redirect};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use error::HubError;
+pub use locate::{Location, Place};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub struct Client {
+    location: Location,
+    http: reqwest::Client,
+}
+
+impl Client {
+    pub fn new(location: Location) -> Result<Self> {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT);
+        let http = location.trust(builder).build()?;
+        Ok(Self { location, http })
+    }
+
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// `path` is given in segments because ids may hold slashes and worse; each is escaped on its own.
+    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, HubError> {
+        let mut url = self.url(path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        self.read(self.send(Method::GET, url, None).await?).await
+    }
+
+    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, HubError> {
+        self.read(self.send(Method::POST, self.url(path), Some(body)).await?).await
+    }
+
+    /// One field of the reply to a GET: the list in `{"agents":[...]}`.
+    pub async fn get_field(&self, path: &[&str], query: &[(&str, &str)], field: &str) -> Result<Value, HubError> {
+        let mut reply = self.get(path, query).await?;
+        reply.get_mut(field).map(Value::take).ok_or_else(|| HubError::strange(format!("its reply has no `{field}`")))
+    }
+
+    /// The reply as it came, whatever its status: for checks that look at more than the body.
+    pub async fn probe(&self, path: &[&str]) -> Result<Response, HubError> {
+        self.send(Method::GET, self.url(path), None).await
+    }
+
+    async fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Response, HubError> {
+        let mut request = self.http.request(method, url).bearer_auth(&self.location.token);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        request.send().await.map_err(|error| HubError::unreachable(&error, &self.location))
+    }
+
+    async fn read(&self, response: Response) -> Result<Value, HubError> {
+        let status = response.status();
+        let body = response.bytes().await.map_err(|error| HubError::unreachable(&error, &self.location))?;
+        if !status.is_success() {
+            return Err(HubError::refused(status, &body));
+        }
+        serde_json::from_slice(&body).map_err(|_| HubError::strange("its reply is not JSON".to_owned()))
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.location.url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+}
+
+/// Reads a reply of the hub into the shape this client knows.
+pub fn typed<T: DeserializeOwned>(reply: &Value) -> Result<T, HubError> {
+    T::deserialize(reply).map_err(|error| HubError::strange(format!("its reply is not understood: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(url: &str) -> Client {
+        let url = Url::parse(url).unwrap();
+        Client::new(Location { url, token: "t".to_owned(), place: Place::Environment }).unwrap()
+    }
+
+    #[test]
+    fn ids_cannot_leave_their_path_segment() {
+        let url = client("http://127.0.0.1:1").url(&["v1", "inbox", "../admin?x=1#y"]);
+        assert_eq!(url.as_str(), "http://127.0.0.1:1/v1/inbox/..%2Fadmin%3Fx=1%23y");
+    }
+
+    #[test]
+    fn a_hub_below_a_path_is_reached_below_it() {
+        for base in ["https://example.com/hub", "https://example.com/hub/"] {
+            assert_eq!(client(base).url(&["health"]).as_str(), "https://example.com/hub/health");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What can go wrong between a client and the hub, in words for the person at the terminal.
+
+use std::error::Error;
+
+use reqwest::StatusCode;
+use serde::Deserialize;
+
+use super::{Location, Place};
+
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// The hub understood and said no.
+    #[error("{message} ({code})")]
+    Refused { status: StatusCode, code: String, message: String },
+    #[error("{0}")]
+    Unreachable(String),
+    /// Something answered, but not as a hub does.
+    #[error("the hub's reply makes no sense: {0}")]
+    Strange(String),
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: ErrorDetail,
+}
+
+#[derive(Deserialize)]
+struct ErrorDetail {
+    code: String,
+    message: String,
+    #[serde(default)]
+    field: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+}
+
+impl HubError {
+    pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
+        let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
+            return Self::strange(format!("status {status} without a reason; is this the address of a hub?"));
+        };
+        let mut message = error.message;
+        if let Some(field) = error.field.filter(|field| !message.contains(field.as_str())) {
+            message = format!("{field}: {message}");
+        }
+        if let Some(id) = error.id {
+            message = format!("{message}; the hub's log has the cause under {id}");
+        }
+        Self::Refused { status, code: error.code, message }
+    }
+
+    pub(super) fn strange(text: String) -> Self {
+        Self::Strange(text)
+    }
+
+    pub(super) fn unreachable(error: &reqwest::Error, location: &Location) -> Self {
+        if let (true, Place::DataDirectory(data)) = (is_connection_refused(error), &location.place) {
+            return Self::Unreachable(super::locate::no_hub_on(data));
+        }
+        let reason = if error.is_timeout() { "it took too long".to_owned() } else { root_cause(error) };
+        Self::Unreachable(format!("the hub at {} cannot be reached: {reason}", location.shown_url()))
+    }
+
+    pub fn has_code(&self, wanted: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == wanted)
+    }
+
+    /// Whether the credential is good but does not reach so far.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused { status, .. } if *status == StatusCode::FORBIDDEN)
+    }
+}
+
+fn is_connection_refused(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused)
+    })
+}
+
+fn root_cause(error: &(dyn Error + 'static)) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(body: &str) -> String {
+        HubError::refused(StatusCode::UNPROCESSABLE_ENTITY, body.as_bytes()).to_string()
+    }
+
+    #[test]
+    fn a_refusal_names_its_code_and_the_field_once() {
+        let plain = r#"{"error":{"code":"not_found","message":"no such message"}}"#;
+        assert_eq!(refused(plain), "no such message (not_found)");
+        let fielded = r#"{"error":{"code":"invalid_field","message":"too long","field":"comment"}}"#;
+        assert_eq!(refused(fielded), "comment: too long (invalid_field)");
+        let named = r#"{"error":{"code":"invalid_field","message":"value is not an option","field":"value"}}"#;
+        assert_eq!(refused(named), "value is not an option (invalid_field)");
+    }
+
+    #[test]
+    fn a_stranger_on_the_port_is_called_one() {
+        assert!(refused("<html>").contains("422"));
+        assert!(refused(r#"{"error":"no"}"#).contains("makes no sense"));
+    }
+}

@@ -1,0 +1,61 @@
+//! One module per command. A command returns the text it has to say; only `main` writes to the terminal.
+
+mod agent;
+mod answer;
+mod callback;
+mod delivery;
+pub mod doctor;
+mod inbox;
+mod key;
+mod person;
+mod secret;
+pub mod serve;
+mod show;
+
+use anyhow::Result;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::args::{ClientCommand, Globals};
+use crate::client::{Client, Location, typed};
+use crate::{data_dir, screen};
+
+/// What a command has to say, and whether that is good news. Commands that could not do their work fail instead.
+pub struct Finished {
+    pub text: String,
+    pub ok: bool,
+}
+
+impl Finished {
+    pub fn silent() -> Self {
+        Self::well(String::new())
+    }
+
+    fn well(text: String) -> Self {
+        Self { text, ok: true }
+    }
+}
+
+pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> {
+    let data = || data_dir::resolve(globals.data.as_deref());
+    let (client, json) = (&Client::new(Location::find(data)?)?, globals.json);
+    let text = match command {
+        ClientCommand::Agent(command) => agent::run(command, client, json).await,
+        ClientCommand::Secret(command) => secret::run(command, client, json).await,
+        ClientCommand::Person(command) => person::run(command, client, json).await,
+        ClientCommand::Inbox => inbox::run(client, json).await,
+        ClientCommand::Show { id } => show::run(&id, client, json).await,
+        ClientCommand::Answer(args) => answer::run(&args, client, json).await,
+        ClientCommand::Delivery(command) => delivery::run(command, client, json).await,
+        ClientCommand::Key(command) => key::run(command, client, json).await,
+    };
+    text.map(Finished::well)
+}
+
+/// The hub's reply for machines as it came, for people in `words`.
+fn present<T: DeserializeOwned>(reply: &Value, json: bool, words: impl FnOnce(T) -> String) -> Result<String> {
+    if json {
+        return Ok(screen::json(reply));
+    }
+    Ok(words(typed(reply)?))
+}

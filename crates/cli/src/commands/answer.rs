@@ -1,0 +1,192 @@
+//! `answer`: reads the item, turns what was typed into the value its question wants, and sends one resolution.
+
+mod choice;
+mod form;
+
+use anyhow::{Result, anyhow, bail};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::args::AnswerArgs;
+use crate::client::{Client, HubError, typed};
+use crate::item::{Item, Question, Step};
+use crate::screen::{self, escape};
+
+pub use form::{Property, properties};
+
+#[derive(Deserialize)]
+struct Reply {
+    status: String,
+    resolution_id: String,
+}
+
+pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<String> {
+    let item = read_item(&args.id, client).await?;
+    if let Some(outcome) = lost(&item) {
+        bail!(outcome);
+    }
+    let body = resolution(args, &item)?;
+    let reply = match client.post(&["v1", "messages", &args.id, "resolve"], &body).await {
+        Ok(reply) => reply,
+        Err(error) => return Err(explain(error, &args.id, client).await),
+    };
+    if json {
+        return Ok(screen::json(&reply));
+    }
+    let reply: Reply = typed(&reply)?;
+    // The hub says who answered, so it is read back instead of being guessed from the token in use.
+    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.resolution);
+    let words = decided.map_or(reply.status, |resolution| resolution.words());
+    Ok(format!("{} ({})\n", escape(&words), escape(&reply.resolution_id)))
+}
+
+async fn read_item(id: &str, client: &Client) -> Result<Item, HubError> {
+    typed(&client.get(&["v1", "inbox", id], &[]).await?)
+}
+
+/// Whoever comes second is told who was first.
+async fn explain(error: HubError, id: &str, client: &Client) -> anyhow::Error {
+    if error.has_code("already_terminal")
+        && let Ok(item) = read_item(id, client).await
+        && let Some(outcome) = lost(&item)
+    {
+        return anyhow!(outcome);
+    }
+    error.into()
+}
+
+fn lost(item: &Item) -> Option<String> {
+    let winner = item.resolution.as_ref()?;
+    Some(format!("{} is already {} at {} (already_terminal)", item.id, winner.words(), winner.resolved_at))
+}
+
+/// The body of the resolve call.
+fn resolution(args: &AnswerArgs, item: &Item) -> Result<Value> {
+    let mut body = if args.decline {
+        json!({ "resolution": "declined" })
+    } else if args.complete {
+        json!({ "resolution": "completed" })
+    } else if args.dismiss {
+        json!({ "resolution": "dismissed" })
+    } else {
+        json!({ "resolution": "answered", "value": value(args, item)? })
+    };
+    if !args.check.is_empty() {
+        body["checklist"] = json!(ticked(&args.check, item)?);
+    }
+    if let Some(comment) = &args.comment {
+        body["comment"] = comment.as_str().into();
+    }
+    Ok(body)
+}
+
+fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
+    let Some(question) = &item.question else {
+        return Err(not_a_question(item));
+    };
+    if let Some(text) = &args.text {
+        return Ok(text.as_str().into());
+    }
+    let typed = args.value.as_deref().unwrap_or_default();
+    match question {
+        Question::Form { schema } if args.fields.is_empty() => form::read_object(typed),
+        Question::Form { schema } => form::from_fields(schema, &args.fields),
+        _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
+        Question::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
+        Question::Select(choices) => choice::select(choices, typed).map(Value::from),
+        Question::Unknown => Ok(typed.into()),
+    }
+}
+
+fn not_a_question(item: &Item) -> anyhow::Error {
+    match item.verb.as_str() {
+        "task" => anyhow!("{} is a task: end it with --complete or --dismiss (invalid_field)", item.id),
+        verb => anyhow!("{} is a {verb}: it asks nothing (validation_error)", item.id),
+    }
+}
+
+/// The whole checklist with the named steps done; what the agent sent as done stays so.
+fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<Step>> {
+    let mut steps = item.action.as_ref().and_then(|action| action.checklist.clone()).unwrap_or_default();
+    let count = steps.len();
+    for number in numbers {
+        let step = number.checked_sub(1).and_then(|index| steps.get_mut(index));
+        let Some(step) = step else {
+            bail!("--check {number}: the checklist of {} has {count} steps (invalid_field)", item.id);
+        };
+        step.done = true;
+    }
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        answer: AnswerArgs,
+    }
+
+    fn args(words: &[&str]) -> AnswerArgs {
+        Line::parse_from(["answer", "msg_1"].iter().chain(words)).answer
+    }
+
+    fn item(verb: &str, extra: &Value) -> Item {
+        let mut item = json!({
+            "id": "msg_1", "type": verb, "status": "open", "title": "t", "priority": "normal",
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
+        });
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        serde_json::from_value(item).unwrap()
+    }
+
+    fn task() -> Item {
+        let checklist = json!([{"text": "a", "done": true}, {"text": "b"}, {"text": "c", "done": false}]);
+        item("task", &json!({"action": {"instructions": "do", "checklist": checklist}}))
+    }
+
+    #[test]
+    fn a_task_is_sent_back_with_its_ticked_checklist() {
+        let body = resolution(&args(&["--complete", "--check", "3", "--comment", "done"]), &task()).unwrap();
+        let steps = json!([{"text": "a", "done": true}, {"text": "b", "done": false}, {"text": "c", "done": true}]);
+        assert_eq!(body, json!({"resolution": "completed", "checklist": steps, "comment": "done"}));
+        let body = resolution(&args(&["--dismiss"]), &task()).unwrap();
+        assert_eq!(body, json!({"resolution": "dismissed"}));
+        for number in ["0", "4"] {
+            assert!(resolution(&args(&["--complete", "--check", number]), &task()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_task_takes_no_value() {
+        let error = resolution(&args(&["yes"]), &task()).unwrap_err();
+        assert!(error.to_string().contains("--complete"));
+    }
+
+    #[test]
+    fn an_answer_is_translated_and_text_is_not() {
+        let options = json!([{"value": "ship", "label": "Ship it"}, {"value": "hold", "label": "Hold"}]);
+        let ask = item("ask", &json!({"question": {"kind": "confirm", "options": options, "allow_edit": true}}));
+        let body = resolution(&args(&["no"]), &ask).unwrap();
+        assert_eq!(body, json!({"resolution": "answered", "value": "hold"}));
+        let body = resolution(&args(&["--text", "no"]), &ask).unwrap();
+        assert_eq!(body, json!({"resolution": "answered", "value": "no"}));
+        let body = resolution(&args(&["--decline"]), &ask).unwrap();
+        assert_eq!(body, json!({"resolution": "declined"}));
+    }
+
+    #[test]
+    fn the_loser_is_told_who_won() {
+        let won = json!({
+            "resolution_id": "res_1", "resolution": "answered", "value": "approve", "edited": false, "defaulted": false,
+            "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z",
+        });
+        let item = item("ask", &json!({"resolution": won}));
+        let expected = "msg_1 is already answered approve by human:ann at 2026-06-04T15:00:01.000Z (already_terminal)";
+        assert_eq!(lost(&item).as_deref(), Some(expected));
+    }
+}

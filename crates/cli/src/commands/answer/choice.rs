@@ -1,0 +1,112 @@
+//! Which option a person meant.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+
+use crate::item::{Choice, Choices};
+
+/// An option's value; `yes` and `no` stand for the first and second of two; a label does when nothing else is meant.
+pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
+    let spoken = match (typed, choices.options.len()) {
+        ("yes", 2) => Some(0),
+        ("no", 2) => Some(1),
+        _ => None,
+    };
+    pick(choices, typed, spoken)
+}
+
+/// An option's value, its label, or its number counted from one.
+pub fn select(choices: &Choices, typed: &str) -> Result<String> {
+    let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    pick(choices, typed, number.filter(|index| *index < choices.options.len()))
+}
+
+/// A value always wins. Everything else has to point to one option: the agent chose the labels, and must not be able to
+/// make a person's word mean something else.
+fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> {
+    let options = &choices.options;
+    if let Some(option) = options.iter().find(|option| option.value == typed) {
+        return Ok(option.value.clone());
+    }
+    let labelled = options.iter().enumerate().filter(|(_, option)| option.label == typed).map(|(index, _)| index);
+    let meant: BTreeSet<usize> = labelled.chain(short).collect();
+    match (meant.first(), meant.len()) {
+        (Some(index), 1) => Ok(options[*index].value.clone()),
+        (None, _) => bail!("\"{typed}\" is not one of the options: {}{} (invalid_field)", list(options), edit(choices)),
+        (Some(_), _) => bail!("\"{typed}\" may mean more than one option: say {} (invalid_field)", list(options)),
+    }
+}
+
+fn list(options: &[Choice]) -> String {
+    options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Other text must be asked for by name, or a mistyped option would become an answer.
+fn edit(choices: &Choices) -> &'static str {
+    if choices.allow_edit { "; --text sends other text" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(options: &[(&str, &str)]) -> Choices {
+        let option = |(value, label): &(&str, &str)| Choice {
+            value: (*value).to_owned(),
+            label: (*label).to_owned(),
+            description: None,
+        };
+        Choices { options: options.iter().map(option).collect(), allow_edit: false }
+    }
+
+    #[test]
+    fn yes_and_no_are_the_first_and_second_option() {
+        let approve = choices(&[("approve", "Approve"), ("deny", "Deny")]);
+        assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
+        assert_eq!(confirm(&approve, "no").unwrap(), "deny");
+        assert_eq!(confirm(&approve, "deny").unwrap(), "deny");
+        assert!(confirm(&approve, "1").is_err());
+    }
+
+    #[test]
+    fn yes_as_a_value_means_that_value() {
+        let swapped = choices(&[("no", "No"), ("yes", "Yes")]);
+        assert_eq!(confirm(&swapped, "yes").unwrap(), "yes");
+        assert_eq!(confirm(&swapped, "no").unwrap(), "no");
+    }
+
+    #[test]
+    fn labels_cannot_turn_a_yes_around() {
+        let hostile = choices(&[("keep", "no"), ("drop", "yes")]);
+        let error = confirm(&hostile, "yes").unwrap_err().to_string();
+        assert!(error.contains("more than one"), "{error}");
+    }
+
+    #[test]
+    fn a_select_takes_value_label_or_number() {
+        let colours = choices(&[("r", "Red"), ("g", "Green"), ("b", "Blue")]);
+        for typed in ["g", "Green", "2"] {
+            assert_eq!(select(&colours, typed).unwrap(), "g");
+        }
+        for typed in ["0", "4", "green", "", "yes"] {
+            assert!(select(&colours, typed).is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_two_options_is_refused() {
+        let versions = choices(&[("2", "Two"), ("1", "One")]);
+        assert_eq!(select(&versions, "2").unwrap(), "2");
+        let twins = choices(&[("a", "Same"), ("b", "Same")]);
+        assert!(select(&twins, "Same").is_err());
+        let numbers = choices(&[("a", "2"), ("b", "1")]);
+        assert!(select(&numbers, "2").is_err());
+    }
+
+    #[test]
+    fn the_error_lists_the_options() {
+        let error = select(&choices(&[("a", "A"), ("b", "B")]), "c").unwrap_err();
+        assert_eq!(error.to_string(), "\"c\" is not one of the options: a, b (invalid_field)");
+    }
+}

@@ -1,0 +1,155 @@
+//! The running hub: does it answer, and what does it know about its own state?
+
+use reqwest::StatusCode;
+use reqwest::header::DATE;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Finding, Level, clock};
+use crate::args::DeliveryState;
+use crate::client::{Client, HubError, typed};
+use crate::commands::callback::{self, Callback};
+use crate::commands::delivery;
+
+/// Enough to see that there is something to do.
+const SOME_DELIVERIES: u32 = 100;
+
+#[derive(Deserialize)]
+struct Status {
+    version: String,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Agent {
+    agent_id: String,
+    tokens: u64,
+}
+
+pub async fn check(client: &Client) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = clear_text(client).into_iter().collect();
+    if !answers(client, &mut findings).await {
+        return findings;
+    }
+    match client.get(&["v1", "admin", "status"], &[]).await {
+        Ok(status) => findings.extend(inner_state(&status, client).await),
+        Err(error) if error.is_forbidden() => {
+            let message = "this token is not an owner's: the hub's inner state is not checked";
+            findings.push(Finding::warn("status", message, "use an owner's token to see it"));
+        }
+        Err(error) => findings.push(Finding::fail("status", error.to_string(), "check the token and the hub's log")),
+    }
+    findings
+}
+
+fn clear_text(client: &Client) -> Option<Finding> {
+    let location = client.location();
+    let exposed = location.url.scheme() == "http" && !location.is_loopback();
+    exposed.then(|| {
+        let message = format!("the token travels in clear text to {}", location.shown_url());
+        Finding::warn("transport", message, "serve TLS, or use a tunnel")
+    })
+}
+
+/// Whether the hub answers at all; without that nothing else is worth asking.
+async fn answers(client: &Client, findings: &mut Vec<Finding>) -> bool {
+    let health = match client.probe(&["health"]).await {
+        Ok(health) => health,
+        Err(error) => {
+            findings.push(Finding::fail("health", error.to_string(), "if it should be running, look at its log"));
+            return false;
+        }
+    };
+    let healthy = health.status() == StatusCode::OK;
+    findings.push(state("health", "answers", health.status(), client));
+    if let Some(date) = health.headers().get(DATE).and_then(|date| date.to_str().ok()) {
+        findings.push(clock::check(date, jiff::Timestamp::now()));
+    }
+    findings.push(match client.probe(&["ready"]).await {
+        Ok(ready) => state("ready", "is ready", ready.status(), client),
+        Err(error) => Finding::fail("ready", error.to_string(), "look at the hub's log"),
+    });
+    healthy
+}
+
+fn state(check: &'static str, good: &str, status: StatusCode, client: &Client) -> Finding {
+    let hub = client.location().shown_url();
+    match status {
+        StatusCode::OK => Finding::ok(check, format!("the hub at {hub} {good}")),
+        _ => Finding::fail(check, format!("/{check} of {hub} says {status}"), "look at the hub's log"),
+    }
+}
+
+async fn inner_state(status: &Value, client: &Client) -> Vec<Finding> {
+    let mut findings = own_warnings(status);
+    let callbacks = callback::list(None, client).await;
+    findings.push(judged("callbacks", callbacks, waiting_hosts));
+    let failed = delivery::list(Some(DeliveryState::Failed), Some(SOME_DELIVERIES), client).await;
+    findings.push(judged("deliveries", failed, failed_deliveries));
+    let agents = client.get_field(&["v1", "admin", "agents"], &[], "agents").await;
+    findings.push(judged("agents", agents, silent_agents));
+    findings
+}
+
+fn judged<T: DeserializeOwned>(
+    check: &'static str,
+    reply: Result<Value, HubError>,
+    judge: impl FnOnce(T) -> Finding,
+) -> Finding {
+    match reply.and_then(|reply| typed(&reply)) {
+        Ok(known) => judge(known),
+        Err(error) => Finding::fail(check, error.to_string(), "look at the hub's log"),
+    }
+}
+
+fn own_warnings(status: &Value) -> Vec<Finding> {
+    let status: Status = match typed(status) {
+        Ok(status) => status,
+        Err(error) => {
+            return vec![Finding::fail("status", error.to_string(), "use the hub's own version of this program")];
+        }
+    };
+    if status.warnings.is_empty() {
+        return vec![Finding::ok("status", format!("the hub (version {}) has no warnings", status.version))];
+    }
+    // The hub's own words say what to do already.
+    let warning = |message| Finding { check: "status", level: Level::Warn, message };
+    status.warnings.into_iter().map(warning).collect()
+}
+
+fn waiting_hosts(callbacks: Vec<Callback>) -> Finding {
+    let waiting: Vec<String> = callbacks
+        .into_iter()
+        .filter(|callback| callback.state.as_deref() == Some("pending"))
+        .map(|callback| format!("{} of {}", callback.host, callback.agent_id))
+        .collect();
+    if waiting.is_empty() {
+        return Finding::ok("callbacks", "no callback host waits for approval");
+    }
+    let message = format!("callback hosts wait for approval: {}", waiting.join(", "));
+    Finding::warn("callbacks", message, "`countersign agent callback approve AGENT HOST`")
+}
+
+fn failed_deliveries(failed: Vec<Value>) -> Finding {
+    let more = if failed.len() >= SOME_DELIVERIES as usize { " or more" } else { "" };
+    match failed.len() {
+        0 => Finding::ok("deliveries", "no delivery has failed"),
+        count => {
+            let message = format!("deliveries that failed for good: {count}{more}");
+            let advice = "`countersign delivery list --state failed`, then `countersign delivery retry ID`";
+            Finding::warn("deliveries", message, advice)
+        }
+    }
+}
+
+fn silent_agents(agents: Vec<Agent>) -> Finding {
+    let silent: Vec<String> =
+        agents.into_iter().filter(|agent| agent.tokens == 0).map(|agent| agent.agent_id).collect();
+    if silent.is_empty() {
+        return Finding::ok("agents", "every agent has a token");
+    }
+    let message = format!("agents without a token cannot ask: {}", silent.join(", "));
+    Finding::warn("agents", message, "`countersign agent rotate ID` makes one")
+}

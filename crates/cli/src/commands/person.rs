@@ -1,0 +1,62 @@
+//! `person add|list|token`.
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::present;
+use crate::args::{PersonCommand, Role};
+use crate::client::Client;
+use crate::screen::{Instant, Table, escape};
+
+#[derive(Deserialize)]
+struct Access {
+    actor: String,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Person {
+    name: String,
+    actor: String,
+    role: String,
+    created_at: Instant,
+    tokens: u64,
+}
+
+pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<String> {
+    match command {
+        PersonCommand::Add { name, role } => add(&name, role, client, json).await,
+        PersonCommand::List => list(client, json).await,
+        PersonCommand::Token { name } => {
+            let reply = client.post(&["v1", "admin", "people", "token"], &json!({ "name": name })).await?;
+            present(&reply, json, |access: Access| words("has another access token", &access))
+        }
+    }
+}
+
+async fn add(name: &str, role: Option<Role>, client: &Client, json: bool) -> Result<String> {
+    let mut body = json!({ "name": name });
+    if let Some(role) = role {
+        body["role"] = role.as_str().into();
+    }
+    let reply = client.post(&["v1", "admin", "people"], &body).await?;
+    present(&reply, json, |access: Access| words("added", &access))
+}
+
+fn words(done: &str, access: &Access) -> String {
+    let (actor, token) = (escape(&access.actor), escape(&access.token));
+    format!("{actor} {done}.\n\n  token  {token}\n\nKeep it now: it is not shown again.\n")
+}
+
+async fn list(client: &Client, json: bool) -> Result<String> {
+    let reply = client.get_field(&["v1", "admin", "people"], &[], "people").await?;
+    present(&reply, json, |people: Vec<Person>| {
+        let mut table = Table::new(&["NAME", "ACTOR", "ROLE", "TOKENS", "ADDED"]);
+        for person in people {
+            let (tokens, added) = (person.tokens.to_string(), person.created_at.to_string());
+            table.row([person.name, person.actor, person.role, tokens, added]);
+        }
+        table.render_or("No people yet.")
+    })
+}

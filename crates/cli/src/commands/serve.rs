@@ -1,0 +1,40 @@
+//! `serve`: runs the hub until it is told to stop.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use countersign_hub::config::{Config, ConfigFile, Overrides, TlsFiles};
+use countersign_hub::serve::{ServeOptions, run as run_hub};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::args::ServeArgs;
+
+pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
+    log_to_stderr();
+    let file = args.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
+    let tls = args.tls_cert.zip(args.tls_key).map(|(cert, key)| TlsFiles { cert, key });
+    let flags = Overrides {
+        listen: args.listen,
+        public_url: args.public_url,
+        tls,
+        allow_plain_http: args.allow_plain_http,
+        allow_loopback_callbacks: args.allow_loopback_callbacks,
+    };
+    let config = Config::resolve(file, flags)?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let stop = async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    run_hub(ServeOptions { config, data }, stop).await
+}
+
+/// Ids and codes only; `RUST_LOG` sets how much of it.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -1,0 +1,56 @@
+//! `show`: everything a person needs to decide on one message, then its audit trail.
+
+mod sections;
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::{Client, HubError, typed};
+use crate::item::Item;
+use crate::screen::{self, Instant, Table};
+
+#[derive(Deserialize)]
+struct AuditEntry {
+    at: Instant,
+    actor: String,
+    event: String,
+    resolution: Option<String>,
+    hash: String,
+}
+
+pub async fn run(id: &str, client: &Client, json: bool) -> Result<String> {
+    let mut item = client.get(&["v1", "inbox", id], &[]).await?;
+    let audit = audit_trail(id, client).await?;
+    if json {
+        if let (Some(fields), Some(audit)) = (item.as_object_mut(), audit) {
+            fields.insert("audit".to_owned(), audit);
+        }
+        return Ok(screen::json(&item));
+    }
+    let item: Item = typed(&item)?;
+    let mut text = sections::render(&item, jiff::Timestamp::now());
+    if let Some(audit) = audit {
+        text.push_str("\nAudit trail\n");
+        text.push_str(&audit_table(typed(&audit)?));
+    }
+    Ok(text)
+}
+
+/// Only an owner may read the trail; for everybody else the page simply ends before it.
+async fn audit_trail(id: &str, client: &Client) -> Result<Option<Value>, HubError> {
+    match client.get_field(&["v1", "admin", "audit"], &[("id", id)], "entries").await {
+        Ok(entries) => Ok(Some(entries)),
+        Err(error) if error.is_forbidden() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn audit_table(entries: Vec<AuditEntry>) -> String {
+    let mut table = Table::new(&["AT", "WHO", "WHAT", "OUTCOME", "HASH"]);
+    for entry in entries {
+        let outcome = entry.resolution.unwrap_or_default();
+        table.row([entry.at.to_string(), entry.actor, entry.event, outcome, entry.hash.chars().take(12).collect()]);
+    }
+    table.render_or("Nothing is recorded.")
+}

@@ -1,0 +1,257 @@
+//! The page of one message, section by section. Sections that have nothing to say are left out.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::commands::answer::{Property, properties};
+use crate::item::{Action, Choices, Delivery, Item, Part, Question, Resolution, Step};
+use crate::screen::{escape, instant_words, quote};
+
+pub fn render(item: &Item, now: jiff::Timestamp) -> String {
+    let mut page = head(item, now);
+    page.push_str(&titled("Body", &quote(item.body.as_deref().unwrap_or_default())));
+    for (index, part) in item.context.iter().enumerate() {
+        page.push_str(&context(index + 1, part));
+    }
+    if let Some(question) = &item.question {
+        page.push_str(&question_section(question));
+    }
+    if let Some(action) = &item.action {
+        page.push_str(&action_section(action));
+    }
+    page.push_str(&declared_default(item));
+    if item.status == "open" {
+        page.push_str(&titled("How to answer", &how_to_answer(item)));
+    }
+    if let Some(resolution) = &item.resolution {
+        page.push_str(&resolution_section(resolution, now));
+    }
+    if let Some(delivery) = &item.delivery {
+        page.push_str(&delivery_section(delivery, now));
+    }
+    page
+}
+
+fn titled(title: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("\n{title}\n{text}") }
+}
+
+fn head(item: &Item, now: jiff::Timestamp) -> String {
+    let agent = &item.agent;
+    let mut lines = vec![
+        ("Title", item.title.clone()),
+        ("Message", format!("{}, {}, {}", item.id, item.kind(), item.status)),
+        ("Agent", format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)),
+    ];
+    lines.extend(agent.project.clone().map(|project| ("Project", project)));
+    let labels: Vec<String> = agent.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    lines.push(("Labels", labels.join(", ")));
+    lines.push(("Priority", item.priority.clone()));
+    lines.push(("Tags", item.tags.join(", ")));
+    lines.push(("Asked", instant_words(&item.created_at, now)));
+    if item.status == "open" {
+        let expires_at = item.expires_at.as_ref().map(|at| format!("{at}, ")).unwrap_or_default();
+        lines.push(("Expiry", format!("{expires_at}{}", item.expiry_words(now))));
+    }
+    lines.push(("Resolvers", resolvers(item)));
+    lines.extend(
+        item.source
+            .as_ref()
+            .map(|source| ("Came by", format!("{} ({} {})", source.door, source.family, source.version))),
+    );
+    if item.sensitive {
+        lines.push(("Sensitive", "yes: answer values are kept out of logs and lists".to_owned()));
+    }
+    let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
+    lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect()
+}
+
+fn resolvers(item: &Item) -> String {
+    let you = if item.can_answer { " (you may answer)" } else { " (you may not answer)" };
+    match item.status.as_str() {
+        "open" => item.resolvers.join(", ") + you,
+        _ => item.resolvers.join(", "),
+    }
+}
+
+fn context(number: usize, part: &Part) -> String {
+    let (kind, text) = match part {
+        Part::Text { text } => ("text", quote(text)),
+        Part::Data { data } => ("data", quote(&pretty(data))),
+        Part::File { file } => {
+            let about: Vec<&str> = [&file.name, &file.mime_type].into_iter().flatten().map(String::as_str).collect();
+            ("file, a link that nobody has checked", quote(&format!("{} {}", file.uri, about.join(" "))))
+        }
+        Part::Unknown => ("of a kind this version does not know", String::new()),
+    };
+    format!("\nContext {number}: {kind}\n{text}")
+}
+
+fn question_section(question: &Question) -> String {
+    match question {
+        Question::Confirm(choices) => titled("Confirm", &options(choices)),
+        Question::Select(choices) => titled("Select one", &options(choices)),
+        Question::Form { schema } => titled("Form", &fields(schema)),
+        Question::Unknown => "\nA question of a kind this version does not know\n".to_owned(),
+    }
+}
+
+fn options(choices: &Choices) -> String {
+    let mut text = String::new();
+    for (index, option) in choices.options.iter().enumerate() {
+        let description = option.description.as_deref().map(|text| format!(": {}", escape(text))).unwrap_or_default();
+        let _ = writeln!(text, "  {}. {} ({}){description}", index + 1, escape(&option.value), escape(&option.label));
+    }
+    text
+}
+
+/// The commands to type. The agent's own words never stand in them: they would be pasted into a shell.
+fn how_to_answer(item: &Item) -> String {
+    let (answers, other) = match (&item.question, &item.action) {
+        (Some(Question::Confirm(choices)), _) => (vec!["yes", "no"], choices.allow_edit),
+        (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
+        (Some(Question::Form { .. }), _) => {
+            (vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"], false)
+        }
+        (Some(Question::Unknown), _) => (vec!["VALUE"], false),
+        (None, Some(_)) => (vec!["--complete [--check N]...", "--dismiss"], false),
+        (None, None) => (vec![], false),
+    };
+    let decline = item.question.as_ref().map(|_| "--decline");
+    let answers = answers.into_iter().chain(other.then_some("--text TEXT")).chain(decline);
+    answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id))).collect()
+}
+
+/// The head names a default of one word; a form's is told here, unless a field of it is sensitive.
+fn declared_default(item: &Item) -> String {
+    let secret = match &item.question {
+        Some(Question::Form { schema }) => item.sensitive || properties(schema).any(|property| property.sensitive),
+        _ => item.sensitive,
+    };
+    match &item.default_on_expire {
+        Some(default @ Value::Object(_)) if !secret => titled("Answer by itself at expiry", &quote(&pretty(default))),
+        Some(_) | None => String::new(),
+    }
+}
+
+fn fields(schema: &Value) -> String {
+    properties(schema).map(|property| field(&property)).collect()
+}
+
+fn field(property: &Property) -> String {
+    let marks = [property.required.then_some("required"), property.sensitive.then_some("sensitive")];
+    let kinds = std::iter::once(property.kind_words()).chain(marks.into_iter().flatten().map(str::to_owned));
+    let about = property.about().map(|text| format!(": {}", escape(text))).unwrap_or_default();
+    let kinds = escape(&kinds.collect::<Vec<_>>().join(", "));
+    format!("  {} ({kinds}){about}\n", escape(property.name))
+}
+
+fn action_section(action: &Action) -> String {
+    let mut text = titled("Instructions", &quote(&action.instructions));
+    text.push_str(&titled("Checklist", &steps(action.checklist.as_deref().unwrap_or_default())));
+    text.push_str(&titled("Verification", &quote(action.verification.as_deref().unwrap_or_default())));
+    text
+}
+
+fn steps(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for (index, step) in steps.iter().enumerate() {
+        let tick = if step.done { 'x' } else { ' ' };
+        let _ = writeln!(text, "  {}. [{tick}] {}", index + 1, escape(&step.text));
+    }
+    text
+}
+
+fn resolution_section(resolution: &Resolution, now: jiff::Timestamp) -> String {
+    let by_default = if resolution.defaulted { ", the default its asker declared" } else { "" };
+    let edited = if resolution.edited { ", in other words than the options" } else { "" };
+    let words = escape(&resolution.words());
+    let mut text = format!("\nOutcome\n  {words}{by_default}{edited}\n");
+    let _ = writeln!(text, "  {}", instant_words(&resolution.resolved_at, now));
+    let _ = writeln!(text, "  {}", escape(&resolution.resolution_id));
+    if let Some(value @ (Value::Object(_) | Value::Array(_))) = &resolution.value {
+        text.push_str(&titled("Answer", &quote(&pretty(value))));
+    }
+    text.push_str(&titled("Comment", &quote(resolution.comment.as_deref().unwrap_or_default())));
+    text.push_str(&titled("Checklist sent back", &steps(resolution.checklist.as_deref().unwrap_or_default())));
+    text
+}
+
+fn delivery_section(delivery: &Delivery, now: jiff::Timestamp) -> String {
+    let mut text = format!("\nDelivery\n  {}, attempts so far: {}\n", escape(&delivery.state), delivery.attempts);
+    if let Some(at) = &delivery.delivered_at {
+        let _ = writeln!(text, "  delivered {}", instant_words(at, now));
+    }
+    if let Some(at) = &delivery.next_attempt_at {
+        let _ = writeln!(text, "  next attempt {}", instant_words(at, now));
+    }
+    if let Some(error) = &delivery.last_error {
+        let _ = writeln!(text, "  last error: {}", escape(error));
+    }
+    text
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn page(extra: &Value) -> String {
+        let mut item = json!({
+            "id": "msg_1", "type": "ask", "status": "open", "title": "Deploy?", "priority": "normal",
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
+            "resolvers": ["human:ann"], "can_answer": true,
+        });
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        render(&serde_json::from_value(item).unwrap(), "2026-06-04T15:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn nothing_an_agent_writes_reaches_the_terminal_raw() {
+        let evil = "\u{1b}[2J\u{202e}\u{200b}\r";
+        let page = page(&json!({
+            "title": evil, "body": evil, "tags": [evil], "agent": {"id": evil, "run_id": evil, "runtime": evil,
+            "project": evil, "labels": {evil: evil}}, "context": [{"kind": "text", "text": evil},
+            {"kind": "data", "data": {evil: evil}}, {"kind": "file", "file": {"uri": evil, "name": evil}}],
+            "question": {"kind": "form", "schema": {"properties": {evil: {"enum": [evil], "description": evil}}}},
+            "action": {"instructions": evil, "checklist": [{"text": evil}], "verification": evil},
+            "default_on_expire": {evil: evil}, "expires_at": "2026-06-04T16:00:00.000Z",
+        }));
+        let raw = |letter: char| letter != '\n' && (letter.is_control() || matches!(letter, '\u{202e}' | '\u{200b}'));
+        assert!(!page.contains(raw), "{page:?}");
+    }
+
+    #[test]
+    fn commands_to_type_hold_nothing_the_agent_wrote() {
+        let options = json!([{"value": "$(reboot)", "label": "a"}, {"value": "b", "label": "b"}]);
+        let page = page(&json!({"question": {"kind": "select", "options": options, "allow_edit": true}}));
+        let commands: Vec<&str> = page.lines().filter(|line| line.contains("countersign answer")).collect();
+        let expected = ["NUMBER", "--text TEXT", "--decline"];
+        assert_eq!(commands, expected.map(|answer| format!("  countersign answer msg_1 {answer}")));
+    }
+
+    #[test]
+    fn a_resolved_message_tells_its_outcome_and_no_commands() {
+        let resolution = json!({
+            "resolution_id": "res_1", "resolution": "expired", "value": "hold", "edited": false, "defaulted": true,
+            "actor": "system:default_on_expire", "resolved_at": "2026-06-04T14:59:00.000Z",
+        });
+        let page = page(&json!({"status": "expired", "resolution": resolution}));
+        assert!(page.contains("expired hold by system:default_on_expire, the default its asker declared"), "{page}");
+        assert!(page.contains("(1m ago)") && !page.contains("How to answer"), "{page}");
+    }
+
+    #[test]
+    fn a_sensitive_default_is_not_shown() {
+        let schema = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
+        let form = json!({"kind": "form", "schema": schema});
+        let page = page(&json!({"question": form, "default_on_expire": {"pin": "4711"}}));
+        assert!(!page.contains("4711"), "{page}");
+    }
+}

@@ -1,0 +1,218 @@
+//! An inbox item as the hub tells it: only the fields this program shows or acts on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::screen::{Instant, duration_words};
+
+#[derive(Debug, Deserialize)]
+pub struct Item {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub verb: String,
+    pub status: String,
+    pub title: String,
+    pub body: Option<String>,
+    pub agent: Agent,
+    pub priority: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
+    #[serde(default)]
+    pub context: Vec<Part>,
+    #[serde(default)]
+    pub sensitive: bool,
+    pub question: Option<Question>,
+    pub action: Option<Action>,
+    #[serde(default)]
+    pub resolvers: Vec<String>,
+    #[serde(default)]
+    pub can_answer: bool,
+    pub created_at: Instant,
+    pub expires_at: Option<Instant>,
+    pub default_on_expire: Option<Value>,
+    pub source: Option<Source>,
+    pub resolution: Option<Resolution>,
+    pub delivery: Option<Delivery>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Agent {
+    pub id: String,
+    pub run_id: String,
+    pub runtime: String,
+    pub project: Option<String>,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Part {
+    Text {
+        text: String,
+    },
+    Data {
+        data: Value,
+    },
+    File {
+        file: FileLink,
+    },
+    /// A kind that this version does not know, from a newer hub.
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct FileLink {
+    pub uri: String,
+    pub name: Option<String>,
+    pub mime_type: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Question {
+    Confirm(Choices),
+    Select(Choices),
+    Form {
+        schema: Value,
+    },
+    /// A kind that this version does not know, from a newer hub.
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Choices {
+    pub options: Vec<Choice>,
+    #[serde(default)]
+    pub allow_edit: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Choice {
+    pub value: String,
+    pub label: String,
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Action {
+    pub instructions: String,
+    pub checklist: Option<Vec<Step>>,
+    pub verification: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub text: String,
+    #[serde(default)]
+    pub done: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Source {
+    pub door: String,
+    pub family: String,
+    pub version: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Resolution {
+    pub resolution_id: String,
+    pub resolution: String,
+    #[serde(default)]
+    pub defaulted: bool,
+    pub value: Option<Value>,
+    #[serde(default)]
+    pub edited: bool,
+    pub actor: String,
+    pub resolved_at: Instant,
+    pub comment: Option<String>,
+    pub checklist: Option<Vec<Step>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Delivery {
+    pub state: String,
+    pub attempts: u64,
+    pub next_attempt_at: Option<Instant>,
+    pub delivered_at: Option<Instant>,
+    pub last_error: Option<String>,
+}
+
+impl Item {
+    /// What kind of thing waits: the question of an ask, else the verb.
+    pub fn kind(&self) -> &str {
+        match self.question {
+            Some(Question::Confirm(_)) => "confirm",
+            Some(Question::Select(_)) => "select",
+            Some(Question::Form { .. }) => "form",
+            Some(Question::Unknown) | None => &self.verb,
+        }
+    }
+
+    /// What happens to the item if nobody answers. Only a declared default ever answers by itself.
+    pub fn expiry_words(&self, now: jiff::Timestamp) -> String {
+        let Some(expires_at) = &self.expires_at else {
+            return "waits until answered".to_owned();
+        };
+        let when = match expires_at.remaining(now) {
+            Duration::ZERO => "any moment".to_owned(),
+            remaining => format!("in {}", duration_words(remaining)),
+        };
+        match &self.default_on_expire {
+            Some(Value::String(value)) if !self.sensitive => format!("{when}: will answer \"{value}\" by itself"),
+            Some(Value::Null) | None => format!("{when}: ends without an answer"),
+            Some(_) => format!("{when}: will answer with its default by itself"),
+        }
+    }
+}
+
+impl Resolution {
+    /// Who decided what: `answered approve by human:owner`. Only a chosen option is named: a form's fields may be long
+    /// or sensitive.
+    pub fn words(&self) -> String {
+        let value = self.value.as_ref().and_then(Value::as_str).map(|value| format!(" {value}")).unwrap_or_default();
+        format!("{}{value} by {}", self.resolution, self.actor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn item(extra: Value) -> Item {
+        let mut item = json!({
+            "id": "msg_1", "type": "ask", "status": "open", "title": "t", "priority": "normal",
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
+        });
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        serde_json::from_value(item).unwrap()
+    }
+
+    #[test]
+    fn expiry_is_told_in_words() {
+        let now = "2026-06-04T15:00:00Z".parse().unwrap();
+        let words = |extra| item(extra).expiry_words(now);
+        let at = "2026-06-04T15:05:00.000Z";
+        assert_eq!(words(json!({"expires_at": null})), "waits until answered");
+        assert_eq!(words(json!({"expires_at": at, "default_on_expire": null})), "in 5m: ends without an answer");
+        let hold = json!({"expires_at": at, "default_on_expire": "hold"});
+        assert_eq!(words(hold), "in 5m: will answer \"hold\" by itself");
+        let secret = json!({"expires_at": at, "default_on_expire": "hold", "sensitive": true});
+        assert_eq!(words(secret), "in 5m: will answer with its default by itself");
+    }
+
+    #[test]
+    fn an_unknown_question_does_not_hide_the_item() {
+        let item = item(json!({"question": {"kind": "drawing", "canvas": [1, 2]}, "context": [{"kind": "sound"}]}));
+        assert!(matches!(item.question, Some(Question::Unknown)));
+        assert_eq!(item.kind(), "ask");
+    }
+}

@@ -1,0 +1,44 @@
+//! The `countersign` binary: reads the command line, runs one command, and says by its exit code how it went.
+
+mod args;
+mod client;
+mod commands;
+mod data_dir;
+mod item;
+mod screen;
+
+use std::future::Future;
+use std::process::ExitCode;
+
+use args::{Cli, Command, Globals, ServeArgs};
+use commands::Finished;
+use tokio::runtime::Builder;
+
+fn main() -> ExitCode {
+    let Cli { globals, serve, command } = Cli::read();
+    let outcome = match command {
+        None => start_serve(serve, &globals),
+        Some(Command::Serve(args)) => start_serve(args, &globals),
+        Some(Command::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
+        Some(Command::Client(command)) => run_client(commands::run(command, &globals)),
+    };
+    match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
+        Ok(Finished { ok: true, .. }) => ExitCode::SUCCESS,
+        Ok(Finished { ok: false, .. }) => ExitCode::FAILURE,
+        Err(error) => {
+            screen::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
+    let data = data_dir::resolve(globals.data.as_deref())?;
+    let serving = async { commands::serve::run(args, data).await.map(|()| Finished::silent()) };
+    Builder::new_multi_thread().enable_all().build()?.block_on(serving)
+}
+
+/// A client makes one request after the other: it needs no threads.
+fn run_client(work: impl Future<Output = anyhow::Result<Finished>>) -> anyhow::Result<Finished> {
+    Builder::new_current_thread().enable_all().build()?.block_on(work)
+}

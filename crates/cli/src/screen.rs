@@ -1,0 +1,58 @@
+//! Plain text for a terminal. Everything an agent wrote is untrusted and passes through `escape` before it is shown.
+
+mod clock;
+mod escape;
+mod table;
+
+use std::io::{self, ErrorKind, Write};
+
+use serde_json::Value;
+
+pub use clock::{Instant, duration_words, instant_words};
+pub use escape::{escape, escape_json, escape_lines};
+pub use table::Table;
+
+/// One line of JSON. Characters that a terminal would act on are written as JSON escapes, which mean the same.
+pub fn json(value: &Value) -> String {
+    escape_json(&value.to_string()) + "\n"
+}
+
+/// An untrusted text of several lines, with a margin so that it cannot pass for a line of this program.
+pub fn quote(text: &str) -> String {
+    escape_lines(text).lines().map(|line| format!("  | {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// Writes to standard output. A reader that went away (`| head`) is no failure.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Writes an error to standard error, where a closed terminal is nobody's problem any more.
+pub fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "error: {}", escape_lines(message));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_keeps_its_margin_on_every_line() {
+        assert_eq!(quote("one\n\nAnswered: yes\n"), "  | one\n  |\n  | Answered: yes\n");
+        assert_eq!(quote("a\rb"), "  | a\\rb\n");
+        assert_eq!(quote(""), "");
+    }
+
+    #[test]
+    fn json_stays_the_same_value_without_raw_escapes() {
+        let value = Value::from("a\u{1b}[2J \u{202e}evil\u{e0041} \u{9b}31m é 😀");
+        let line = json(&value);
+        assert!(line.contains("\\u202e") && line.contains("\\u009b") && line.contains("\\udb40\\udc41"));
+        assert!(line.contains("é 😀"));
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+    }
+}

@@ -1,0 +1,82 @@
+//! Instants and spans in words.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// An instant the hub wrote. One that cannot be read is kept as text: a strange date must not hide the item it is on.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "String")]
+pub struct Instant {
+    text: String,
+    at: Option<jiff::Timestamp>,
+}
+
+impl From<String> for Instant {
+    fn from(text: String) -> Self {
+        let at = text.parse().ok();
+        Self { text, at }
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::escape(&self.text))
+    }
+}
+
+impl Instant {
+    /// How long ago it was; nothing for an instant to come.
+    pub fn age(&self, now: jiff::Timestamp) -> Duration {
+        self.at.map(|at| now.duration_since(at).try_into().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// How long it is until then; nothing for an instant gone by.
+    pub fn remaining(&self, now: jiff::Timestamp) -> Duration {
+        self.at.map(|at| at.duration_since(now).try_into().unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// The two largest units that matter: `45s`, `12m`, `3h 05m`, `2d 4h`.
+pub fn duration_words(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds}s"),
+        (0, 0, _) => format!("{minutes}m"),
+        (0, _, _) => format!("{hours}h {:02}m", minutes % 60),
+        _ => format!("{days}d {}h", hours % 24),
+    }
+}
+
+/// The instant, and how far away it is.
+pub fn instant_words(instant: &Instant, now: jiff::Timestamp) -> String {
+    match instant.remaining(now) {
+        Duration::ZERO => format!("{instant} ({} ago)", duration_words(instant.age(now))),
+        remaining => format!("{instant} (in {})", duration_words(remaining)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_their_largest_units() {
+        for (seconds, words) in [(0, "0s"), (59, "59s"), (60, "1m"), (3600 * 3 + 300, "3h 05m"), (187_200, "2d 4h")] {
+            assert_eq!(duration_words(Duration::from_secs(seconds)), words);
+        }
+    }
+
+    #[test]
+    fn instants_are_told_from_now() {
+        let now: jiff::Timestamp = "2026-06-04T15:00:00Z".parse().unwrap();
+        let instant = |text: &str| Instant::from(text.to_owned());
+        let past = instant_words(&instant("2026-06-04T14:48:00.000Z"), now);
+        assert_eq!(past, "2026-06-04T14:48:00.000Z (12m ago)");
+        let coming = instant_words(&instant("2026-06-04T15:00:30Z"), now);
+        assert_eq!(coming, "2026-06-04T15:00:30Z (in 30s)");
+        assert_eq!(instant("soon\u{1b}").to_string(), "soon\\u{1b}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Who a credential stands for, and what that allows.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::message::Content;
+use crate::rejection::Rejection;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    Agent { id: String },
+    Person { name: String, role: Role },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Administers the hub, and resolves what names them.
+    Owner,
+    Resolver,
+    /// Sees everything, decides nothing.
+    Viewer,
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Resolver => "resolver",
+            Self::Viewer => "viewer",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a role is owner, resolver or viewer")]
+pub struct RoleError;
+
+impl FromStr for Role {
+    type Err = RoleError;
+
+    fn from_str(text: &str) -> Result<Self, RoleError> {
+        [Self::Owner, Self::Resolver, Self::Viewer].into_iter().find(|role| role.as_str() == text).ok_or(RoleError)
+    }
+}
+
+impl Principal {
+    pub fn actor(&self) -> Actor {
+        match self {
+            Self::Agent { id } => Actor::agent(id),
+            Self::Person { name, .. } => Actor::human(name),
+        }
+    }
+
+    /// The actor under which this principal may try to resolve anything at all.
+    pub fn resolver(&self) -> Result<Actor, Rejection> {
+        let actor = self.actor();
+        match self {
+            Self::Person { role: Role::Viewer, .. } => Err(Rejection::NotAuthorized(actor.to_string())),
+            Self::Agent { .. } | Self::Person { role: Role::Owner | Role::Resolver, .. } => Ok(actor),
+        }
+    }
+
+    pub fn is_owner(&self) -> bool {
+        matches!(self, Self::Person { role: Role::Owner, .. })
+    }
+}
+
+/// Exact match and nothing else: no wildcards, no implied resolvers.
+pub fn may_resolve(content: &Content, actor: &Actor) -> bool {
+    content.resolvers.contains(actor)
+}
+
+/// Names of people: short and plain, because they stand in actors, tables and addresses.
+pub fn is_person_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@' | b'+'))
+}
+
+/// Ids of agents: visible characters without spaces. `#` is kept free, the wire uses it to name a session.
+pub fn is_agent_id(id: &str) -> bool {
+    (1..=200).contains(&id.len()) && id.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '#')
+}

@@ -1,0 +1,179 @@
+//! The state machine. Every change to a message, from whatever door, surface or timer, is decided here and nowhere else.
+
+use countersign_protocol::a2h::CheckItem;
+use countersign_protocol::id::ResolutionId;
+use countersign_protocol::time::Timestamp;
+use serde_json::Value;
+
+use crate::access;
+use crate::actor::Actor;
+use crate::answer;
+use crate::message::{Matter, Message, Outcome, Resolution, State, Task};
+use crate::question::Ask;
+use crate::rejection::Rejection;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    Resolve {
+        actor: Actor,
+        verdict: Verdict,
+        comment: Option<String>,
+    },
+    /// By the submitting agent; the caller has checked that it is.
+    Cancel,
+    /// The clock says so. Refused while it does not.
+    Expire,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    Answered(Value),
+    Declined,
+    Completed(Option<Vec<CheckItem>>),
+    Dismissed(Option<Vec<CheckItem>>),
+}
+
+impl Verdict {
+    fn outcome(&self) -> Outcome {
+        match self {
+            Self::Answered(_) => Outcome::Answered,
+            Self::Declined => Outcome::Declined,
+            Self::Completed(_) => Outcome::Completed,
+            Self::Dismissed(_) => Outcome::Dismissed,
+        }
+    }
+}
+
+/// What becomes of an open message. A command that comes after the expiry does not fail: it makes the expiry happen, and
+/// the caller sees from the outcome that it was not theirs.
+pub fn decide(
+    message: &Message,
+    command: Command,
+    resolution_id: ResolutionId,
+    now: Timestamp,
+) -> Result<Resolution, Rejection> {
+    let draft = Draft { id: resolution_id, now };
+    let decided = match command {
+        Command::Resolve { actor, verdict, comment } => resolve(message, actor, verdict, comment, &draft)?,
+        Command::Cancel => cancel(message, &draft)?,
+        Command::Expire if is_overdue_at(message.expires_at, now) => expire(message, &draft),
+        Command::Expire => return still_open(message).and(Err(Rejection::NotDue)),
+    };
+    still_open(message)?;
+    Ok(if is_overdue_at(message.expires_at, now) { expire(message, &draft) } else { decided })
+}
+
+/// Exactly at `expires_at` an answer still wins; strictly later it does not.
+pub fn is_overdue_at(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+    expires_at.is_some_and(|expires_at| now > expires_at)
+}
+
+struct Draft {
+    id: ResolutionId,
+    now: Timestamp,
+}
+
+impl Draft {
+    fn by(&self, actor: Actor, outcome: Outcome) -> Resolution {
+        Resolution {
+            id: self.id.clone(),
+            outcome,
+            defaulted: false,
+            value: None,
+            edited: false,
+            actor,
+            resolved_at: self.now,
+            comment: None,
+            checklist: None,
+        }
+    }
+}
+
+fn still_open(message: &Message) -> Result<(), Rejection> {
+    match &message.state {
+        State::Open => Ok(()),
+        State::Delivered => Err(Rejection::NotApplicable("a notify wants no answer")),
+        State::Resolved(resolution) => Err(Rejection::already(&message.id, resolution)),
+    }
+}
+
+/// Checks in the order a caller learns most from: is there a question, may you, do verb and value fit.
+fn resolve(
+    message: &Message,
+    actor: Actor,
+    verdict: Verdict,
+    comment: Option<String>,
+    draft: &Draft,
+) -> Result<Resolution, Rejection> {
+    if matches!(message.content.matter, Matter::Notify) {
+        return Err(Rejection::NotApplicable("a notify wants no answer"));
+    }
+    if !access::may_resolve(&message.content, &actor) {
+        return Err(Rejection::NotAuthorized(actor.to_string()));
+    }
+    let resolution = draft.by(actor, verdict.outcome());
+    let filled = match (&message.content.matter, verdict) {
+        (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, resolution)?,
+        (Matter::Ask(ask), Verdict::Declined) => declined(ask, resolution)?,
+        (Matter::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
+            worked_off(task, checklist, resolution)?
+        }
+        (Matter::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
+            return Err(Rejection::field("resolution", "an ask is answered or declined"));
+        }
+        (Matter::Task(_), Verdict::Answered(_) | Verdict::Declined) => {
+            return Err(Rejection::field("resolution", "a task is completed or dismissed"));
+        }
+        (Matter::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
+    };
+    Ok(Resolution { comment, ..filled })
+}
+
+fn answered(ask: &Ask, value: Value, resolution: Resolution) -> Result<Resolution, Rejection> {
+    if !ask.may_respond {
+        return Err(Rejection::field("resolution", "the asker withdrew answering (allow_respond is false); decline"));
+    }
+    let fits = answer::check(&ask.question, &value)?;
+    Ok(Resolution { value: Some(value), edited: fits.edited, ..resolution })
+}
+
+fn declined(ask: &Ask, resolution: Resolution) -> Result<Resolution, Rejection> {
+    if !ask.may_decline {
+        return Err(Rejection::field("resolution", "the asker withdrew declining (allow_ignore is false); answer"));
+    }
+    Ok(resolution)
+}
+
+/// A checklist comes back as the same items, ticked or not; the texts are the asker's and stay so.
+fn worked_off(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolution) -> Result<Resolution, Rejection> {
+    if let Some(items) = &checklist {
+        let same = items.len() == task.checklist.len()
+            && items.iter().zip(&task.checklist).all(|(theirs, ours)| theirs.text == ours.text);
+        if !same {
+            return Err(Rejection::field("checklist", "send the task's own items in their order, with done set"));
+        }
+    }
+    Ok(Resolution { checklist, ..resolution })
+}
+
+fn cancel(message: &Message, draft: &Draft) -> Result<Resolution, Rejection> {
+    match message.content.matter {
+        Matter::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
+        Matter::Task(_) => Err(Rejection::NotApplicable("a task cannot be cancelled; it is completed or dismissed")),
+        Matter::Notify => Err(Rejection::NotApplicable("a notify cannot be cancelled")),
+    }
+}
+
+/// Silence is not consent: only a default the asker declared becomes a value.
+fn expire(message: &Message, draft: &Draft) -> Resolution {
+    let default = match &message.content.matter {
+        Matter::Ask(ask) => ask.default_on_expire.clone(),
+        Matter::Task(_) | Matter::Notify => None,
+    };
+    match default {
+        Some(value) => {
+            Resolution { defaulted: true, value: Some(value), ..draft.by(Actor::default_on_expire(), Outcome::Expired) }
+        }
+        None => draft.by(Actor::expired(), Outcome::Expired),
+    }
+}

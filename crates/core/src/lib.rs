@@ -1,0 +1,19 @@
+//! The rules. Pure: instants and ids come in as arguments, nothing here reads a clock, a file or a socket.
+
+pub mod access;
+pub mod actor;
+pub mod answer;
+pub mod audit;
+pub mod decide;
+pub mod delivery;
+pub mod limits;
+pub mod message;
+pub mod question;
+pub mod rejection;
+pub mod schema;
+
+pub use actor::Actor;
+pub use decide::{Command, Verdict, decide};
+pub use message::{Content, Matter, Message, Outcome, Resolution, Source, State};
+pub use question::Question;
+pub use rejection::Rejection;

@@ -1,0 +1,118 @@
+//! Bounds on what a stranger may send, and on what a person may write back.
+
+use serde_json::Value;
+
+use crate::message::Content;
+use crate::rejection::Rejection;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub max_request_bytes: usize,
+    pub max_body_bytes: usize,
+    pub max_part_bytes: usize,
+    pub max_context_parts: usize,
+    pub max_state_bytes: usize,
+}
+
+const MAX_TAGS: usize = 64;
+const MAX_LABELS: usize = 64;
+/// Names that stand in lists and columns: tags, labels, run ids, projects.
+const MAX_NAME_CHARS: usize = 255;
+const MAX_KEY_CHARS: usize = 255;
+const MAX_COMMENT_BYTES: usize = 20_000;
+const MAX_TASK_BYTES: usize = 65_536;
+const MAX_CHECKLIST: usize = 200;
+const MAX_RESOLVERS: usize = 200;
+
+impl Limits {
+    pub fn check(&self, content: &Content) -> Result<(), Rejection> {
+        if content.body.as_ref().is_some_and(|body| body.len() > self.max_body_bytes) {
+            return Err(Rejection::field("body", format!("keep it within {} bytes", self.max_body_bytes)));
+        }
+        check_names(content)?;
+        self.check_context(&content.context)
+    }
+
+    fn check_context(&self, parts: &[Value]) -> Result<(), Rejection> {
+        if parts.len() > self.max_context_parts {
+            return Err(Rejection::field("context", format!("send at most {} parts", self.max_context_parts)));
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if part.to_string().len() > self.max_part_bytes {
+                let field = format!("context[{index}]");
+                return Err(Rejection::field(field, format!("keep a part within {} bytes", self.max_part_bytes)));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn check_state(&self, state: &str) -> Result<(), Rejection> {
+        if state.len() > self.max_state_bytes {
+            return Err(Rejection::field("state", format!("keep it within {} bytes", self.max_state_bytes)));
+        }
+        Ok(())
+    }
+}
+
+fn check_names(content: &Content) -> Result<(), Rejection> {
+    let agent = &content.agent;
+    check_name("agent.id", &agent.id)?;
+    check_name("agent.run_id", &agent.run_id)?;
+    check_name("agent.project", agent.project.as_deref().unwrap_or_default())?;
+    check_count("agent.labels", agent.labels.len(), MAX_LABELS)?;
+    for (name, value) in &agent.labels {
+        check_name("agent.labels", name)?;
+        check_name("agent.labels", value)?;
+    }
+    check_count("tags", content.tags.len(), MAX_TAGS)?;
+    for (index, tag) in content.tags.iter().enumerate() {
+        check_name(&format!("tags[{index}]"), tag)?;
+    }
+    check_count("allowed_resolvers", content.resolvers.len(), MAX_RESOLVERS)?;
+    content.resolvers.iter().try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
+    match &content.matter {
+        crate::Matter::Task(task) => check_task(task),
+        crate::Matter::Ask(_) | crate::Matter::Notify => Ok(()),
+    }
+}
+
+fn check_task(task: &crate::message::Task) -> Result<(), Rejection> {
+    check_count("action.checklist", task.checklist.len(), MAX_CHECKLIST)?;
+    let within = |text: &str| text.len() <= MAX_TASK_BYTES;
+    if !within(&task.instructions) {
+        return Err(Rejection::field("action.instructions", format!("keep it within {MAX_TASK_BYTES} bytes")));
+    }
+    if !task.verification.as_deref().is_none_or(within) {
+        return Err(Rejection::field("action.verification", format!("keep it within {MAX_TASK_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+fn check_name(field: &str, text: &str) -> Result<(), Rejection> {
+    if text.chars().count() > MAX_NAME_CHARS {
+        return Err(Rejection::field(field, format!("keep it within {MAX_NAME_CHARS} characters")));
+    }
+    Ok(())
+}
+
+fn check_count(field: &str, count: usize, most: usize) -> Result<(), Rejection> {
+    if count > most {
+        return Err(Rejection::field(field, format!("send at most {most} entries, not {count}")));
+    }
+    Ok(())
+}
+
+pub fn check_idempotency_key(key: &str) -> Result<(), Rejection> {
+    if key.is_empty() || key.chars().count() > MAX_KEY_CHARS {
+        let message = format!("give a key of 1 to {MAX_KEY_CHARS} characters, unique for this decision");
+        return Err(Rejection::field("idempotency_key", message));
+    }
+    Ok(())
+}
+
+pub fn check_comment(comment: &str) -> Result<(), Rejection> {
+    if comment.len() > MAX_COMMENT_BYTES {
+        return Err(Rejection::field("comment", format!("keep it within {MAX_COMMENT_BYTES} bytes")));
+    }
+    Ok(())
+}

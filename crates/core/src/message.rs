@@ -1,0 +1,210 @@
+//! What an agent sent, as every door brings it and every surface shows it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::actor::Actor;
+use crate::question::Ask;
+
+/// The part a person decides on. Its stored text is what the audit trail hashes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    pub agent: Agent,
+    pub title: String,
+    pub body: Option<String>,
+    pub priority: Priority,
+    pub tags: Vec<String>,
+    pub context: Vec<Value>,
+    pub sensitive: bool,
+    pub matter: Matter,
+    /// Exactly who may resolve; a door fills in the submitting agent when the wire named nobody.
+    pub resolvers: Vec<Actor>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matter {
+    Notify,
+    Ask(Ask),
+    Task(Task),
+}
+
+impl Matter {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Notify => Kind::Notify,
+            Self::Ask(_) => Kind::Ask,
+            Self::Task(_) => Kind::Task,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub instructions: String,
+    pub checklist: Vec<CheckItem>,
+    pub verification: Option<String>,
+}
+
+/// Which door a message came through, and the ids it has there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    pub door: Door,
+    #[serde(flatten)]
+    pub ids: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    A2h,
+}
+
+/// Where a resolution has to be brought. Kept apart from `Content`: no surface shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Callback {
+    /// The agent's own spelling: it is part of what gets signed.
+    pub url: String,
+    pub host: String,
+    pub auth: Option<CallbackAuth>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallbackAuth {
+    pub scheme: countersign_protocol::a2h::AuthScheme,
+    /// The name of a secret registered at the hub, never the secret.
+    pub reference: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    pub id: MessageId,
+    pub received_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub content: Content,
+    pub source: Source,
+    pub callback: Option<Callback>,
+    pub state: State,
+    /// Counts the writes to this message; every write is guarded by the one it read.
+    pub rev: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Waits for a person, an expiry or a cancel.
+    Open,
+    /// A notify: terminal at acceptance, with nothing to resolve.
+    Delivered,
+    Resolved(Resolution),
+}
+
+impl State {
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Open => Status::Open,
+            Self::Delivered => Status::Delivered,
+            Self::Resolved(resolution) => Status::Resolved(resolution.outcome),
+        }
+    }
+}
+
+/// The one terminal outcome of an ask or task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resolution {
+    pub id: ResolutionId,
+    pub outcome: Outcome,
+    pub defaulted: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    pub edited: bool,
+    pub actor: Actor,
+    pub resolved_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checklist: Option<Vec<CheckItem>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Answered,
+    Declined,
+    Cancelled,
+    Completed,
+    Dismissed,
+    Expired,
+}
+
+impl Outcome {
+    pub const ALL: [Self; 6] =
+        [Self::Answered, Self::Declined, Self::Cancelled, Self::Completed, Self::Dismissed, Self::Expired];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+            Self::Completed => "completed",
+            Self::Dismissed => "dismissed",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The lifecycle phase as the wire and the store spell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    Open,
+    Delivered,
+    Resolved(Outcome),
+}
+
+impl Status {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Delivered => "delivered",
+            Self::Resolved(outcome) => outcome.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
+        match text {
+            "open" => Ok(Self::Open),
+            "delivered" => Ok(Self::Delivered),
+            other => Outcome::ALL
+                .into_iter()
+                .find(|outcome| outcome.as_str() == other)
+                .map(Self::Resolved)
+                .ok_or(UnknownStatus),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a status: use open, delivered, answered, declined, cancelled, completed, dismissed or expired")]
+pub struct UnknownStatus;

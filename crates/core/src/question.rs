@@ -1,0 +1,130 @@
+//! The shape of the answer an ask wants, and the checks that refuse an unanswerable one while its author can still fix it.
+
+use countersign_protocol::a2h::Choice;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer;
+use crate::rejection::Rejection;
+use crate::schema;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    pub question: Question,
+    pub may_respond: bool,
+    pub may_decline: bool,
+    /// Declared by the asker; applied by the hub at expiry and never otherwise.
+    pub default_on_expire: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Question {
+    Confirm { options: Vec<Choice>, allow_edit: bool },
+    Select { options: Vec<Choice>, allow_edit: bool },
+    Form { schema: Value },
+}
+
+const MAX_OPTIONS: usize = 100;
+const MAX_OPTION_CHARS: usize = 1000;
+
+/// The two choices of a confirm whose asker named none.
+pub fn approve_or_deny() -> Vec<Choice> {
+    [("approve", "Approve"), ("deny", "Deny")]
+        .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned(), description: None })
+        .into()
+}
+
+impl Ask {
+    /// Everything about the ask that only the hub can check, with the field at fault in the words of `request`.
+    pub fn check(&self) -> Result<(), Rejection> {
+        match &self.question {
+            Question::Confirm { options, .. } | Question::Select { options, .. } => check_options(options)?,
+            Question::Form { schema } => schema::check(schema)?,
+        }
+        match &self.default_on_expire {
+            Some(default) => self.check_default(default),
+            None => Ok(()),
+        }
+    }
+
+    /// A default must be one of the offered answers even where a person may type something else: nobody reads it first.
+    fn check_default(&self, default: &Value) -> Result<(), Rejection> {
+        let offered = match &self.question {
+            Question::Confirm { options, .. } => Question::Confirm { options: options.clone(), allow_edit: false },
+            Question::Select { options, .. } => Question::Select { options: options.clone(), allow_edit: false },
+            Question::Form { schema } => Question::Form { schema: schema.clone() },
+        };
+        answer::check(&offered, default).map(drop).map_err(|rejection| match rejection {
+            Rejection::InvalidField { message, .. } => Rejection::field("request.default_on_expire", message),
+            other => other,
+        })
+    }
+}
+
+fn check_options(options: &[Choice]) -> Result<(), Rejection> {
+    if options.len() > MAX_OPTIONS {
+        return Err(Rejection::field("request.options", format!("offer at most {MAX_OPTIONS} options")));
+    }
+    for (index, option) in options.iter().enumerate() {
+        let field = format!("request.options[{index}].value");
+        if option.value.is_empty() {
+            return Err(Rejection::field(field, "give every option a value that is not empty"));
+        }
+        if option.value.chars().count() > MAX_OPTION_CHARS || option.label.chars().count() > MAX_OPTION_CHARS {
+            return Err(Rejection::field(
+                field,
+                format!("keep values and labels within {MAX_OPTION_CHARS} characters"),
+            ));
+        }
+        if options[..index].iter().any(|earlier| earlier.value == option.value) {
+            return Err(Rejection::field(field, "two options have this value; give each its own"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn choice(value: &str) -> Choice {
+        Choice { value: value.to_owned(), label: value.to_owned(), description: None }
+    }
+
+    fn ask(question: Question, default: Option<Value>) -> Ask {
+        Ask { question, may_respond: true, may_decline: true, default_on_expire: default }
+    }
+
+    fn field_at_fault(ask: &Ask) -> String {
+        match ask.check() {
+            Err(Rejection::InvalidField { field, .. }) => field,
+            other => panic!("expected a field error, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_need_values_of_their_own() {
+        let twice = Question::Select { options: vec![choice("a"), choice("a")], allow_edit: false };
+        assert_eq!(field_at_fault(&ask(twice, None)), "request.options[1].value");
+        let empty = Question::Select { options: vec![choice("")], allow_edit: false };
+        assert_eq!(field_at_fault(&ask(empty, None)), "request.options[0].value");
+    }
+
+    #[test]
+    fn a_default_must_be_offered_even_where_typing_is_allowed() {
+        let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
+        assert!(ask(question.clone(), Some(json!("deny"))).check().is_ok());
+        assert_eq!(field_at_fault(&ask(question, Some(json!("perhaps")))), "request.default_on_expire");
+    }
+
+    #[test]
+    fn a_default_must_fit_the_form() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
+        let question = Question::Form { schema };
+        assert!(ask(question.clone(), Some(json!({"n": 1}))).check().is_ok());
+        assert_eq!(field_at_fault(&ask(question, Some(json!({"n": "one"})))), "request.default_on_expire");
+    }
+}

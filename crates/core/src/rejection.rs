@@ -1,0 +1,39 @@
+//! The rules say no. Every case has a stable name; only the doors know status codes.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use crate::actor::Actor;
+use crate::message::{Outcome, Resolution};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The message is well formed, but this field cannot be meant.
+    #[error("{field}: {message}")]
+    InvalidField { field: String, message: String },
+    /// The call makes no sense for this kind of message.
+    #[error("{0}")]
+    NotApplicable(&'static str),
+    #[error("{0} may not resolve this message")]
+    NotAuthorized(String),
+    /// Somebody was first; the loser is told who.
+    #[error("the message is already {outcome}, by {actor} at {resolved_at}")]
+    AlreadyTerminal { id: MessageId, outcome: Outcome, actor: Actor, resolved_at: Timestamp },
+    #[error("the message has not reached its expiry")]
+    NotDue,
+}
+
+impl Rejection {
+    pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::InvalidField { field: field.into(), message: message.into() }
+    }
+
+    pub fn already(id: &MessageId, resolution: &Resolution) -> Self {
+        Self::AlreadyTerminal {
+            id: id.clone(),
+            outcome: resolution.outcome,
+            actor: resolution.actor.clone(),
+            resolved_at: resolution.resolved_at,
+        }
+    }
+}

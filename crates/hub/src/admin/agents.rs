@@ -1,0 +1,118 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use countersign_core::access::is_agent_id;
+use countersign_store::model::SignatureAlg;
+use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
+use countersign_store::ops::credential::Kind;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{no_agent, no_randomness};
+use crate::app::Hub;
+use crate::auth::{OwnerCaller, Token, new_signing_key};
+use crate::body::read_json;
+use crate::problem::Problem;
+
+/// How long old credentials stay valid beside new ones when nobody says otherwise.
+pub const DEFAULT_OVERLAP_SECONDS: u64 = 24 * 3600;
+const LONGEST_OVERLAP_SECONDS: u64 = 90 * 24 * 3600;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewAgent {
+    id: String,
+    signature_alg: Option<SignatureAlg>,
+}
+
+pub async fn add(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<(StatusCode, Json<Value>), Problem> {
+    let new: NewAgent = read_json(body).await?;
+    if !is_agent_id(&new.id) {
+        return Err(Problem::invalid("id", "use 1 to 200 visible characters without spaces or #"));
+    }
+    let signature_alg = new.signature_alg.unwrap_or(SignatureAlg::HmacSha256);
+    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
+    let signing_key = new_signing_key().map_err(no_randomness)?;
+    let added = hub.store.run(AddAgent {
+        id: new.id.clone(),
+        signature_alg,
+        token_hash: token.hash,
+        signing_key: signing_key.clone(),
+        actor: owner.actor,
+    });
+    if !added.await? {
+        let message =
+            format!("agent {} exists; `countersign agent rotate {}` gives it new credentials", new.id, new.id);
+        return Err(Problem::AlreadyExists { message });
+    }
+    let body = json!({
+        "agent_id": new.id,
+        "token": token.text,
+        "signing_key": signing_key,
+        "signature_alg": signature_alg,
+    });
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"agents": hub.store.run(ListAgents).await?})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rotation {
+    id: String,
+    overlap_seconds: Option<u64>,
+}
+
+/// The overlap of a rotation, checked.
+pub fn overlap(seconds: Option<u64>) -> Result<Duration, Problem> {
+    let seconds = seconds.unwrap_or(DEFAULT_OVERLAP_SECONDS);
+    if seconds > LONGEST_OVERLAP_SECONDS {
+        let message = format!("keep old credentials for at most {LONGEST_OVERLAP_SECONDS} seconds");
+        return Err(Problem::invalid("overlap_seconds", message));
+    }
+    Ok(Duration::from_secs(seconds))
+}
+
+pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let rotation: Rotation = read_json(body).await?;
+    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
+    let signing_key = new_signing_key().map_err(no_randomness)?;
+    let rotated = hub.store.run(RotateAgent {
+        id: rotation.id.clone(),
+        token_hash: token.hash,
+        signing_key: signing_key.clone(),
+        overlap: overlap(rotation.overlap_seconds)?,
+        actor: owner.actor,
+    });
+    let old_valid_until = rotated.await?.ok_or_else(|| no_agent(&rotation.id))?;
+    Ok(Json(json!({
+        "agent_id": rotation.id,
+        "token": token.text,
+        "signing_key": signing_key,
+        "old_valid_until": old_valid_until,
+    })))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Removal {
+    id: String,
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let removal: Removal = read_json(body).await?;
+    if !hub.store.run(RemoveAgent { id: removal.id.clone(), actor: owner.actor }).await? {
+        return Err(no_agent(&removal.id));
+    }
+    Ok(Json(json!({"agent_id": removal.id})))
+}

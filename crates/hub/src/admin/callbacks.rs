@@ -1,0 +1,91 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use countersign_core::Actor;
+use countersign_store::model::CallbackHost;
+use countersign_store::ops::admin::callbacks::{ListHosts, PutHost, RemoveHost};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::no_agent;
+use crate::app::Hub;
+use crate::auth::{AgentCaller, OwnerCaller};
+use crate::body::read_json;
+use crate::delivery::normalise_binding;
+use crate::problem::Problem;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Binding {
+    agent_id: String,
+    host: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnBinding {
+    host: String,
+}
+
+async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
+    let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
+    let put = PutHost { agent_id: binding.agent_id.clone(), host, approve, actor };
+    hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
+}
+
+/// An agent names a host of its own; the owner has yet to approve it.
+pub async fn register(
+    State(hub): State<Arc<Hub>>,
+    agent: AgentCaller,
+    body: Body,
+) -> Result<(StatusCode, Json<CallbackHost>), Problem> {
+    hub.rate_limit.check(&agent.id)?;
+    let own: OwnBinding = read_json(body).await?;
+    let actor = Actor::agent(&agent.id).to_string();
+    let stored = put(&hub, Binding { agent_id: agent.id, host: own.host }, false, actor).await?;
+    Ok((StatusCode::CREATED, Json(stored)))
+}
+
+pub async fn add(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<(StatusCode, Json<CallbackHost>), Problem> {
+    let binding = read_json(body).await?;
+    Ok((StatusCode::CREATED, Json(put(&hub, binding, false, owner.actor).await?)))
+}
+
+pub async fn approve(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<CallbackHost>, Problem> {
+    let binding = read_json(body).await?;
+    Ok(Json(put(&hub, binding, true, owner.actor).await?))
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let binding: Binding = read_json(body).await?;
+    let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
+    let removal = RemoveHost { agent_id: binding.agent_id.clone(), host: host.clone(), actor: owner.actor };
+    if !hub.store.run(removal).await? {
+        return Err(Problem::NotFound { message: format!("{host} is not registered for agent {}", binding.agent_id) });
+    }
+    Ok(Json(json!({"agent_id": binding.agent_id, "host": host})))
+}
+
+#[derive(Deserialize)]
+pub struct OfAgent {
+    agent_id: Option<String>,
+}
+
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+    Query(of): Query<OfAgent>,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"callbacks": hub.store.run(ListHosts { agent_id: of.agent_id }).await?})))
+}

@@ -1,0 +1,53 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use countersign_core::delivery::Track;
+use countersign_protocol::id::MessageId;
+use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::Hub;
+use crate::auth::OwnerCaller;
+use crate::body::read_json;
+use crate::problem::Problem;
+
+const DEFAULT_LIMIT: i64 = 100;
+const LARGEST_LIMIT: i64 = 1000;
+
+#[derive(Deserialize)]
+pub struct Which {
+    state: Option<String>,
+    limit: Option<i64>,
+}
+
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+    Query(which): Query<Which>,
+) -> Result<Json<Value>, Problem> {
+    let track = which.state.as_deref().map(|text| {
+        Track::parse(text).ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
+    });
+    let limit = which.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LARGEST_LIMIT);
+    let deliveries = hub.store.run(Deliveries { track: track.transpose()?, limit }).await?;
+    Ok(Json(json!({"deliveries": deliveries})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Retry {
+    id: String,
+}
+
+pub async fn retry(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let retry: Retry = read_json(body).await?;
+    let missing = || Problem::NotFound { message: format!("no delivery of {} waits or failed", retry.id) };
+    let message_id: MessageId = retry.id.parse().map_err(|_| missing())?;
+    let op = RetryDelivery { message_id: message_id.clone(), actor: owner.actor };
+    let host = hub.store.run(op).await?.ok_or_else(missing)?;
+    hub.outbox.wake(&host);
+    Ok(Json(json!({"message_id": message_id, "state": Track::Pending})))
+}

@@ -1,0 +1,21 @@
+//! What an owner does through the hub: agents, people, callback hosts, secrets, deliveries, keys.
+
+pub mod agents;
+pub mod callbacks;
+pub mod deliveries;
+pub mod keys;
+pub mod people;
+pub mod secrets;
+pub mod status;
+
+use crate::problem::Problem;
+
+fn no_agent(id: &str) -> Problem {
+    Problem::NotFound { message: format!("no agent {id}; add it with `countersign agent add {id}`") }
+}
+
+fn no_randomness(error: getrandom::Error) -> Problem {
+    let id = uuid::Uuid::new_v4();
+    tracing::error!(%id, %error, "the operating system gave no randomness");
+    Problem::Unavailable { id }
+}

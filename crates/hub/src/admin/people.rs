@@ -1,0 +1,77 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use countersign_core::Actor;
+use countersign_core::access::{Role, is_person_name};
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, ListPeople};
+use countersign_store::ops::credential::{Kind, NewCredential};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::no_randomness;
+use crate::app::Hub;
+use crate::auth::{OwnerCaller, Token};
+use crate::body::read_json;
+use crate::problem::Problem;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewPerson {
+    name: String,
+    role: Option<Role>,
+}
+
+fn credential(name: &str, token: &Token) -> NewCredential {
+    NewCredential {
+        hash: token.hash,
+        kind: Kind::Person,
+        subject: name.to_owned(),
+        label: "token".to_owned(),
+        expires_at: None,
+    }
+}
+
+pub async fn add(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<(StatusCode, Json<Value>), Problem> {
+    let NewPerson { name, role } = read_json(body).await?;
+    if !is_person_name(&name) {
+        return Err(Problem::invalid("name", "use 1 to 64 letters, digits or . _ - @ +"));
+    }
+    let role = role.unwrap_or(Role::Resolver);
+    let token = Token::new(Kind::Person).map_err(no_randomness)?;
+    let person = AddPerson { name: name.clone(), role, token: Some(credential(&name, &token)), actor: owner.actor };
+    if !hub.store.run(person).await? {
+        let message = format!("{name} is there already; `countersign person token {name}` gives another token");
+        return Err(Problem::AlreadyExists { message });
+    }
+    let body = json!({"name": name, "actor": Actor::human(&name), "role": role, "token": token.text});
+    Ok((StatusCode::CREATED, Json(body)))
+}
+
+pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"people": hub.store.run(ListPeople).await?})))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    name: String,
+}
+
+pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let Named { name } = read_json(body).await?;
+    let token = Token::new(Kind::Person).map_err(no_randomness)?;
+    let op = AddPersonToken { name: name.clone(), token: credential(&name, &token), actor: owner.actor };
+    if !hub.store.run(op).await? {
+        return Err(Problem::NotFound {
+            message: format!("no person {name}; add them with `countersign person add {name}`"),
+        });
+    }
+    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "token": token.text})))
+}

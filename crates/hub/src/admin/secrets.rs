@@ -1,0 +1,78 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret, RemoveSecret};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::no_agent;
+use crate::app::Hub;
+use crate::auth::OwnerCaller;
+use crate::body::read_json;
+use crate::problem::Problem;
+
+const MAX_NAME_BYTES: usize = 255;
+const MAX_VALUE_BYTES: usize = 8192;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewSecret {
+    agent_id: String,
+    name: String,
+    value: String,
+}
+
+/// A secret goes out in a header, so it must be able to stand in one.
+fn check(secret: &NewSecret) -> Result<(), Problem> {
+    let plain = |text: &str| text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    if secret.name.is_empty() || secret.name.len() > MAX_NAME_BYTES || !plain(&secret.name) {
+        return Err(Problem::invalid("name", "use 1 to 255 plain ASCII characters"));
+    }
+    if secret.value.is_empty() || secret.value.len() > MAX_VALUE_BYTES || !plain(&secret.value) {
+        return Err(Problem::invalid("value", "use 1 to 8192 plain ASCII characters without line breaks"));
+    }
+    Ok(())
+}
+
+pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let secret: NewSecret = read_json(body).await?;
+    check(&secret)?;
+    let reply = json!({"agent_id": secret.agent_id, "name": secret.name});
+    let agent_id = secret.agent_id.clone();
+    let put = PutSecret { agent_id: secret.agent_id, name: secret.name, value: secret.value, actor: owner.actor };
+    if !hub.store.run(put).await? {
+        return Err(no_agent(&agent_id));
+    }
+    Ok(Json(reply))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    agent_id: String,
+    name: String,
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let Named { agent_id, name } = read_json(body).await?;
+    let removal = RemoveSecret { agent_id: agent_id.clone(), name: name.clone(), actor: owner.actor };
+    if !hub.store.run(removal).await? {
+        return Err(Problem::NotFound { message: format!("agent {agent_id} has no secret {name}") });
+    }
+    Ok(Json(json!({"agent_id": agent_id, "name": name})))
+}
+
+#[derive(Deserialize)]
+pub struct OfAgent {
+    agent_id: Option<String>,
+}
+
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+    Query(of): Query<OfAgent>,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"secrets": hub.store.run(ListSecrets { agent_id: of.agent_id }).await?})))
+}

@@ -1,0 +1,79 @@
+//! How the hub is doing, and who did what to a message.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use countersign_core::delivery::Track;
+use countersign_store::SCHEMA_VERSION;
+use countersign_store::ops::admin::agents::ListAgents;
+use countersign_store::ops::admin::callbacks::ListHosts;
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::deliver::Deliveries;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::Hub;
+use crate::auth::OwnerCaller;
+use crate::config::LegacyPush;
+use crate::problem::Problem;
+
+pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
+    let agents = hub.store.run(ListAgents).await?;
+    let open: i64 = agents.iter().map(|agent| agent.open).sum();
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "started_at": hub.started_at,
+        "now": hub.store.clock().now(),
+        "url": hub.url(),
+        "public_url": hub.config.public_url,
+        "schema_version": SCHEMA_VERSION,
+        "open": open,
+        "warnings": warnings(&hub).await?,
+    })))
+}
+
+/// What an operator would want to know without having to ask.
+async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
+    let config = &hub.config;
+    let mut warnings = Vec::new();
+    if config.push.allow_loopback {
+        warnings
+            .push("callbacks to this machine are allowed (--allow-loopback-callbacks): development only".to_owned());
+    }
+    if config.public_url.as_deref().is_some_and(|url| url.starts_with("http://")) {
+        warnings.push("the public URL is plain HTTP: tokens and answers can be read on the way".to_owned());
+    }
+    if config.tls.is_none() && !config.listen.ip().is_loopback() {
+        warnings.push(format!("{} serves plain HTTP beyond this machine", config.listen));
+    }
+    if config.push.legacy == LegacyPush::Negotiate {
+        warnings.push(
+            "A2H 0.2 push is accepted; its signature does not cover the answer (push.legacy = \"reject\" refuses it)"
+                .to_owned(),
+        );
+    }
+    let hosts = hub.store.run(ListHosts { agent_id: None }).await?;
+    let pending = hosts.iter().filter(|host| host.state == "pending").count();
+    if pending > 0 {
+        warnings.push(format!("{pending} callback hosts wait for approval (`countersign agent callback list`)"));
+    }
+    let failed = hub.store.run(Deliveries { track: Some(Track::Failed), limit: 1000 }).await?.len();
+    if failed > 0 {
+        warnings.push(format!("{failed} deliveries have failed (`countersign delivery list`)"));
+    }
+    Ok(warnings)
+}
+
+#[derive(Deserialize)]
+pub struct Subject {
+    id: String,
+}
+
+pub async fn audit(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+    Query(subject): Query<Subject>,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({"entries": hub.store.run(Trail { subject: subject.id }).await?})))
+}

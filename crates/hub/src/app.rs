@@ -1,0 +1,156 @@
+//! The hub as one value, and its addresses as one table.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::routing::{MethodRouter, get, post};
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use tokio::sync::watch;
+
+use crate::auth::RateLimit;
+use crate::config::Config;
+use crate::delivery::Outbox;
+use crate::doors::a2h;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::timers::Alarm;
+use crate::wake::Wake;
+use crate::{admin, health, inbox, pages};
+
+pub struct Hub {
+    pub store: Arc<Store>,
+    pub config: Config,
+    pub outbox: Arc<Outbox>,
+    pub started_at: Timestamp,
+    pub(crate) wake: Arc<Wake>,
+    pub(crate) expiry_alarm: Alarm,
+    pub(crate) rate_limit: RateLimit,
+    pub(crate) metrics: Metrics,
+    /// Turns true when the hub is to stop: whoever waits is answered and sent home.
+    pub(crate) stopping: watch::Receiver<bool>,
+    /// Known once the listener is bound.
+    url: OnceLock<String>,
+}
+
+impl Hub {
+    pub fn new(store: Arc<Store>, config: Config, outbox: Arc<Outbox>, stopping: watch::Receiver<bool>) -> Arc<Self> {
+        Arc::new(Self {
+            started_at: store.clock().now(),
+            rate_limit: RateLimit::per_minute(config.requests_per_minute),
+            store,
+            config,
+            outbox,
+            wake: Arc::default(),
+            expiry_alarm: Alarm::default(),
+            metrics: Metrics::new(),
+            stopping,
+            url: OnceLock::new(),
+        })
+    }
+
+    pub fn set_url(&self, url: String) {
+        // Set once, by whoever bound the listener.
+        drop(self.url.set(url));
+    }
+
+    /// What agents and people reach the hub under.
+    pub fn url(&self) -> &str {
+        self.config.public_url.as_deref().unwrap_or_else(|| self.local_url())
+    }
+
+    /// The address the hub itself listens on.
+    pub fn local_url(&self) -> &str {
+        self.url.get().map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// Adds routes and keeps a list of them, which the API description is held against.
+#[derive(Default)]
+pub struct Routes {
+    router: Router<Arc<Hub>>,
+    pub listed: Vec<(&'static str, &'static str)>,
+}
+
+impl Routes {
+    fn get<H, T>(mut self, path: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Hub>>,
+        T: 'static,
+    {
+        self.listed.push(("get", path));
+        self.add(path, get(handler))
+    }
+
+    fn post<H, T>(mut self, path: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Hub>>,
+        T: 'static,
+    {
+        self.listed.push(("post", path));
+        self.add(path, post(handler))
+    }
+
+    fn add(mut self, path: &'static str, methods: MethodRouter<Arc<Hub>>) -> Self {
+        self.router = self.router.route(path, methods);
+        self
+    }
+}
+
+pub fn routes() -> Routes {
+    let routes = Routes::default()
+        .get("/", pages::home)
+        .get("/signin/{token}", pages::sign_in_page)
+        .post("/signin/{token}", pages::sign_in)
+        .get("/health", health::health)
+        .get("/ready", health::ready)
+        .get("/metrics", health::metrics)
+        .get("/openapi.json", pages::openapi);
+    let routes = agent_routes(routes).get("/v1/inbox", inbox::list).get("/v1/inbox/{id}", inbox::show);
+    admin_routes(routes)
+}
+
+fn agent_routes(routes: Routes) -> Routes {
+    routes
+        .get("/.well-known/a2h", a2h::discovery::a2h)
+        .get("/.well-known/ma2h", a2h::discovery::ma2h)
+        .get("/.well-known/ma2h-capability", a2h::discovery::ma2h)
+        .post("/v1/messages", a2h::submit::submit)
+        .get("/v1/messages", inbox::history)
+        .get("/v1/messages/{id}", a2h::pull::pull)
+        .post("/v1/messages/{id}/cancel", a2h::cancel::cancel)
+        .post("/v1/messages/{id}/resolve", a2h::resolve::resolve)
+        .post("/v1/callbacks", admin::callbacks::register)
+}
+
+fn admin_routes(routes: Routes) -> Routes {
+    routes
+        .get("/v1/admin/status", admin::status::status)
+        .get("/v1/admin/agents", admin::agents::list)
+        .post("/v1/admin/agents", admin::agents::add)
+        .post("/v1/admin/agents/rotate", admin::agents::rotate)
+        .post("/v1/admin/agents/remove", admin::agents::remove)
+        .get("/v1/admin/callbacks", admin::callbacks::list)
+        .post("/v1/admin/callbacks", admin::callbacks::add)
+        .post("/v1/admin/callbacks/approve", admin::callbacks::approve)
+        .post("/v1/admin/callbacks/remove", admin::callbacks::remove)
+        .get("/v1/admin/secrets", admin::secrets::list)
+        .post("/v1/admin/secrets", admin::secrets::set)
+        .post("/v1/admin/secrets/remove", admin::secrets::remove)
+        .get("/v1/admin/people", admin::people::list)
+        .post("/v1/admin/people", admin::people::add)
+        .post("/v1/admin/people/token", admin::people::token)
+        .get("/v1/admin/deliveries", admin::deliveries::list)
+        .post("/v1/admin/deliveries/retry", admin::deliveries::retry)
+        .get("/v1/admin/audit", admin::status::audit)
+        .post("/v1/admin/keys/rotate", admin::keys::rotate)
+}
+
+pub fn router(hub: Arc<Hub>) -> Router {
+    routes()
+        .router
+        .fallback(async || Problem::NotFound { message: "no such address; see /openapi.json".to_owned() })
+        .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
+        .with_state(hub)
+}

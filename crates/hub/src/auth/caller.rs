@@ -1,0 +1,93 @@
+//! Who is calling, attested from the credential and from nothing else.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use countersign_core::access::{Principal, Role};
+use countersign_store::ops::credential::Authenticate;
+
+use super::hash_token;
+use crate::app::Hub;
+use crate::problem::Problem;
+
+const MAX_TOKEN_BYTES: usize = 512;
+
+/// An agent or a person.
+pub struct AnyCaller(pub Principal);
+
+pub struct AgentCaller {
+    pub id: String,
+}
+
+pub struct PersonCaller {
+    pub name: String,
+    pub role: Role,
+}
+
+/// A person who administers the hub; the name stands in the audit trail.
+pub struct OwnerCaller {
+    pub actor: String,
+}
+
+fn presented(parts: &Parts) -> Option<&str> {
+    let bearer = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let token = bearer.or_else(|| parts.headers.get("x-api-key")?.to_str().ok())?;
+    (!token.is_empty() && token.len() <= MAX_TOKEN_BYTES).then_some(token)
+}
+
+async fn authenticate(parts: &Parts, hub: &Hub) -> Result<Principal, Problem> {
+    let token = presented(parts).ok_or(Problem::Unauthenticated)?;
+    let found = hub.store.run(Authenticate { hash: hash_token(token) }).await?;
+    found.ok_or(Problem::Unauthenticated)
+}
+
+impl FromRequestParts<Arc<Hub>> for AnyCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
+        authenticate(parts, hub).await.map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<Hub>> for AgentCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
+        match authenticate(parts, hub).await? {
+            Principal::Agent { id } => Ok(Self { id }),
+            Principal::Person { .. } => {
+                Err(Problem::NotAuthorized { message: "this call is for agents; use an agent's token".to_owned() })
+            }
+        }
+    }
+}
+
+impl FromRequestParts<Arc<Hub>> for PersonCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
+        match authenticate(parts, hub).await? {
+            Principal::Person { name, role } => Ok(Self { name, role }),
+            Principal::Agent { .. } => {
+                Err(Problem::NotAuthorized { message: "this call is for people; use a person's token".to_owned() })
+            }
+        }
+    }
+}
+
+impl FromRequestParts<Arc<Hub>> for OwnerCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
+        let principal = authenticate(parts, hub).await?;
+        if principal.is_owner() {
+            return Ok(Self { actor: principal.actor().to_string() });
+        }
+        Err(Problem::NotAuthorized { message: "only an owner may administer the hub".to_owned() })
+    }
+}

@@ -1,0 +1,42 @@
+//! Tokens and keys: 256 random bits with a prefix that says what they are, so that a leaked one can be recognised.
+
+use aws_lc_rs::digest;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_protocol::webhooks;
+use countersign_store::ops::credential::Kind;
+
+/// Shown once to whoever asked for it; only its hash is stored.
+pub struct Token {
+    pub text: String,
+    pub hash: [u8; 32],
+}
+
+impl Token {
+    pub fn new(kind: Kind) -> Result<Self, getrandom::Error> {
+        let prefix = match kind {
+            Kind::Agent => "csa",
+            Kind::Person => "csp",
+            Kind::SignIn => "css",
+        };
+        let text = format!("{prefix}_{}", URL_SAFE_NO_PAD.encode(random_key()?));
+        let hash = hash_token(&text);
+        Ok(Self { text, hash })
+    }
+}
+
+pub fn hash_token(text: &str) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    hash
+}
+
+pub fn new_signing_key() -> Result<String, getrandom::Error> {
+    Ok(webhooks::encode_secret(&random_key()?))
+}
+
+pub fn random_key() -> Result<[u8; 32], getrandom::Error> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)?;
+    Ok(key)
+}

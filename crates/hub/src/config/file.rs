@@ -1,0 +1,72 @@
+//! The configuration file. Every key is optional; a key it does not know is refused by name, never skipped.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read {path}: {cause}")]
+    Unreadable { path: PathBuf, cause: std::io::Error },
+    #[error("{path}: {cause}")]
+    Malformed { path: PathBuf, cause: Box<toml::de::Error> },
+    #[error("{key}: {message}")]
+    Invalid { key: &'static str, message: String },
+}
+
+impl ConfigError {
+    pub fn invalid(key: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid { key, message: message.into() }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfigFile {
+    pub listen: Option<String>,
+    pub public_url: Option<String>,
+    pub retention_days: Option<u32>,
+    pub allow_plain_http: Option<bool>,
+    pub allow_loopback_callbacks: Option<bool>,
+    pub tls: Option<TlsTable>,
+    pub limits: LimitsTable,
+    pub push: PushTable,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsTable {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsTable {
+    pub requests_per_minute: Option<u32>,
+    pub inbox_depth: Option<u32>,
+    pub max_request_bytes: Option<usize>,
+    pub max_body_bytes: Option<usize>,
+    pub max_part_bytes: Option<usize>,
+    pub max_context_parts: Option<usize>,
+    pub max_state_bytes: Option<usize>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PushTable {
+    pub legacy: Option<super::LegacyPush>,
+    pub max_attempts: Option<u32>,
+    pub max_duration_seconds: Option<u64>,
+    pub first_retry_ms: Option<u64>,
+    pub attempt_timeout_ms: Option<u64>,
+    pub per_host_concurrency: Option<usize>,
+}
+
+impl ConfigFile {
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause })?;
+        toml::from_str(&text).map_err(|cause| ConfigError::Malformed { path: path.to_owned(), cause: Box::new(cause) })
+    }
+}

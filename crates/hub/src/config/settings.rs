@@ -1,0 +1,165 @@
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use countersign_core::delivery::{LEAST_ATTEMPTS, Schedule};
+use countersign_core::limits::Limits;
+use serde::Deserialize;
+use url::Url;
+
+use super::{ConfigError, ConfigFile};
+
+pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
+
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub listen: SocketAddr,
+    /// Nobody chose the address, so another port will do when this one is taken.
+    pub listen_is_default: bool,
+    pub public_url: Option<String>,
+    pub tls: Option<TlsFiles>,
+    pub retention_days: u32,
+    /// Per agent; nothing means no limit.
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// Open asks and tasks per agent; nothing means no limit.
+    pub inbox_depth: Option<u32>,
+    pub limits: Limits,
+    pub push: PushSettings,
+}
+
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct PushSettings {
+    pub legacy: LegacyPush,
+    pub schedule: Schedule,
+    pub attempt_timeout: Duration,
+    pub per_host_concurrency: usize,
+    /// Development only: lets callbacks go to this machine, in plain HTTP.
+    pub allow_loopback: bool,
+}
+
+/// What to do with a push request whose signature would not cover the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LegacyPush {
+    Negotiate,
+    Reject,
+}
+
+/// What the command line says; it wins over the file.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub listen: Option<String>,
+    pub public_url: Option<String>,
+    pub tls: Option<TlsFiles>,
+    pub allow_plain_http: bool,
+    pub allow_loopback_callbacks: bool,
+}
+
+impl Config {
+    pub fn resolve(file: ConfigFile, flags: Overrides) -> Result<Self, ConfigError> {
+        let chosen = flags.listen.clone().or(file.listen.clone());
+        let listen_is_default = chosen.is_none();
+        let listen = parse_listen(chosen.as_deref().unwrap_or(DEFAULT_LISTEN))?;
+        let public_url = flags.public_url.clone().or(file.public_url.clone()).map(parse_public_url).transpose()?;
+        let from_file = file.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+        let tls = flags.tls.clone().or(from_file);
+        let plain_allowed = flags.allow_plain_http || file.allow_plain_http.unwrap_or(false);
+        let push = push_settings(&file, &flags)?;
+        check_exposure(listen, tls.is_some(), plain_allowed, push.allow_loopback)?;
+        let retention_days = file.retention_days.unwrap_or(30);
+        if retention_days == 0 {
+            return Err(ConfigError::invalid("retention_days", "keep answers for at least one day"));
+        }
+        Ok(Self {
+            listen,
+            listen_is_default,
+            public_url,
+            tls,
+            retention_days,
+            requests_per_minute: NonZeroU32::new(file.limits.requests_per_minute.unwrap_or(6000)),
+            inbox_depth: Some(file.limits.inbox_depth.unwrap_or(10_000)).filter(|depth| *depth > 0),
+            limits: limits(&file)?,
+            push,
+        })
+    }
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
+    let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    spelled.as_deref().unwrap_or(text).parse().map_err(|_| {
+        ConfigError::invalid("listen", format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"))
+    })
+}
+
+fn parse_public_url(text: String) -> Result<String, ConfigError> {
+    let wrong = || ConfigError::invalid("public_url", format!("{text} is no http(s) address"));
+    let url = Url::parse(&text).map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || url.query().is_some() {
+        return Err(wrong());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Plain HTTP and callbacks to this machine are for this machine; beyond it the operator must say so by name, or cannot.
+fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool, loopback: bool) -> Result<(), ConfigError> {
+    if listen.ip().is_loopback() {
+        return Ok(());
+    }
+    if loopback {
+        let message = format!("for development only, not together with the public address {listen}");
+        return Err(ConfigError::invalid("allow_loopback_callbacks", message));
+    }
+    if !tls && !plain_allowed {
+        let message = format!(
+            "{listen} is reachable from elsewhere and would serve plain HTTP; give --tls-cert and --tls-key, \
+             listen on loopback behind a proxy, or say --allow-plain-http"
+        );
+        return Err(ConfigError::invalid("listen", message));
+    }
+    Ok(())
+}
+
+fn limits(file: &ConfigFile) -> Result<Limits, ConfigError> {
+    let table = &file.limits;
+    let limits = Limits {
+        max_request_bytes: table.max_request_bytes.unwrap_or(1024 * 1024),
+        max_body_bytes: table.max_body_bytes.unwrap_or(64 * 1024),
+        max_part_bytes: table.max_part_bytes.unwrap_or(256 * 1024),
+        max_context_parts: table.max_context_parts.unwrap_or(16),
+        max_state_bytes: table.max_state_bytes.unwrap_or(256 * 1024),
+    };
+    if limits.max_request_bytes < 4096 || limits.max_request_bytes > 64 * 1024 * 1024 {
+        return Err(ConfigError::invalid("limits.max_request_bytes", "choose between 4096 bytes and 64 MiB"));
+    }
+    if limits.max_body_bytes == 0 || limits.max_part_bytes == 0 {
+        return Err(ConfigError::invalid("limits", "max_body_bytes and max_part_bytes must be at least 1"));
+    }
+    Ok(limits)
+}
+
+fn push_settings(file: &ConfigFile, flags: &Overrides) -> Result<PushSettings, ConfigError> {
+    let table = &file.push;
+    let schedule = Schedule {
+        max_attempts: table.max_attempts.unwrap_or(16),
+        max_duration: Duration::from_secs(table.max_duration_seconds.unwrap_or(24 * 3600)),
+        first_retry: Duration::from_millis(table.first_retry_ms.unwrap_or(1000).max(1)),
+    };
+    if schedule.max_attempts < LEAST_ATTEMPTS {
+        let message = format!("the protocol promises at least {LEAST_ATTEMPTS} attempts");
+        return Err(ConfigError::invalid("push.max_attempts", message));
+    }
+    Ok(PushSettings {
+        legacy: table.legacy.unwrap_or(LegacyPush::Negotiate),
+        schedule,
+        attempt_timeout: Duration::from_millis(table.attempt_timeout_ms.unwrap_or(10_000).max(1)),
+        per_host_concurrency: table.per_host_concurrency.unwrap_or(32).max(1),
+        allow_loopback: flags.allow_loopback_callbacks || file.allow_loopback_callbacks.unwrap_or(false),
+    })
+}

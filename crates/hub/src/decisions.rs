@@ -1,0 +1,40 @@
+//! Every change to a message passes here on its way to the store, and everybody concerned hears of it on the way back.
+
+use countersign_core::Command;
+use countersign_core::decide::is_overdue_at;
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_store::StoreError;
+use countersign_store::model::{Application, Proposal, Pulled};
+use countersign_store::ops::apply::Apply;
+use uuid::Uuid;
+
+use crate::app::Hub;
+
+impl Hub {
+    pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
+        let proposal = Proposal {
+            message_id: message_id.clone(),
+            command,
+            resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
+        };
+        let application = self.store.run(Apply(proposal)).await?;
+        if let Application::Resolved(applied) = &application {
+            self.metrics.resolved(applied.resolution.outcome);
+            self.wake.ring(message_id);
+            if let Some(host) = &applied.push_host {
+                self.outbox.wake(host);
+            }
+            tracing::debug!(id = %message_id, outcome = %applied.resolution.outcome, "resolved");
+        }
+        Ok(application)
+    }
+
+    /// Somebody looks at a message whose time is over before the timer got to it.
+    pub async fn expire_if_overdue(&self, pulled: &Pulled) -> Result<bool, StoreError> {
+        let is_open = matches!(pulled.state, countersign_core::State::Open);
+        if !is_open || !is_overdue_at(pulled.expires_at, self.store.clock().now()) {
+            return Ok(false);
+        }
+        self.decide(&pulled.id, Command::Expire).await.map(|_| true)
+    }
+}

@@ -1,0 +1,92 @@
+//! The one HTTP client all pushes share, and what its errors mean.
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::delivery::Attempt;
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
+
+use super::guard::Refused;
+use super::resolver::{GuardedResolver, Unresolved};
+use crate::config::PushSettings;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+const LONGEST_REASON: usize = 200;
+
+pub fn build(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> reqwest::Result<Client> {
+    let with_system_roots = builder(settings, resolver).build();
+    with_system_roots.or_else(|error| {
+        // A hub whose agents only pull needs no certificate authorities, so their absence is no reason not to start.
+        tracing::warn!(?error, "no certificate authorities found on this system: pushes over https will fail");
+        builder(settings, resolver).tls_certs_only([]).build()
+    })
+}
+
+fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        // A proxy would look names up for us, past the guard.
+        .no_proxy()
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .dns_resolver(Arc::clone(resolver))
+        .http1_only()
+        .connect_timeout(CONNECT_TIMEOUT.min(settings.attempt_timeout))
+        .timeout(settings.attempt_timeout)
+        .pool_max_idle_per_host(settings.per_host_concurrency)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+}
+
+/// The end of an attempt that brought no answer. The error's own text is not used: it holds the URL.
+pub fn unanswered(error: &reqwest::Error) -> Attempt {
+    if let Some(refused) = cause::<Refused>(error) {
+        return Attempt::Refused { reason: refused.to_string() };
+    }
+    if error.is_builder() {
+        let reason = "the URL or the named secret holds characters that HTTP does not allow there".to_owned();
+        return Attempt::Refused { reason };
+    }
+    let mut reason = reason(error);
+    reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+    Attempt::Failed { reason }
+}
+
+fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    if let Some(unresolved) = cause::<Unresolved>(error) {
+        return unresolved.to_string();
+    }
+    if let Some(tls) = cause::<rustls::Error>(error) {
+        return format!("TLS: {tls}");
+    }
+    match cause::<io::Error>(error) {
+        Some(io) => io.kind().to_string(),
+        None if error.is_connect() => "no connection".to_owned(),
+        None => "the connection broke off before an answer".to_owned(),
+    }
+}
+
+/// Finds an error of this type under another. An `io::Error` hides what it wraps from `source`, so it is opened.
+fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
+    let mut next = Some(error);
+    while let Some(current) = next {
+        let wrapped = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(inner) = wrapped
+            && let Some(found) = cause::<T>(inner)
+        {
+            return Some(found);
+        }
+        if let Some(found) = current.downcast_ref::<T>() {
+            return Some(found);
+        }
+        next = current.source();
+    }
+    None
+}

@@ -1,0 +1,146 @@
+//! One task per host with obligations. A receiver that hangs holds up its own lane and nobody else's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::delivery::Attempt;
+use countersign_protocol::time::Timestamp;
+use countersign_store::StoreError;
+use countersign_store::model::Claim;
+use countersign_store::ops::deliver::{ClaimDue, NextDue};
+use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
+use tokio::task::{JoinError, JoinSet};
+
+use super::outbox::Outbox;
+use super::width::Width;
+
+/// Beyond the attempt itself: for the writing down of its end.
+const LEASE_RESERVE: Duration = Duration::from_secs(30);
+const SHORTEST_NAP: Duration = Duration::from_millis(1);
+/// The wall clock may be set while we sleep by another one, so no nap is longer than this.
+const LONGEST_NAP: Duration = Duration::from_secs(60);
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+
+pub struct Lane {
+    outbox: Arc<Outbox>,
+    host: String,
+    /// Keeps a ring that nobody waits for, so none is lost between a look and the wait after it.
+    bell: Arc<Notify>,
+    under_way: JoinSet<Attempt>,
+    width: Width,
+}
+
+enum Look {
+    /// No room for another attempt.
+    Full,
+    /// Nothing is pending for this host.
+    Nothing,
+    /// Nothing to do before then.
+    Until(Timestamp),
+}
+
+impl Lane {
+    pub fn new(outbox: Arc<Outbox>, host: String, bell: Arc<Notify>) -> Self {
+        let width = Width::up_to(outbox.settings().per_host_concurrency);
+        Self { outbox, host, bell, under_way: JoinSet::new(), width }
+    }
+
+    /// Runs until nothing is pending, or until told to stop; then what is under way may still finish.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let goes_on = tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => false,
+                goes_on = self.round() => goes_on,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        while self.under_way.join_next().await.is_some() {}
+    }
+
+    /// One look and the wait after it. Says whether the lane stays open.
+    async fn round(&mut self) -> bool {
+        let look = match self.fill().await {
+            Ok(look) => look,
+            Err(error) => {
+                tracing::warn!(host = self.host, %error, "obligations could not be read");
+                Look::Until(self.now().plus(STORE_PAUSE))
+            }
+        };
+        if matches!(look, Look::Nothing) && self.under_way.is_empty() {
+            return !self.outbox.close_lane(&self.host, &self.bell);
+        }
+        self.wait(look).await;
+        true
+    }
+
+    fn now(&self) -> Timestamp {
+        self.outbox.store().clock().now()
+    }
+
+    /// Begins attempts while there is room and something is due. Places are taken before obligations are claimed: a
+    /// claim that waits for a place would use up its lease.
+    async fn fill(&mut self) -> Result<Look, StoreError> {
+        loop {
+            let room = self.width.room(self.under_way.len());
+            if room == 0 {
+                return Ok(Look::Full);
+            }
+            // A read, and only then a claim: the writer is shared by everybody and need not hear "nothing to do".
+            let next = NextDue { host: self.host.clone() };
+            let Some(due_at) = self.outbox.store().run(next).await? else { return Ok(Look::Nothing) };
+            if due_at > self.now() {
+                return Ok(Look::Until(due_at));
+            }
+            let Some(places) = self.outbox.places(room).await else { return Ok(Look::Full) };
+            let claims = self.claim(places.num_permits()).await?;
+            if claims.is_empty() {
+                return Ok(Look::Until(self.now().plus(STORE_PAUSE)));
+            }
+            self.begin(claims, places);
+        }
+    }
+
+    async fn claim(&self, limit: usize) -> Result<Vec<Claim>, StoreError> {
+        let lease = self.outbox.settings().attempt_timeout.saturating_add(LEASE_RESERVE);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.outbox.store().run(ClaimDue { host: self.host.clone(), limit, lease }).await
+    }
+
+    fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {
+        for claim in claims {
+            let Some(place) = places.split(1) else { return };
+            let (outbox, host) = (Arc::clone(&self.outbox), self.host.clone());
+            self.under_way.spawn(async move {
+                let attempt = outbox.carry(&host, claim).await;
+                drop(place);
+                attempt
+            });
+        }
+    }
+
+    async fn wait(&mut self, look: Look) {
+        let nap = match look {
+            Look::Full | Look::Nothing => LONGEST_NAP,
+            Look::Until(at) => at.since(self.now()).clamp(SHORTEST_NAP, LONGEST_NAP),
+        };
+        tokio::select! {
+            Some(ended) = self.under_way.join_next() => self.learn(ended),
+            () = self.bell.notified() => {}
+            () = tokio::time::sleep(nap) => {}
+        }
+        while let Some(ended) = self.under_way.try_join_next() {
+            self.learn(ended);
+        }
+    }
+
+    fn learn(&mut self, ended: Result<Attempt, JoinError>) {
+        match ended {
+            Ok(attempt) => self.width.learn(&attempt),
+            // Its claim runs out by itself.
+            Err(error) => tracing::error!(host = self.host, %error, "an attempt broke off"),
+        }
+    }
+}

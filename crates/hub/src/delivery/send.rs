@@ -1,0 +1,122 @@
+//! One attempt: what to say, whether it may be said there, and what came back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::delivery::Attempt;
+use countersign_protocol::a2h::AuthScheme;
+use countersign_protocol::id::MessageId;
+use countersign_store::model::Parcel;
+use countersign_store::ops::deliver::LoadParcel;
+use countersign_store::{Store, StoreError};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Request, RequestBuilder, Response};
+use url::Url;
+
+use super::client;
+use super::guard;
+use super::resolver::{GuardedResolver, Lookup};
+use super::sign::{Signer, named_secret};
+use crate::config::PushSettings;
+use crate::doors::a2h::respond;
+
+/// A body up to this size is read to its end, so that its connection can carry the next push.
+const BODY_READ: usize = 16 * 1024;
+const BODY_WAIT: Duration = Duration::from_millis(500);
+
+pub struct Courier {
+    store: Arc<Store>,
+    client: Client,
+    signer: Signer,
+    allow_loopback: bool,
+}
+
+impl Courier {
+    pub fn new(store: Arc<Store>, settings: &PushSettings, lookup: Arc<dyn Lookup>) -> reqwest::Result<Self> {
+        let resolver = Arc::new(GuardedResolver::new(lookup, settings.allow_loopback));
+        let client = client::build(settings, &resolver)?;
+        let signer = Signer::new(Arc::clone(&store));
+        Ok(Self { store, client, signer, allow_loopback: settings.allow_loopback })
+    }
+
+    pub async fn attempt(&self, message_id: &MessageId) -> Attempt {
+        match self.request(message_id).await {
+            Ok(request) => self.send(request).await,
+            Err(attempt) => attempt,
+        }
+    }
+
+    /// The signed request. An error is how the attempt ends without one.
+    async fn request(&self, message_id: &MessageId) -> Result<Request, Attempt> {
+        let loaded = self.store.run(LoadParcel(message_id.clone())).await.map_err(|error| passing(&error))?;
+        let parcel = loaded.ok_or_else(|| refused("the message or its agent is no longer there"))?;
+        let url = self.target(&parcel)?;
+        let body = respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| passing(&error))?;
+        let headers = self.signer.headers(&parcel, &body, self.store.clock().now()).await?;
+        let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
+        for (name, value) in headers {
+            post = post.header(name, value);
+        }
+        with_credential(post, &parcel)?.body(body).build().map_err(|error| client::unanswered(&error))
+    }
+
+    /// What was allowed when the message came may have been withdrawn since.
+    fn target(&self, parcel: &Parcel) -> Result<Url, Attempt> {
+        if !parcel.host_approved {
+            return Err(refused("the callback host is no longer approved"));
+        }
+        let url = Url::parse(&parcel.callback.url).map_err(|_| refused("the callback is not a URL"))?;
+        guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
+        // The approval is for the stored host; a credential must not follow a URL that says otherwise.
+        if guard::host_and_port(&url).ok().as_ref() != Some(&parcel.callback.host) {
+            return Err(refused("the callback URL and its approved host differ"));
+        }
+        Ok(url)
+    }
+
+    async fn send(&self, request: Request) -> Attempt {
+        match self.client.execute(request).await {
+            Ok(response) => {
+                let status = response.status().as_u16();
+                read_out(response).await;
+                Attempt::from_status(status)
+            }
+            Err(error) => client::unanswered(&error),
+        }
+    }
+}
+
+fn with_credential(post: RequestBuilder, parcel: &Parcel) -> Result<RequestBuilder, Attempt> {
+    let Some(auth) = &parcel.callback.auth else { return Ok(post) };
+    Ok(match auth.scheme {
+        AuthScheme::Hmac => post,
+        AuthScheme::Bearer => post.bearer_auth(named_secret(parcel)?),
+        AuthScheme::Apikey => post.header("x-api-key", named_secret(parcel)?),
+    })
+}
+
+/// The status has said everything. What follows is read only as far as that frees the connection; beyond it, dropping
+/// the response closes the connection.
+async fn read_out(mut response: Response) {
+    let mut left = BODY_READ;
+    let reading = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    // Whether it came to its end makes no difference to the outcome.
+    drop(tokio::time::timeout(BODY_WAIT, reading).await);
+}
+
+pub fn refused(reason: &str) -> Attempt {
+    Attempt::Refused { reason: reason.to_owned() }
+}
+
+/// Trouble of our own. It counts as an attempt, so that a message nobody can read does not go round for ever.
+pub fn passing(error: &StoreError) -> Attempt {
+    tracing::warn!(%error, "a push could not be prepared");
+    Attempt::Failed { reason: "the hub could not prepare the push".to_owned() }
+}

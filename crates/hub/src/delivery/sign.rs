@@ -1,0 +1,149 @@
+//! The headers that prove where a push comes from. Every attempt gets its own instant and its own jti.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_core::delivery::Attempt;
+use countersign_protocol::a2h::signature::{self, Ed25519KeyPair};
+use countersign_protocol::a2h::{AuthScheme, PushSigning, SignatureHeader, SignedContext, Version};
+use countersign_protocol::id::Jti;
+use countersign_protocol::time::Timestamp;
+use countersign_protocol::webhooks;
+use countersign_store::model::{HubKey, Parcel, SignatureAlg};
+use countersign_store::ops::admin::keys::HubKeys;
+use countersign_store::{Store, StoreError};
+use uuid::Uuid;
+
+use super::send::{passing, refused};
+use crate::doors::a2h::respond;
+
+pub type Headers = Vec<(&'static str, String)>;
+
+/// Signs with the agent's keys, and for agents that chose Ed25519 with the hub's.
+pub struct Signer {
+    store: Arc<Store>,
+    /// Key pairs by kid: deriving one from its seed costs as much as a signature.
+    pairs: Mutex<HashMap<String, Arc<Ed25519KeyPair>>>,
+}
+
+struct HubPair {
+    kid: String,
+    pair: Arc<Ed25519KeyPair>,
+}
+
+impl Signer {
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, pairs: Mutex::default() }
+    }
+
+    pub async fn headers(&self, parcel: &Parcel, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
+        let version = respond::version_of(&parcel.pulled.source).map_err(|error| passing(&error))?;
+        let hub_pairs = match parcel.signature_alg {
+            SignatureAlg::HmacSha256 => Vec::new(),
+            SignatureAlg::Ed25519 => self.hub_pairs().await?,
+        };
+        let t = now.as_seconds();
+        let resolution_id = parcel.resolution.id.as_str();
+        Ok(vec![
+            (version.family.signature_header(), a2h(parcel, version, &hub_pairs, t)?),
+            ("webhook-id", resolution_id.to_owned()),
+            ("webhook-timestamp", t.to_string()),
+            ("webhook-signature", standard_webhooks(parcel, &hub_pairs, t, body.as_bytes())),
+        ])
+    }
+
+    /// Read for every push, so that a rotation counts from its commit on; newest first.
+    async fn hub_pairs(&self) -> Result<Vec<HubPair>, Attempt> {
+        let keys = self.store.run(HubKeys).await.map_err(|error| passing(&error))?;
+        let mut known = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
+        keys.into_iter().map(|key| hub_pair(&mut known, key).map_err(|error| passing(&error))).collect()
+    }
+}
+
+fn hub_pair(known: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Result<HubPair, StoreError> {
+    if let Some(pair) = known.get(&key.kid) {
+        return Ok(HubPair { pair: Arc::clone(pair), kid: key.kid });
+    }
+    let seed = <&[u8; 32]>::try_from(key.seed.as_slice()).ok();
+    let pair = seed.and_then(|seed| signature::ed25519_from_seed(seed).ok());
+    let pair = Arc::new(pair.ok_or_else(|| StoreError::Corrupt("a hub key is no Ed25519 seed".to_owned()))?);
+    known.insert(key.kid.clone(), Arc::clone(&pair));
+    Ok(HubPair { pair, kid: key.kid })
+}
+
+/// The value of the A2H or MA2H signature header.
+fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
+    let signing = version.push_signing().ok_or_else(|| refused("this protocol version has no push signature"))?;
+    let digest = match signing {
+        PushSigning::Context => None,
+        PushSigning::Payload => Some(respond::payload_digest(&parcel.pulled, &parcel.resolution)),
+    };
+    let digest = digest.transpose().map_err(|error| passing(&error))?;
+    let jti = Jti::from_uuid(Uuid::from_bytes(random_bits()));
+    let context = SignedContext {
+        version,
+        callback_url: &parcel.callback.url,
+        in_reply_to: parcel.pulled.id.as_str(),
+        jti: jti.as_str(),
+        resolution: parcel.resolution.outcome.as_str(),
+        resolution_id: parcel.resolution.id.as_str(),
+        resolved_at: &parcel.resolution.resolved_at.to_string(),
+        t,
+        payload_sha256: digest.as_deref(),
+    };
+    let (v1, kid) = v1(parcel, hub_pairs, &context.canonical())?;
+    Ok(SignatureHeader { t, jti: jti.as_str().to_owned(), v1, kid }.to_header())
+}
+
+/// One signature per valid key, newest first. A secret the callback names takes the place of the agent's own keys.
+fn v1(parcel: &Parcel, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
+    let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
+    let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
+        (Some(secret), SignatureAlg::HmacSha256 | SignatureAlg::Ed25519) => (vec![hmac(secret)], None),
+        (None, SignatureAlg::HmacSha256) => (parcel.signing_keys.iter().map(|key| hmac(key)).collect(), None),
+        (None, SignatureAlg::Ed25519) => {
+            let signatures = hub_pairs.iter().map(|hub| signature::ed25519_v1(&hub.pair, canonical)).collect();
+            (signatures, hub_pairs.first().map(|hub| hub.kid.clone()))
+        }
+    };
+    if signatures.is_empty() { Err(refused("there is no key to sign with")) } else { Ok((signatures, kid)) }
+}
+
+fn hmac_secret(parcel: &Parcel) -> Result<Option<&str>, Attempt> {
+    match &parcel.callback.auth {
+        Some(auth) if auth.scheme == AuthScheme::Hmac => named_secret(parcel).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// The secret the callback names; it may have been removed since the message was accepted.
+pub fn named_secret(parcel: &Parcel) -> Result<&str, Attempt> {
+    parcel.secret.as_deref().ok_or_else(|| refused("the secret the callback names is not registered any more"))
+}
+
+/// Signatures a stock library can check over the raw body: with each of the agent's keys, with the named secret, and
+/// for Ed25519 agents with each of the hub's keys.
+fn standard_webhooks(parcel: &Parcel, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
+    let id = parcel.resolution.id.as_str();
+    let secret = hmac_secret(parcel).ok().flatten();
+    let secrets = parcel.signing_keys.iter().map(String::as_str).chain(secret);
+    let hmac = secrets.map(|text| webhooks::sign_hmac(&webhook_key(text), id, t, body));
+    let ed25519 = hub_pairs.iter().map(|hub| webhooks::sign_ed25519(&hub.pair, id, t, body));
+    hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
+}
+
+/// A registered secret need not be a `whsec_` text; then its bytes are the key.
+fn webhook_key(text: &str) -> Vec<u8> {
+    webhooks::decode_secret(text).unwrap_or_else(|| text.as_bytes().to_vec())
+}
+
+/// A version 4 UUID fixes six of its bits; a jti keeps all 128 random.
+fn random_bits() -> [u8; 16] {
+    let mut bits = [0; 16];
+    match getrandom::fill(&mut bits) {
+        Ok(()) => bits,
+        // The operating system has no randomness left to give; the generator behind UUIDs keeps its own.
+        Err(_) => Uuid::new_v4().into_bytes(),
+    }
+}

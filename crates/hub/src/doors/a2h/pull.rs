@@ -1,0 +1,147 @@
+//! GET /v1/messages/{id}, with long-poll and conditions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_core::State as MessageState;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::{Found, Pulled};
+use countersign_store::ops::pull::Pull;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::respond;
+use crate::app::Hub;
+use crate::auth::AgentCaller;
+use crate::problem::Problem;
+
+const LONGEST_WAIT_SECONDS: u64 = 60;
+
+#[derive(Debug, Deserialize)]
+pub struct PullQuery {
+    wait: Option<String>,
+    since: Option<String>,
+}
+
+pub async fn pull(
+    State(hub): State<Arc<Hub>>,
+    agent: AgentCaller,
+    Path(id): Path<String>,
+    Query(query): Query<PullQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
+    let known = Known::from_request(&query, &headers)?;
+    let wait = parse_wait(query.wait.as_deref())?;
+    drop((query, headers));
+    let pulled = if wait.is_zero() {
+        look(&hub, &agent.id, &id).await?
+    } else {
+        look_until_terminal(&hub, &agent.id, &id, wait).await?
+    };
+    if known.covers(&pulled) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
+    }
+    render(&pulled)
+}
+
+/// What the caller says it has already.
+struct Known {
+    etag: Option<String>,
+    since: Option<Timestamp>,
+}
+
+impl Known {
+    fn from_request(query: &PullQuery, headers: &HeaderMap) -> Result<Self, Problem> {
+        let since = query.since.as_deref().map(|text| {
+            // A `+` of an offset arrives as a space when it was not escaped.
+            Timestamp::parse_rfc3339(&text.replace(' ', "+"))
+                .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
+        });
+        let etag = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Ok(Self { etag, since: since.transpose()? })
+    }
+
+    fn covers(&self, pulled: &Pulled) -> bool {
+        let same_tag = self.etag.as_ref().is_some_and(|etag| *etag == etag_text(pulled));
+        same_tag || self.since.is_some_and(|since| pulled.changed_at() <= since)
+    }
+}
+
+fn parse_wait(text: Option<&str>) -> Result<Duration, Problem> {
+    let Some(text) = text else { return Ok(Duration::ZERO) };
+    let seconds: u64 =
+        text.parse().map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
+    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
+}
+
+/// Registers first and looks then, so that no resolution falls between the two.
+async fn look_until_terminal(
+    hub: &Arc<Hub>,
+    agent_id: &str,
+    id: &MessageId,
+    wait: Duration,
+) -> Result<Pulled, Problem> {
+    let deadline = Instant::now() + wait;
+    let mut stopping = hub.stopping.clone();
+    loop {
+        let mut waiter = hub.wake.register(id);
+        let pulled = look(hub, agent_id, id).await?;
+        if !matches!(pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
+            return Ok(pulled);
+        }
+        drop(pulled);
+        tokio::select! {
+            () = waiter.rung() => {}
+            () = tokio::time::sleep_until(deadline) => {}
+            _ = stopping.changed() => {}
+        }
+    }
+}
+
+/// A message of somebody else looks like none at all.
+async fn look(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<Pulled, Problem> {
+    loop {
+        let pulled = match hub.store.run(Pull(id.clone())).await? {
+            Some(Found::Live(pulled)) if pulled.agent_id == agent_id => pulled,
+            Some(Found::Gone { agent_id: owner }) if owner == agent_id => return Err(Problem::Gone),
+            Some(Found::Live(_) | Found::Gone { .. }) | None => return Err(Problem::no_message()),
+        };
+        if !hub.expire_if_overdue(&pulled).await? {
+            return Ok(pulled);
+        }
+    }
+}
+
+fn etag_text(pulled: &Pulled) -> String {
+    format!("\"{}-{}\"", pulled.id, pulled.rev)
+}
+
+fn etag(pulled: &Pulled) -> HeaderValue {
+    HeaderValue::from_str(&etag_text(pulled)).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+/// The envelope as it came, with what the hub knows put in front.
+fn render(pulled: &Pulled) -> Result<Response, Problem> {
+    let members = pulled.wire.strip_prefix('{').unwrap_or_default();
+    let status = pulled.state.status();
+    let text = match &pulled.state {
+        MessageState::Open | MessageState::Delivered => {
+            format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", pulled.id)
+        }
+        MessageState::Resolved(resolution) => {
+            let response = respond::text(pulled, resolution)?;
+            format!("{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}", pulled.id)
+        }
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (header::ETAG, etag(pulled)),
+    ];
+    Ok((headers, text).into_response())
+}

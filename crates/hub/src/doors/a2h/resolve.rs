@@ -1,0 +1,113 @@
+//! POST /v1/messages/{id}/resolve, by an agent or a person.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use countersign_core::access::Principal;
+use countersign_core::limits::check_comment;
+use countersign_core::{Command, Outcome, Rejection, Verdict};
+use countersign_protocol::a2h::CheckItem;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::json;
+use countersign_store::model::{Application, Found};
+use countersign_store::ops::pull::Pull;
+use serde_json::{Map, Value, json};
+
+use crate::app::Hub;
+use crate::auth::AnyCaller;
+use crate::body;
+use crate::problem::Problem;
+
+pub async fn resolve(
+    State(hub): State<Arc<Hub>>,
+    AnyCaller(principal): AnyCaller,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<Value>, Problem> {
+    if let Principal::Agent { id } = &principal {
+        hub.rate_limit.check(id)?;
+    }
+    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
+    let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
+    let asked = match parse(&bytes) {
+        Ok(asked) => asked,
+        Err(problem) => return Err(known_or(&hub, &id, problem).await?),
+    };
+    let wanted = asked.outcome;
+    let actor = principal.resolver()?;
+    let command = Command::Resolve { actor, verdict: asked.verdict, comment: asked.comment };
+    match hub.decide(&id, command).await? {
+        Application::Resolved(applied) if applied.resolution.outcome == wanted => {
+            Ok(Json(json!({"id": id, "status": wanted, "resolution_id": applied.resolution.id})))
+        }
+        // Too late: the answer made the expiry happen.
+        Application::Resolved(applied) => Err(Rejection::already(&id, &applied.resolution).into()),
+        Application::Rejected(rejection) => Err(rejection.into()),
+        Application::Gone => Err(Problem::Gone),
+        Application::NotFound => Err(Problem::no_message()),
+    }
+}
+
+/// A malformed body about a message that is not there is first of all about a message that is not there.
+async fn known_or(hub: &Hub, id: &MessageId, problem: Problem) -> Result<Problem, Problem> {
+    Ok(match hub.store.run(Pull(id.clone())).await? {
+        Some(Found::Live(_)) => problem,
+        Some(Found::Gone { .. }) => Problem::Gone,
+        None => Problem::no_message(),
+    })
+}
+
+struct Asked {
+    outcome: Outcome,
+    verdict: Verdict,
+    comment: Option<String>,
+}
+
+fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
+    let Value::Object(mut fields) = json::parse(bytes)? else {
+        return Err(Problem::Validation { field: None, message: "send a JSON object".to_owned() });
+    };
+    let comment = match fields.remove("comment") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(comment)) => Some(comment),
+        Some(_) => return Err(Problem::validation("comment", "comment must be a string")),
+    };
+    if let Some(comment) = &comment {
+        check_comment(comment)?;
+    }
+    let (outcome, verdict) = verdict(&mut fields)?;
+    Ok(Asked { outcome, verdict, comment })
+}
+
+/// `value` belongs to an answer and to nothing else, a checklist to a task.
+fn verdict(fields: &mut Map<String, Value>) -> Result<(Outcome, Verdict), Problem> {
+    let value = fields.remove("value").filter(|value| !value.is_null());
+    let checklist = fields.remove("checklist").filter(|list| !list.is_null()).map(checklist).transpose()?;
+    let resolution = fields.get("resolution").and_then(Value::as_str).unwrap_or_default();
+    if resolution != "answered" && value.is_some() {
+        return Err(Problem::validation("value", "value goes with resolution answered only"));
+    }
+    if matches!(resolution, "answered" | "declined") && checklist.is_some() {
+        return Err(Problem::validation("checklist", "checklist goes with completed or dismissed only"));
+    }
+    match resolution {
+        "answered" => match value {
+            Some(value) => Ok((Outcome::Answered, Verdict::Answered(value))),
+            None => Err(Problem::validation("value", "value is needed for resolution answered")),
+        },
+        "declined" => Ok((Outcome::Declined, Verdict::Declined)),
+        "completed" => Ok((Outcome::Completed, Verdict::Completed(checklist))),
+        "dismissed" => Ok((Outcome::Dismissed, Verdict::Dismissed(checklist))),
+        _ => {
+            let message = "resolution must be answered, declined, completed or dismissed";
+            Err(Problem::validation("resolution", message))
+        }
+    }
+}
+
+fn checklist(value: Value) -> Result<Vec<CheckItem>, Problem> {
+    serde_json::from_value(value)
+        .map_err(|_| Problem::validation("checklist", "checklist must be a list of {\"text\", \"done\"}"))
+}

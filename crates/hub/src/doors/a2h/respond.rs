@@ -1,0 +1,68 @@
+//! The Response an agent gets, pulled or pushed: the same text on every channel and every retry.
+
+use countersign_core::Outcome;
+use countersign_core::message::{Resolution, Source};
+use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
+use countersign_protocol::json;
+use countersign_store::StoreError;
+use countersign_store::model::Pulled;
+use serde_json::{Map, Value};
+
+fn unreadable(what: &str) -> StoreError {
+    StoreError::Corrupt(format!("a stored message has no readable {what}"))
+}
+
+/// The family and version the message came with; everything minted for it keeps them.
+pub fn version_of(source: &Source) -> Result<Version, StoreError> {
+    let id = |key: &str| source.ids.get(key).map(String::as_str).unwrap_or_default();
+    let family = Family::ALL.into_iter().find(|family| family.name() == id("family"));
+    let family = family.ok_or_else(|| unreadable("family"))?;
+    Version::parse(family, id("version")).map_err(|_| unreadable("version"))
+}
+
+/// The inner `response` object. Always there, also for a bare expiry: the signature needs its `resolved_at`.
+pub fn inner(resolution: &Resolution) -> Value {
+    let mut fields = Map::new();
+    if let Some(value) = &resolution.value {
+        fields.insert("value".to_owned(), value.clone());
+    }
+    if resolution.outcome == Outcome::Answered {
+        fields.insert("edited".to_owned(), resolution.edited.into());
+    }
+    fields.insert("actor".to_owned(), resolution.actor.as_str().into());
+    fields.insert("resolved_at".to_owned(), resolution.resolved_at.to_string().into());
+    if let Some(comment) = &resolution.comment {
+        fields.insert("comment".to_owned(), comment.as_str().into());
+    }
+    if let Some(checklist) = &resolution.checklist {
+        let items = checklist.iter().map(|item| serde_json::json!({"text": item.text, "done": item.done}));
+        fields.insert("checklist".to_owned(), items.collect());
+    }
+    Value::Object(fields)
+}
+
+/// The whole Response envelope, with the agent's `state` spliced in as the very text it sent.
+pub fn text(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+    let response = Response {
+        version: version_of(&pulled.source)?,
+        in_reply_to: &pulled.id,
+        resolution_id: &resolution.id,
+        agent_id: &pulled.agent_id,
+        run_id: pulled.source.ids.get("run_id").map(String::as_str).unwrap_or_default(),
+        resolution: resolution.outcome.as_str(),
+        defaulted: resolution.defaulted,
+        response: &inner(resolution),
+        state: state(pulled)?,
+    };
+    Ok(response.to_json())
+}
+
+/// What the 0.3 signature covers besides its context: the answer and the state, exactly as delivered.
+pub fn payload_digest(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+    let state = state(pulled)?.map(serde_json::from_str::<Value>).transpose()?;
+    Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
+}
+
+fn state(pulled: &Pulled) -> Result<Option<&str>, StoreError> {
+    json::raw_field(&pulled.wire, "state").map_err(|_| unreadable("state"))
+}

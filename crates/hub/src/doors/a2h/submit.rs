@@ -1,0 +1,182 @@
+//! POST /v1/messages
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use countersign_core::Rejection;
+use countersign_core::audit::{Entry, sha256_hex};
+use countersign_core::limits::check_idempotency_key;
+use countersign_core::message::{Callback, Status};
+use countersign_protocol::a2h::{Envelope, Kind, Priority, payload_hash};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::json;
+use countersign_store::model::{NewMessage, Submission, content_text};
+use countersign_store::ops::admin::callbacks::IsApproved;
+use countersign_store::ops::admin::secrets::HasSecret;
+use countersign_store::ops::submit::{FindEarlier, Submit};
+use serde_json::{Value, json};
+use url::Url;
+use uuid::Uuid;
+
+use super::translate;
+use crate::app::Hub;
+use crate::auth::AgentCaller;
+use crate::body;
+use crate::delivery::guard::check_url;
+use crate::problem::Problem;
+
+/// Fields the hub itself puts beside the envelope when it is pulled; what an agent sends under these names is dropped.
+const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
+
+pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
+    hub.rate_limit.check(&agent.id)?;
+    let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
+    let parsed = json::parse(&bytes)?;
+    let arrived = Arrived { payload_sha256: payload_hash(&parsed), wire: wire(&bytes, &parsed)? };
+    let envelope = Envelope::from_value(parsed)?;
+    if envelope.agent.id != agent.id {
+        let message = format!("this credential belongs to agent {}, not to {}", agent.id, envelope.agent.id);
+        return Err(Problem::AgentIdMismatch { message });
+    }
+    match prepare(&hub, &envelope, &arrived).await {
+        Ok(message) => store(&hub, message).await,
+        Err(problem) => replay(&hub, &envelope, &arrived, problem).await,
+    }
+}
+
+struct Arrived {
+    payload_sha256: [u8; 32],
+    /// The envelope as it came: `state` must go back byte for byte.
+    wire: String,
+}
+
+fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
+    let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
+    let has_hub_fields = HUB_FIELDS.iter().any(|field| parsed.get(field).is_some());
+    Ok(if has_hub_fields { json::without_fields(text, &HUB_FIELDS)? } else { text.to_owned() })
+}
+
+/// Everything that may be wrong with a well-formed envelope. It comes after the look-up of its key: see `replay`.
+async fn prepare(hub: &Hub, envelope: &Envelope, arrived: &Arrived) -> Result<NewMessage, Problem> {
+    let received_at = hub.store.clock().now();
+    let content = translate::content(envelope)?;
+    hub.config.limits.check(&content)?;
+    if let Some(state) = json::raw_field(&arrived.wire, "state")? {
+        hub.config.limits.check_state(state)?;
+    }
+    if let Some(key) = &envelope.idempotency_key {
+        check_idempotency_key(key)?;
+    }
+    if envelope.expires_at.is_some_and(|expires_at| expires_at <= received_at) {
+        return Err(Rejection::field("expires_at", "lies in the past; give an instant in the future").into());
+    }
+    let callback = translate::callback(envelope, hub.config.push.legacy)?;
+    if let Some(callback) = &callback {
+        check_callback(hub, envelope, callback).await?;
+    }
+    let id = MessageId::from_uuid(Uuid::now_v7());
+    let content = content_text(&content)?;
+    Ok(NewMessage {
+        agent_id: envelope.agent.id.clone(),
+        kind: envelope.kind,
+        rank: rank(envelope.priority),
+        received_at,
+        expires_at: envelope.expires_at.filter(|_| envelope.kind != Kind::Notify),
+        idempotency_key: envelope.idempotency_key.clone(),
+        payload_sha256: arrived.payload_sha256,
+        source: serde_json::to_string(&translate::source(envelope)).map_err(countersign_store::StoreError::from)?,
+        callback: callback
+            .map(|callback| serde_json::to_string(&callback))
+            .transpose()
+            .map_err(countersign_store::StoreError::from)?,
+        wire: arrived.wire.clone(),
+        audit: Entry {
+            subject: id.to_string(),
+            at: received_at,
+            actor: format!("agent:{}", envelope.agent.id),
+            event: "submitted".to_owned(),
+            content_sha256: sha256_hex(content.as_bytes()),
+            resolution_sha256: String::new(),
+            prev_hash: String::new(),
+        },
+        content,
+        id,
+    })
+}
+
+/// 0 comes first in the inbox.
+pub fn rank(priority: Priority) -> i64 {
+    match priority {
+        Priority::Urgent => 0,
+        Priority::High => 1,
+        Priority::Normal => 2,
+        Priority::Low => 3,
+    }
+}
+
+async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> Result<(), Problem> {
+    let place = if envelope.kind == Kind::Task { "action.callback" } else { "request.callback" };
+    let bad_url = |reason: String| Problem::invalid(format!("{place}.url"), reason);
+    let url = Url::parse(&callback.url).map_err(|error| bad_url(error.to_string()))?;
+    check_url(&url, hub.config.push.allow_loopback).map_err(|refused| bad_url(refused.to_string()))?;
+    let (agent_id, host) = (envelope.agent.id.clone(), callback.host.clone());
+    if !hub.store.run(IsApproved { agent_id: agent_id.clone(), host: host.clone() }).await? {
+        let message = format!(
+            "{host} is not approved for agent {agent_id}; the owner approves it with \
+             `countersign agent callback approve {agent_id} {host}`"
+        );
+        return Err(bad_url(message));
+    }
+    let Some(auth) = &callback.auth else { return Ok(()) };
+    let name = auth.reference.clone();
+    if !hub.store.run(HasSecret { agent_id: agent_id.clone(), name: name.clone() }).await? {
+        let message = format!(
+            "no secret {name} is registered; the owner sets it with `countersign secret set {agent_id} {name}`"
+        );
+        return Err(Problem::invalid(format!("{place}.auth"), message));
+    }
+    Ok(())
+}
+
+async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
+    let (id, kind, expires_at) = (message.id.clone(), message.kind, message.expires_at);
+    let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
+    match hub.store.run(Submit { message, max_open }).await? {
+        Submission::Created => {
+            hub.metrics.submitted(kind);
+            if expires_at.is_some() {
+                hub.expiry_alarm.ring();
+            }
+            tracing::debug!(%id, kind = kind.as_str(), "submitted");
+            let status = if kind == Kind::Notify { Status::Delivered } else { Status::Open };
+            Ok(ack(hub, &id, status))
+        }
+        Submission::Replayed { id, status } => Ok(ack(hub, &id, status)),
+        Submission::Conflict => Err(Problem::IdempotencyConflict),
+        Submission::TooManyOpen => Err(Problem::RateLimited {
+            retry_after_seconds: 30,
+            message: "too many open asks and tasks for this agent; wait until some are resolved".to_owned(),
+        }),
+    }
+}
+
+/// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
+async fn replay(hub: &Hub, envelope: &Envelope, arrived: &Arrived, problem: Problem) -> Result<Response, Problem> {
+    let Some(key) = envelope.idempotency_key.clone() else { return Err(problem) };
+    let agent_id = envelope.agent.id.clone();
+    let Some(earlier) = hub.store.run(FindEarlier { agent_id, key }).await? else { return Err(problem) };
+    match earlier.compare(&arrived.payload_sha256) {
+        Submission::Replayed { id, status } => Ok(ack(hub, &id, status)),
+        Submission::Created | Submission::Conflict | Submission::TooManyOpen => Err(Problem::IdempotencyConflict),
+    }
+}
+
+fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
+    let poll_url = format!("{}/v1/messages/{id}", hub.url());
+    let body = json!({"id": id, "status": status.as_str(), "poll_url": poll_url});
+    (StatusCode::ACCEPTED, Json(body)).into_response()
+}

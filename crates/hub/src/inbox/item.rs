@@ -1,0 +1,99 @@
+//! One message as a person, a terminal or a script sees it.
+
+use countersign_core::access::{Principal, may_resolve};
+use countersign_core::message::{Matter, Resolution, Status};
+use countersign_core::question::{Ask, Question};
+use countersign_core::schema::sensitive_fields;
+use countersign_core::{Content, State};
+use countersign_store::model::Item;
+use serde_json::{Value, json};
+
+pub fn render(item: &Item, viewer: &Principal) -> Value {
+    let message = &item.message;
+    let content = &message.content;
+    let ask = match &content.matter {
+        Matter::Ask(ask) => Some(ask),
+        Matter::Task(_) | Matter::Notify => None,
+    };
+    json!({
+        "id": message.id,
+        "type": content.matter.kind(),
+        "status": message.state.status().as_str(),
+        "title": content.title,
+        "body": content.body,
+        "agent": content.agent,
+        "priority": content.priority,
+        "tags": content.tags,
+        "context": content.context,
+        "sensitive": content.sensitive,
+        "question": ask.map(|ask| &ask.question),
+        "action": action(&content.matter),
+        "permissions": permissions(ask),
+        "resolvers": content.resolvers,
+        "can_answer": can_answer(&message.state, content, viewer),
+        "created_at": message.received_at,
+        "expires_at": message.expires_at,
+        "default_on_expire": ask.and_then(|ask| ask.default_on_expire.as_ref()),
+        "source": message.source,
+        "resolution": resolution(&message.state, content),
+        "delivery": item.delivery.as_ref().map(|delivery| json!({
+            "state": delivery.track,
+            "attempts": delivery.attempts,
+            "next_attempt_at": delivery.next_attempt_at,
+            "delivered_at": delivery.delivered_at,
+            "last_error": delivery.last_error,
+        })),
+    })
+}
+
+fn action(matter: &Matter) -> Value {
+    match matter {
+        Matter::Task(task) => json!({
+            "instructions": task.instructions,
+            "checklist": task.checklist,
+            "verification": task.verification,
+        }),
+        Matter::Ask(_) | Matter::Notify => Value::Null,
+    }
+}
+
+fn permissions(ask: Option<&Ask>) -> Value {
+    match ask {
+        Some(ask) => json!({"respond": ask.may_respond, "ignore": ask.may_decline}),
+        None => json!({"respond": true, "ignore": true}),
+    }
+}
+
+fn can_answer(state: &State, content: &Content, viewer: &Principal) -> bool {
+    let is_open = state.status() == Status::Open;
+    is_open && viewer.resolver().is_ok_and(|actor| may_resolve(content, &actor))
+}
+
+fn resolution(state: &State, content: &Content) -> Value {
+    let State::Resolved(resolution) = state else { return Value::Null };
+    json!({
+        "resolution_id": resolution.id,
+        "resolution": resolution.outcome,
+        "defaulted": resolution.defaulted,
+        "value": shown_value(resolution, content),
+        "edited": resolution.edited,
+        "actor": resolution.actor,
+        "resolved_at": resolution.resolved_at,
+        "comment": resolution.comment.as_ref().filter(|_| !content.sensitive),
+        "checklist": resolution.checklist,
+    })
+}
+
+/// A sensitive answer went to the agent; it is never shown again.
+fn shown_value(resolution: &Resolution, content: &Content) -> Option<Value> {
+    let value = resolution.value.as_ref().filter(|_| !content.sensitive)?;
+    let mut shown = value.clone();
+    if let (Matter::Ask(Ask { question: Question::Form { schema }, .. }), Value::Object(fields)) =
+        (&content.matter, &mut shown)
+    {
+        for name in sensitive_fields(schema) {
+            fields.remove(name);
+        }
+    }
+    Some(shown)
+}

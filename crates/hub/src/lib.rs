@@ -1,0 +1,20 @@
+//! Everything that listens or sends: doors for agents, the inbox for people, delivery, and the timers.
+
+pub mod admin;
+pub mod app;
+pub mod auth;
+mod body;
+pub mod config;
+mod decisions;
+pub mod delivery;
+pub mod doors;
+mod health;
+pub mod inbox;
+mod metrics;
+mod pages;
+mod problem;
+pub mod serve;
+mod timers;
+mod wake;
+
+pub use app::Hub;

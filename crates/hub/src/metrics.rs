@@ -1,0 +1,74 @@
+//! Counts for the operator. No ids, no payloads: they are served without a token on loopback.
+
+use countersign_core::Outcome;
+use countersign_protocol::a2h::Kind;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::delivery::DeliveryCounts;
+
+pub struct Metrics {
+    registry: Registry,
+    submitted: Family<Label, Counter>,
+    resolved: Family<Label, Counter>,
+    waiters: Gauge,
+    open: Gauge,
+    deliveries: Family<Label, Gauge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Label {
+    kind: &'static str,
+}
+
+/// What is read at the moment of the scrape instead of being counted along the way.
+pub struct Snapshot {
+    pub waiters: i64,
+    pub open: i64,
+    pub deliveries: DeliveryCounts,
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("countersign");
+        let (submitted, resolved) = (Family::default(), Family::default());
+        let (waiters, open, deliveries) = (Gauge::default(), Gauge::default(), Family::default());
+        registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
+        registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
+        registry.register("waiters", "Messages somebody waits for by long-poll", waiters.clone());
+        registry.register("messages_open", "Open asks and tasks", open.clone());
+        registry.register("delivery_attempts", "Push attempts since the start, by how they ended", deliveries.clone());
+        Self { registry, submitted, resolved, waiters, open, deliveries }
+    }
+
+    pub fn submitted(&self, kind: Kind) {
+        self.submitted.get_or_create(&Label { kind: kind.as_str() }).inc();
+    }
+
+    pub fn resolved(&self, outcome: Outcome) {
+        self.resolved.get_or_create(&Label { kind: outcome.as_str() }).inc();
+    }
+
+    pub fn render(&self, snapshot: &Snapshot) -> Result<String, std::fmt::Error> {
+        self.waiters.set(snapshot.waiters);
+        self.open.set(snapshot.open);
+        let counts = &snapshot.deliveries;
+        let ended = [
+            ("delivered", counts.delivered),
+            ("refused", counts.refused),
+            ("failed", counts.failed),
+            ("retried", counts.retried),
+        ];
+        for (kind, count) in ended {
+            let gauge = self.deliveries.get_or_create(&Label { kind });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,187 @@
+//! The one place that knows status codes. Everything a caller is told about an error is put into words here.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_core::{Outcome, Rejection};
+use countersign_protocol::a2h::EnvelopeError;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::json::JsonError;
+use countersign_store::StoreError;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Problem {
+    Validation { field: Option<String>, message: String },
+    VersionNotSupported { message: String },
+    Unauthenticated,
+    AgentIdMismatch { message: String },
+    NotAuthorized { message: String },
+    NotFound { message: String },
+    MethodNotAllowed,
+    IdempotencyConflict,
+    AlreadyTerminal { id: MessageId, outcome: Outcome, message: String },
+    AlreadyExists { message: String },
+    Gone,
+    InvalidField { field: String, message: String },
+    RateLimited { retry_after_seconds: u64, message: String },
+    TimedOut,
+    Unavailable { id: Uuid },
+}
+
+impl Problem {
+    pub fn validation(field: &str, message: impl Into<String>) -> Self {
+        Self::Validation { field: Some(field.to_owned()), message: message.into() }
+    }
+
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::InvalidField { field: field.into(), message: message.into() }
+    }
+
+    pub fn no_message() -> Self {
+        Self::NotFound { message: "no such message, or not yours to see".to_owned() }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::AgentIdMismatch { .. } | Self::NotAuthorized { .. } => StatusCode::FORBIDDEN,
+            Self::NotFound { .. } => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::IdempotencyConflict | Self::AlreadyTerminal { .. } | Self::AlreadyExists { .. } => {
+                StatusCode::CONFLICT
+            }
+            Self::Gone => StatusCode::GONE,
+            Self::InvalidField { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
+            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Validation { .. } => "validation_error",
+            Self::VersionNotSupported { .. } => "version_not_supported",
+            Self::Unauthenticated => "unauthenticated",
+            Self::AgentIdMismatch { .. } => "agent_id_mismatch",
+            Self::NotAuthorized { .. } => "not_authorized",
+            Self::NotFound { .. } => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::IdempotencyConflict => "idempotency_conflict",
+            Self::AlreadyTerminal { .. } => "already_terminal",
+            Self::AlreadyExists { .. } => "already_exists",
+            Self::Gone => "gone",
+            Self::InvalidField { .. } => "invalid_field",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::TimedOut => "request_timeout",
+            Self::Unavailable { .. } => "unavailable",
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Validation { message, .. }
+            | Self::VersionNotSupported { message }
+            | Self::AgentIdMismatch { message }
+            | Self::NotAuthorized { message }
+            | Self::NotFound { message }
+            | Self::AlreadyTerminal { message, .. }
+            | Self::AlreadyExists { message }
+            | Self::RateLimited { message, .. } => message.clone(),
+            Self::InvalidField { field, message } => format!("{field}: {message}"),
+            Self::Unauthenticated => "send a valid token as `Authorization: Bearer …` or `X-API-Key: …`".to_owned(),
+            Self::MethodNotAllowed => "this address does not take that method".to_owned(),
+            Self::IdempotencyConflict => {
+                "this idempotency_key was used for another payload; resend the same bytes or take a new key".to_owned()
+            }
+            Self::Gone => "the message has been deleted at the end of its retention".to_owned(),
+            Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
+            Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
+        }
+    }
+
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Validation { field, .. } => field.as_deref().filter(|field| !field.is_empty()),
+            Self::InvalidField { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    pub fn body(&self) -> Value {
+        let mut error = json!({"code": self.code(), "message": self.message()});
+        if let Some(field) = self.field() {
+            error["field"] = field.into();
+        }
+        if let Self::Unavailable { id } = self {
+            error["id"] = id.to_string().into();
+        }
+        match self {
+            Self::AlreadyTerminal { id, outcome, .. } => {
+                json!({"error": error, "id": id, "status": outcome, "resolution": outcome})
+            }
+            _ => json!({"error": error}),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), Json(self.body())).into_response();
+        let headers = response.headers_mut();
+        match &self {
+            Self::RateLimited { retry_after_seconds, .. } => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
+            }
+            Self::Unavailable { .. } => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
+            }
+            Self::Unauthenticated => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        let message = rejection.to_string();
+        match rejection {
+            Rejection::InvalidField { field, message } => Self::InvalidField { field, message },
+            Rejection::NotApplicable(_) => Self::Validation { field: None, message },
+            Rejection::NotAuthorized(_) => Self::NotAuthorized { message },
+            Rejection::AlreadyTerminal { id, outcome, .. } => Self::AlreadyTerminal { id, outcome, message },
+            Rejection::NotDue => Self::Validation { field: None, message },
+        }
+    }
+}
+
+impl From<EnvelopeError> for Problem {
+    fn from(error: EnvelopeError) -> Self {
+        let message = error.to_string();
+        match error {
+            EnvelopeError::Invalid { field, .. } => Self::Validation { field: Some(field), message },
+            EnvelopeError::VersionNotSupported { message } => Self::VersionNotSupported { message },
+        }
+    }
+}
+
+impl From<JsonError> for Problem {
+    fn from(error: JsonError) -> Self {
+        Self::Validation { field: None, message: error.to_string() }
+    }
+}
+
+/// The caller gets an id, the log gets the cause, once.
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let id = Uuid::new_v4();
+        tracing::error!(%id, %error, "the store failed");
+        Self::Unavailable { id }
+    }
+}

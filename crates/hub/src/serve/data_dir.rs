@@ -1,0 +1,72 @@
+//! The directory a hub lives in: private, used by one hub at a time, with a note that tells clients where it is.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use super::first_start::Welcome;
+
+pub struct DataDir {
+    path: PathBuf,
+    /// Held for as long as the hub lives; the system lets go of it when the process ends, however it ends.
+    _lock: File,
+}
+
+impl DataDir {
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("cannot create the data directory {shown}"))?;
+        std::fs::set_permissions(path, Permissions::from_mode(0o700))
+            .with_context(|| format!("cannot make the data directory {shown} private"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path.join("hub.lock"))
+            .with_context(|| format!("cannot write to the data directory {shown}"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => {
+                bail!("another hub is running on {shown}; stop it first, or give this one its own --data directory")
+            }
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {shown}")),
+        }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.path.join("hub.db")
+    }
+
+    fn note(&self) -> PathBuf {
+        self.path.join("hub.json")
+    }
+
+    /// Written beside and moved into place, so that a client never reads half of it.
+    pub fn announce(&self, welcome: &Welcome) -> anyhow::Result<()> {
+        let text = json!({
+            "url": welcome.local_url,
+            "token": welcome.owner_token,
+            "pid": std::process::id(),
+            "started_at": welcome.started_at,
+        });
+        let draft = self.path.join("hub.json.new");
+        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(text.to_string().as_bytes())?;
+        std::fs::rename(&draft, self.note()).context("cannot write hub.json")
+    }
+
+    pub fn withdraw(&self) {
+        if let Err(error) = std::fs::remove_file(self.note()) {
+            tracing::warn!(%error, "hub.json could not be removed");
+        }
+    }
+}

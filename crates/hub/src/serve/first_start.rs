@@ -1,0 +1,93 @@
+//! What every start prepares: the owner, a token for this machine's own user, a sign-in link, and something to try.
+
+use std::time::Duration;
+
+use countersign_core::access::Role;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::SignatureAlg;
+use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
+use countersign_store::ops::admin::people::{AddPerson, ListPeople};
+use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
+
+use crate::app::Hub;
+use crate::auth::{Token, new_signing_key};
+
+const OWNER: &str = "owner";
+const DEMO_AGENT: &str = "demo";
+const HUB: &str = "system:hub";
+/// The token of hub.json and the demo token live from start to start; each start replaces them.
+const PER_START: &str = "start";
+const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
+
+pub struct Welcome {
+    pub local_url: String,
+    pub started_at: Timestamp,
+    pub owner_token: String,
+    sign_in: String,
+    /// Nothing when the demo agent has been removed.
+    demo_token: Option<String>,
+}
+
+pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
+    let is_first = hub.store.run(ListPeople).await?.is_empty();
+    if is_first {
+        let (name, actor) = (OWNER.to_owned(), HUB.to_owned());
+        hub.store.run(AddPerson { name, role: Role::Owner, token: None, actor }).await?;
+        add_demo_agent(hub).await?;
+    }
+    let now = hub.store.clock().now();
+    let has_demo = hub.store.run(ListAgents).await?.iter().any(|agent| agent.agent_id == DEMO_AGENT);
+    let demo_token = if has_demo { Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?) } else { None };
+    Ok(Welcome {
+        local_url: hub.local_url().to_owned(),
+        started_at: hub.started_at,
+        owner_token: per_start(hub, Kind::Person, OWNER, None).await?,
+        sign_in: per_start(hub, Kind::SignIn, OWNER, Some(now.plus(LINK_LIVES))).await?,
+        demo_token,
+    })
+}
+
+async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
+    let token = Token::new(kind)?;
+    let (subject, label) = (subject.to_owned(), PER_START.to_owned());
+    hub.store.run(Relabel(NewCredential { hash: token.hash, kind, subject, label, expires_at })).await?;
+    Ok(token.text)
+}
+
+async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
+    // Its first token is thrown away: every start gives it one of its own.
+    let token = Token::new(Kind::Agent)?;
+    let op = AddAgent {
+        id: DEMO_AGENT.to_owned(),
+        signature_alg: SignatureAlg::HmacSha256,
+        token_hash: token.hash,
+        signing_key: new_signing_key()?,
+        actor: HUB.to_owned(),
+    };
+    hub.store.run(op).await?;
+    Ok(())
+}
+
+impl Welcome {
+    pub fn text(&self, hub: &Hub) -> String {
+        let url = hub.url();
+        let mut text = format!(
+            "Countersign is listening on {}\n\nSign in (works once):\n  {url}/signin/{}\n",
+            self.local_url, self.sign_in
+        );
+        if let Some(token) = &self.demo_token {
+            text.push_str(&format!("\nLet an agent ask something:\n  {}\n", self.demo_line(token)));
+            text.push_str("\nThen answer it:\n  countersign inbox\n  countersign answer ID yes\n");
+        }
+        text.push_str("\nCtrl-C stops the hub.\n");
+        text
+    }
+
+    /// One line for a shell; the key holds the time, so that running it again asks again.
+    fn demo_line(&self, token: &str) -> String {
+        let url = &self.local_url;
+        format!(
+            r#"curl -sS {url}/v1/messages -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{"a2h_version":"0.3","type":"ask","created_at":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","agent":{{"id":"demo","run_id":"demo","runtime":"cli"}},"title":"Ship to production?","body":"All checks are green.","idempotency_key":"demo-'$(date +%s%N)'","request":{{"mode":"confirm","allowed_resolvers":["human:owner"]}}}}'"#
+        )
+    }
+}

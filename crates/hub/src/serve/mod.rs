@@ -1,0 +1,101 @@
+//! A hub from start to stop.
+
+mod accept;
+mod connection;
+mod data_dir;
+mod first_start;
+mod prefixed;
+mod tls;
+
+use std::future::Future;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use countersign_store::Store;
+use countersign_store::clock::SystemClock;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::admin::keys::ensure_key;
+use crate::app::{self, Hub};
+use crate::config::Config;
+use crate::delivery::Outbox;
+use crate::timers;
+use accept::Acceptor;
+use data_dir::DataDir;
+
+/// How long requests and pushes under way may take once the hub is told to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub struct ServeOptions {
+    pub config: Config,
+    pub data: PathBuf,
+}
+
+/// Serves until `stop` resolves, then drains and returns.
+pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+    let data = DataDir::open(&options.data)?;
+    let acceptor = Acceptor::from_config(&options.config)?;
+    let clock = Arc::new(SystemClock);
+    let store = Store::open_sqlite(&data.database(), clock).context("cannot open the database")?;
+    let store = Arc::new(store);
+    ensure_key(&store).await?;
+    let (stop_sender, stopping) = watch::channel(false);
+    let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
+    let hub = Hub::new(store, options.config, outbox, stopping);
+    let (listener, address) = listen(&hub.config).await?;
+    hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
+    let welcome = first_start::prepare(&hub).await?;
+    data.announce(&welcome)?;
+    hub.outbox.start().await?;
+    let timers = [tokio::spawn(timers::expire(Arc::clone(&hub))), tokio::spawn(timers::purge(Arc::clone(&hub)))];
+    let router = app::router(Arc::clone(&hub));
+    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
+    print(&welcome.text(&hub))?;
+    stop.await;
+    print("Stopping: answering who waits, finishing what is under way.\n")?;
+    data.withdraw();
+    // Nobody listening any more is no reason to fail.
+    let _ = stop_sender.send(true);
+    let pushes = hub.outbox.stop(GRACE);
+    let (served, ()) = tokio::join!(serving, pushes);
+    timers.iter().for_each(tokio::task::JoinHandle::abort);
+    served.context("the listener failed")
+}
+
+/// "Everywhere" is no address to connect to.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), address.port()),
+        IpAddr::V4(_) | IpAddr::V6(_) => address,
+    }
+}
+
+/// Standard output may be closed by whoever started the hub; that is no reason to stop serving.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// An address the operator chose is taken or refused; the default one may give way to a free port.
+async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let wanted = config.listen;
+    let listener = match TcpListener::bind(wanted).await {
+        Err(error) if config.listen_is_default && error.kind() == std::io::ErrorKind::AddrInUse => {
+            let free = TcpListener::bind(SocketAddr::new(wanted.ip(), 0)).await.context("no free port")?;
+            print(&format!("Port {} is taken by another program; using a free one.\n", wanted.port()))?;
+            free
+        }
+        bound => bound.with_context(|| format!("cannot listen on {wanted}"))?,
+    };
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}

@@ -1,0 +1,78 @@
+//! A stream whose first bytes have been looked at and are handed out again.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+
+const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+pub struct Prefixed<S> {
+    head: [u8; HTTP2_PREFACE.len()],
+    length: usize,
+    given: usize,
+    stream: S,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    Http1,
+    Http2,
+}
+
+impl<S: AsyncRead + Unpin> Prefixed<S> {
+    /// Reads just enough to tell the two protocols apart. The caller bounds how long that may take.
+    pub async fn sniff(stream: S) -> io::Result<(Self, Spoken)> {
+        let mut prefixed = Self { head: [0; HTTP2_PREFACE.len()], length: 0, given: 0, stream };
+        loop {
+            let read = prefixed.stream.read(&mut prefixed.head[prefixed.length..]).await?;
+            prefixed.length += read;
+            let seen = &prefixed.head[..prefixed.length];
+            if read == 0 || *seen != HTTP2_PREFACE[..seen.len()] {
+                return Ok((prefixed, Spoken::Http1));
+            }
+            if seen.len() == HTTP2_PREFACE.len() {
+                return Ok((prefixed, Spoken::Http2));
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.given == self.length {
+            return Pin::new(&mut self.stream).poll_read(cx, buffer);
+        }
+        let count = buffer.remaining().min(self.length - self.given);
+        buffer.put_slice(&self.head[self.given..self.given + count]);
+        self.given += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

@@ -1,0 +1,192 @@
+//! What an agent sends: the envelope of a notify, an ask or a task, checked for shape and for nothing else. What the
+//! fields mean, and whether they fit together, is for the rules to say.
+
+use std::collections::BTreeMap;
+
+use aws_lc_rs::digest;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::family::Version;
+use super::fields::{Fields, Place};
+use super::part;
+use super::request::{Action, Request};
+use super::words::words;
+use crate::jcs;
+use crate::time::Timestamp;
+
+const TITLE_CHARACTERS: usize = 200;
+const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openclaw", "other"];
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// `field` is a path such as `request.options[1].value`; it is empty when the envelope as a whole is meant.
+    #[error("{}{message}", subject(.field))]
+    Invalid { field: String, message: String },
+    #[error("{message}")]
+    VersionNotSupported { message: String },
+}
+
+impl EnvelopeError {
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), message: message.into() }
+    }
+}
+
+fn subject(field: &str) -> String {
+    if field.is_empty() { "the envelope ".to_owned() } else { format!("`{field}` ") }
+}
+
+words!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
+
+words!(
+    /// Ordered: the most pressing is the greatest.
+    Priority { Low = "low", Normal = "normal", High = "high", Urgent = "urgent" }
+);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Envelope {
+    pub version: Version,
+    pub kind: Kind,
+    /// The agent's clock; told, never trusted.
+    pub created_at: String,
+    pub agent: Agent,
+    pub title: String,
+    pub body: Option<String>,
+    pub priority: Priority,
+    pub tags: Vec<String>,
+    /// Well-formed parts, as they were sent.
+    pub context: Vec<Value>,
+    /// The state itself is not held here: it goes back as the text it came in, and nobody reads it.
+    pub has_state: bool,
+    pub client_ref: Option<String>,
+    pub idempotency_key: Option<String>,
+    pub expires_at: Option<Timestamp>,
+    pub sensitive: bool,
+    pub request: Option<Request>,
+    pub action: Option<Action>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Agent {
+    pub id: String,
+    pub run_id: String,
+    pub runtime: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Envelope {
+    /// The version is looked at first, so that a later protocol is told apart from a broken envelope.
+    pub fn from_value(value: Value) -> Result<Self, EnvelopeError> {
+        let Value::Object(entries) = &value else {
+            return Err(EnvelopeError::invalid("", "must be a JSON object"));
+        };
+        let version = Version::from_envelope(entries)?;
+        let mut fields = Fields::of(value, Place::Root)?;
+        let kind = fields.required_word("type")?;
+        check_kind(&fields, kind)?;
+        Ok(Self {
+            version,
+            kind,
+            created_at: created_at(&mut fields)?,
+            agent: agent(&mut fields)?,
+            title: title(&mut fields)?,
+            body: fields.text("body")?,
+            priority: fields.word("priority")?.unwrap_or(Priority::Normal),
+            tags: fields.texts("tags")?.unwrap_or_default(),
+            context: fields.list("context", part::checked)?.unwrap_or_default(),
+            has_state: fields.object_value("state")?.is_some(),
+            client_ref: fields.text("client_ref")?,
+            idempotency_key: fields.text("idempotency_key")?,
+            expires_at: fields.instant("expires_at")?.map(|(_, instant)| instant),
+            sensitive: fields.flag("sensitive")?.unwrap_or(false),
+            request: fields.object("request", Request::read)?,
+            action: fields.object("action", Action::read)?,
+        })
+    }
+}
+
+/// Which of the fields a kind of message must have, and which it must not.
+fn check_kind(fields: &Fields<'_>, kind: Kind) -> Result<(), EnvelopeError> {
+    let (needed, foreign): (&[&str], &[&str]) = match kind {
+        Kind::Notify => (&[], &["request", "action"]),
+        Kind::Ask => (&["request", "idempotency_key"], &["action"]),
+        Kind::Task => (&["action", "idempotency_key"], &["request"]),
+    };
+    if let Some(key) = needed.iter().find(|key| !fields.has(key)) {
+        return Err(fields.invalid(key, format!("is missing: every {kind} needs it")));
+    }
+    match foreign.iter().find(|key| fields.has(key)) {
+        Some(key) => Err(fields.invalid(key, format!("must not be part of a {kind}: leave it out"))),
+        None => Ok(()),
+    }
+}
+
+fn created_at(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+    let found = fields.instant("created_at")?;
+    fields.required("created_at", found).map(|(text, _)| text)
+}
+
+fn title(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+    let title = fields.required_name("title")?;
+    // Bytes are an upper bound of the characters: the usual short title is not counted.
+    if title.len() > TITLE_CHARACTERS && title.chars().count() > TITLE_CHARACTERS {
+        let message = format!("must not be longer than {TITLE_CHARACTERS} characters: put the rest into `body`");
+        return Err(fields.invalid("title", message));
+    }
+    Ok(title)
+}
+
+fn agent(fields: &mut Fields<'_>) -> Result<Agent, EnvelopeError> {
+    let found = fields.object("agent", |mut agent| {
+        Ok(Agent {
+            id: agent.required_name("id")?,
+            run_id: agent.required_name("run_id")?,
+            runtime: runtime(&mut agent)?,
+            project: agent.text("project")?,
+            labels: agent.object("labels", labels)?.unwrap_or_default(),
+        })
+    })?;
+    fields.required("agent", found)
+}
+
+fn runtime(agent: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+    let runtime = agent.required_text("runtime")?;
+    if RUNTIMES.contains(&runtime.as_str()) {
+        return Ok(runtime);
+    }
+    Err(agent.invalid("runtime", format!("must be one of {}", RUNTIMES.join(", "))))
+}
+
+fn labels(labels: Fields<'_>) -> Result<BTreeMap<String, String>, EnvelopeError> {
+    let place = labels.place;
+    let label = |(key, value): (String, Value)| {
+        let text = Place::Key(&place, &key).text(value)?;
+        Ok((key, text))
+    };
+    labels.rest().into_iter().map(label).collect()
+}
+
+/// The digest by which a repeated submission is told from another one under the same key. The run that sends it does
+/// not count: an agent that comes back in a new run may repeat what the old one sent.
+pub fn payload_hash(value: &Value) -> [u8; 32] {
+    let mut canonical = Vec::with_capacity(1024);
+    match value {
+        Value::Object(entries) => jcs::write_object(entries, &mut canonical, |key, value, out| match value {
+            Value::Object(agent) if key == "agent" => write_agent(agent, out),
+            other => jcs::write(other, out),
+        }),
+        other => jcs::write(other, &mut canonical),
+    }
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, &canonical).as_ref());
+    hash
+}
+
+fn write_agent(agent: &serde_json::Map<String, Value>, out: &mut Vec<u8>) {
+    let kept = agent.iter().filter(|(key, _)| !matches!(key.as_str(), "run_id" | "session"));
+    jcs::write_entries(kept, out, |_, value, out| jcs::write(value, out));
+}

@@ -1,0 +1,224 @@
+//! Reads the fields of a JSON object by name and type, and knows the path of each for the error.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::envelope::EnvelopeError;
+use super::words::Word;
+use crate::time::Timestamp;
+
+type Result<T> = std::result::Result<T, EnvelopeError>;
+
+/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Root,
+    Key(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Place::Root, key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl Place<'_> {
+    pub fn invalid(&self, message: impl Into<String>) -> EnvelopeError {
+        EnvelopeError::Invalid { field: self.to_string(), message: message.into() }
+    }
+
+    pub fn expected(&self, wanted: &str, found: &Value) -> EnvelopeError {
+        self.invalid(format!("must be {wanted}, not {}", kind_of(found)))
+    }
+
+    pub fn text(&self, value: Value) -> Result<String> {
+        match value {
+            Value::String(text) => Ok(text),
+            other => Err(self.expected("a string", &other)),
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// One object being read; reading a field takes it out, so that large values move instead of being copied.
+pub(super) struct Fields<'a> {
+    entries: Map<String, Value>,
+    pub place: Place<'a>,
+}
+
+impl<'a> Fields<'a> {
+    pub fn of(value: Value, place: Place<'a>) -> Result<Self> {
+        match value {
+            Value::Object(entries) => Ok(Self { entries, place }),
+            other => Err(place.expected("an object", &other)),
+        }
+    }
+
+    pub fn invalid(&self, key: &str, message: impl Into<String>) -> EnvelopeError {
+        Place::Key(&self.place, key).invalid(message)
+    }
+
+    /// A field that may not be left out.
+    pub fn required<T>(&self, key: &str, found: Option<T>) -> Result<T> {
+        found.ok_or_else(|| self.invalid(key, "is missing"))
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub fn any(&mut self, key: &str) -> Option<Value> {
+        self.entries.remove(key)
+    }
+
+    pub fn text(&mut self, key: &str) -> Result<Option<String>> {
+        let Some(value) = self.any(key) else { return Ok(None) };
+        Place::Key(&self.place, key).text(value).map(Some)
+    }
+
+    pub fn required_text(&mut self, key: &str) -> Result<String> {
+        let found = self.text(key)?;
+        self.required(key, found)
+    }
+
+    /// A required string of at least one character.
+    pub fn required_name(&mut self, key: &str) -> Result<String> {
+        let text = self.required_text(key)?;
+        if text.is_empty() { Err(self.invalid(key, "must not be empty")) } else { Ok(text) }
+    }
+
+    pub fn flag(&mut self, key: &str) -> Result<Option<bool>> {
+        match self.any(key) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(other) => Err(Place::Key(&self.place, key).expected("true or false", &other)),
+        }
+    }
+
+    pub fn word<W: Word>(&mut self, key: &str) -> Result<Option<W>> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match W::from_word(&text) {
+            Some(word) => Ok(Some(word)),
+            None => Err(self.invalid(key, format!("must be one of {}", W::WORDS.join(", ")))),
+        }
+    }
+
+    pub fn required_word<W: Word>(&mut self, key: &str) -> Result<W> {
+        let found = self.word(key)?;
+        self.required(key, found)
+    }
+
+    /// A date-time, as the text it came in and as the instant it names.
+    pub fn instant(&mut self, key: &str) -> Result<Option<(String, Timestamp)>> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match Timestamp::parse_rfc3339(&text) {
+            Some(instant) => Ok(Some((text, instant))),
+            None => Err(self.invalid(key, "must be an RFC 3339 date-time such as 2026-06-04T15:48:30Z")),
+        }
+    }
+
+    pub fn uri(&mut self, key: &str) -> Result<Option<String>> {
+        match self.text(key)? {
+            Some(text) if !is_uri(&text) => Err(self.invalid(key, "must be an absolute URI")),
+            found => Ok(found),
+        }
+    }
+
+    /// An object of any content, kept as it is.
+    pub fn object_value(&mut self, key: &str) -> Result<Option<Value>> {
+        match self.any(key) {
+            None => Ok(None),
+            Some(value @ Value::Object(_)) => Ok(Some(value)),
+            Some(other) => Err(Place::Key(&self.place, key).expected("an object", &other)),
+        }
+    }
+
+    pub fn object<T>(&mut self, key: &str, read: impl FnOnce(Fields<'_>) -> Result<T>) -> Result<Option<T>> {
+        let Some(value) = self.any(key) else { return Ok(None) };
+        Fields::of(value, Place::Key(&self.place, key)).and_then(read).map(Some)
+    }
+
+    pub fn list<T>(&mut self, key: &str, read: impl Fn(Value, Place<'_>) -> Result<T>) -> Result<Option<Vec<T>>> {
+        let place = Place::Key(&self.place, key);
+        match self.entries.remove(key) {
+            None => Ok(None),
+            Some(Value::Array(items)) => {
+                let items = items.into_iter().enumerate();
+                items.map(|(index, item)| read(item, Place::Item(&place, index))).collect::<Result<_>>().map(Some)
+            }
+            Some(other) => Err(place.expected("an array", &other)),
+        }
+    }
+
+    pub fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+        self.list(key, |item, place| place.text(item))
+    }
+
+    /// Whatever was not read yet.
+    pub fn rest(self) -> Map<String, Value> {
+        self.entries
+    }
+}
+
+/// RFC 3986: a scheme, a colon, and only the characters a URI may hold.
+pub(super) fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let scheme_ok = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    scheme_ok && !rest.is_empty() && has_only_uri_characters(rest.as_bytes())
+}
+
+fn has_only_uri_characters(mut bytes: &[u8]) -> bool {
+    while let Some((first, rest)) = bytes.split_first() {
+        bytes = match first {
+            b'%' => match rest {
+                [high, low, rest @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => rest,
+                _ => return false,
+            },
+            byte if byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(byte) => rest,
+            _ => return false,
+        };
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_has_a_scheme_and_no_foreign_characters() {
+        for text in ["https://a.example/x?y=%20#z", "urn:uuid:1", "mailto:a@b.example", "http://[::1]:80/"] {
+            assert!(is_uri(text), "{text}");
+        }
+        for text in ["", "a.example/x", ":x", "1http://a", "https:", "https://a b", "https://ä.example", "http://a/%zz"]
+        {
+            assert!(!is_uri(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_reads_as_a_path() {
+        let request = Place::Key(&Place::Root, "request");
+        let options = Place::Key(&request, "options");
+        let option = Place::Item(&options, 1);
+        assert_eq!(Place::Key(&option, "value").to_string(), "request.options[1].value");
+    }
+}

@@ -1,0 +1,21 @@
+//! The A2H door's wire: envelopes in, signed responses out, under both of the names the protocol goes by.
+
+pub mod capability;
+pub mod envelope;
+pub mod family;
+mod fields;
+mod part;
+pub mod request;
+pub mod response;
+pub mod signature;
+mod words;
+
+pub use capability::Capability;
+pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, payload_hash};
+pub use family::{Family, PushSigning, Version};
+pub use request::{
+    Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, Mode, Permissions, Request,
+};
+pub use response::{Response, payload_sha256};
+pub use signature::{SignatureError, SignatureHeader, SignedContext};
+pub use words::UnknownWord;

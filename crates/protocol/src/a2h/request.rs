@@ -1,0 +1,193 @@
+//! What an ask wants to know, what a task wants done, and where the outcome shall go.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::envelope::EnvelopeError;
+use super::fields::{Fields, Place};
+use super::words::words;
+
+words!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub mode: Mode,
+    /// Of a select or a confirm; an input has none, whatever was sent.
+    pub options: Option<Vec<Choice>>,
+    /// Of an input, and of nothing else.
+    pub schema: Option<Value>,
+    pub permissions: Permissions,
+    /// A string or an object. A null is the same as none.
+    pub default_on_expire: Option<Value>,
+    pub allowed_resolvers: Option<Vec<String>>,
+    pub callback: Option<Callback>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Choice {
+    pub value: String,
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Permissions {
+    pub allow_accept: Option<bool>,
+    pub allow_edit: Option<bool>,
+    pub allow_respond: Option<bool>,
+    pub allow_ignore: Option<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    pub instructions: String,
+    pub checklist: Vec<CheckItem>,
+    pub verification: Option<String>,
+    pub allowed_resolvers: Option<Vec<String>>,
+    pub callback: Option<Callback>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct CheckItem {
+    pub text: String,
+    pub done: bool,
+}
+
+words!(CallbackMode { Push = "push", Pull = "pull" });
+
+words!(AuthScheme { Hmac = "hmac", Bearer = "bearer", Apikey = "apikey" });
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callback {
+    pub mode: CallbackMode,
+    /// Always there for a push; the very text that was sent, because it is part of what gets signed.
+    pub url: Option<String>,
+    pub auth: Option<CallbackAuth>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallbackAuth {
+    pub scheme: AuthScheme,
+    /// The name of a secret the hub knows, never the secret.
+    pub reference: String,
+}
+
+impl Request {
+    pub(super) fn read(mut fields: Fields<'_>) -> Result<Self, EnvelopeError> {
+        let mode = fields.required_word("mode")?;
+        let options = fields.list("options", choice)?;
+        let schema = fields.object_value("schema")?;
+        check_mode(&fields, mode, options.as_deref(), schema.is_some())?;
+        Ok(Self {
+            mode,
+            options: options.filter(|_| mode != Mode::Input),
+            schema: schema.filter(|_| mode == Mode::Input),
+            permissions: fields.object("permissions", permissions)?.unwrap_or_default(),
+            default_on_expire: default_on_expire(&mut fields)?,
+            allowed_resolvers: allowed_resolvers(&mut fields)?,
+            callback: fields.object("callback", callback)?,
+        })
+    }
+}
+
+impl Action {
+    pub(super) fn read(mut fields: Fields<'_>) -> Result<Self, EnvelopeError> {
+        Ok(Self {
+            instructions: fields.required_text("instructions")?,
+            checklist: fields.list("checklist", check_item)?.unwrap_or_default(),
+            verification: fields.text("verification")?,
+            allowed_resolvers: allowed_resolvers(&mut fields)?,
+            callback: fields.object("callback", callback)?,
+        })
+    }
+}
+
+fn check_mode(
+    fields: &Fields<'_>,
+    mode: Mode,
+    options: Option<&[Choice]>,
+    has_schema: bool,
+) -> Result<(), EnvelopeError> {
+    match (mode, options) {
+        (Mode::Select, None | Some([])) => Err(fields.invalid("options", "must hold at least one option to select")),
+        (Mode::Confirm, Some(options)) if options.len() != 2 => {
+            Err(fields.invalid("options", "must hold exactly two options to confirm, or be left out"))
+        }
+        (Mode::Input, _) if !has_schema => {
+            Err(fields.invalid("schema", "is missing: describe the fields of the answer, or use another mode"))
+        }
+        (Mode::Select | Mode::Confirm | Mode::Input, _) => Ok(()),
+    }
+}
+
+fn choice(value: Value, place: Place<'_>) -> Result<Choice, EnvelopeError> {
+    let mut fields = Fields::of(value, place)?;
+    Ok(Choice {
+        value: fields.required_text("value")?,
+        label: fields.required_text("label")?,
+        description: fields.text("description")?,
+    })
+}
+
+fn permissions(mut fields: Fields<'_>) -> Result<Permissions, EnvelopeError> {
+    Ok(Permissions {
+        allow_accept: fields.flag("allow_accept")?,
+        allow_edit: fields.flag("allow_edit")?,
+        allow_respond: fields.flag("allow_respond")?,
+        allow_ignore: fields.flag("allow_ignore")?,
+    })
+}
+
+fn default_on_expire(fields: &mut Fields<'_>) -> Result<Option<Value>, EnvelopeError> {
+    match fields.any("default_on_expire") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value @ (Value::String(_) | Value::Object(_))) => Ok(Some(value)),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
+            Err(fields.invalid("default_on_expire", "must be an option's value, an object, or null"))
+        }
+    }
+}
+
+fn check_item(value: Value, place: Place<'_>) -> Result<CheckItem, EnvelopeError> {
+    let mut fields = Fields::of(value, place)?;
+    Ok(CheckItem { text: fields.required_text("text")?, done: fields.flag("done")?.unwrap_or(false) })
+}
+
+fn allowed_resolvers(fields: &mut Fields<'_>) -> Result<Option<Vec<String>>, EnvelopeError> {
+    fields.list("allowed_resolvers", |item, place| {
+        let actor = place.text(item)?;
+        if is_actor(&actor) {
+            return Ok(actor);
+        }
+        Err(place.invalid("must name an actor as human:NAME, agent:NAME or system:NAME"))
+    })
+}
+
+/// `human:`, `agent:` or `system:` and then a name on one line.
+fn is_actor(text: &str) -> bool {
+    let Some((kind, name)) = text.split_once(':') else { return false };
+    let one_line = !name.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
+    matches!(kind, "human" | "agent" | "system") && !name.is_empty() && one_line
+}
+
+fn callback(mut fields: Fields<'_>) -> Result<Callback, EnvelopeError> {
+    let mode = fields.required_word("mode")?;
+    let url = fields.uri("url")?;
+    if mode == CallbackMode::Push && url.is_none() {
+        return Err(fields.invalid("url", "is missing: a push needs an address to go to"));
+    }
+    Ok(Callback { mode, url, auth: fields.object("auth", callback_auth)? })
+}
+
+fn callback_auth(mut fields: Fields<'_>) -> Result<CallbackAuth, EnvelopeError> {
+    let scheme = fields.required_word("scheme")?;
+    let (named, foreign) = match scheme {
+        AuthScheme::Hmac => ("secret_ref", "token_ref"),
+        AuthScheme::Bearer | AuthScheme::Apikey => ("token_ref", "secret_ref"),
+    };
+    if fields.has(foreign) {
+        return Err(fields.invalid(foreign, format!("does not belong to the scheme {scheme}: send `{named}`")));
+    }
+    Ok(CallbackAuth { scheme, reference: fields.required_text(named)? })
+}

@@ -1,0 +1,55 @@
+//! Enums that are spelled as a fixed set of words on the wire.
+
+/// An enum whose every case is one word of the wire.
+pub(super) trait Word: Sized + Copy + 'static {
+    const WORDS: &'static [&'static str];
+
+    fn from_word(word: &str) -> Option<Self>;
+}
+
+/// Declares the enum, its serde spelling, `as_str` and `FromStr` from one list, so that they cannot drift apart.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$case:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
+        pub enum $name {
+            $($(#[$case])* #[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl $crate::a2h::words::Word for $name {
+            const WORDS: &'static [&'static str] = &[$($word),+];
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::a2h::words::UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                <Self as $crate::a2h::words::Word>::from_word(text).ok_or($crate::a2h::words::UnknownWord)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+pub(super) use words;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a word of this set")]
+pub struct UnknownWord;

@@ -1,0 +1,297 @@
+//! Strict JSON: what two readers could understand differently is refused at the door.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+/// How many arrays and objects may lie inside each other.
+pub const MAX_DEPTH: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    #[error("the text is not UTF-8 at byte {position}")]
+    NotUtf8 { position: usize },
+    /// The message says what is wrong, and at which line and column.
+    #[error("not acceptable as JSON: {message}")]
+    Refused { message: String },
+}
+
+impl From<serde_json::Error> for JsonError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Refused { message: error.to_string() }
+    }
+}
+
+/// Reads one document. Refused beyond the grammar: a key that comes twice, a number no double can hold, nesting deeper
+/// than [`MAX_DEPTH`], U+0000 in a string, and anything after the document.
+pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 { position: error.valid_up_to() })?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict { depth_left: MAX_DEPTH }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+#[derive(Clone, Copy)]
+struct Strict {
+    depth_left: usize,
+}
+
+impl Strict {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        match self.depth_left.checked_sub(1) {
+            Some(depth_left) => Ok(Self { depth_left }),
+            None => Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels"))),
+        }
+    }
+}
+
+fn checked<E: de::Error>(text: &str) -> Result<&str, E> {
+    if text.contains('\0') { Err(E::custom("the character U+0000 is not allowed in a string")) } else { Ok(text) }
+}
+
+fn duplicate<E: de::Error>(key: &str) -> E {
+    let shown: String = key.chars().take(64).collect();
+    E::custom(format_args!("the key {shown:?} comes twice in one object"))
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Bool(flag))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Number(number.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Number(number.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
+        Number::from_f64(number).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        checked(text).map(|text| Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(inner)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            checked(&key)?;
+            match object.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(entries.next_value_seed(inner)?);
+                }
+                Entry::Occupied(place) => return Err(duplicate(place.key())),
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The text of one field of an object, as it stands there; the other fields are passed over.
+pub fn raw_field<'a>(object: &'a str, key: &str) -> Result<Option<&'a str>, JsonError> {
+    let mut deserializer = serde_json::Deserializer::from_str(object);
+    let found = deserializer.deserialize_map(RawField { key })?;
+    deserializer.end()?;
+    Ok(found)
+}
+
+struct RawField<'k> {
+    key: &'k str,
+}
+
+impl<'de> Visitor<'de> for RawField<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(Key(key)) = entries.next_key()? {
+            if key != self.key {
+                entries.next_value::<IgnoredAny>()?;
+            } else if found.replace(entries.next_value::<&'de RawValue>()?.get()).is_some() {
+                return Err(duplicate(&key));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A key, borrowed from the text unless it holds escapes.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The same object without those fields; the text of every other key and value stays as it is, and in order.
+pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> {
+    let mut deserializer = serde_json::Deserializer::from_str(object);
+    let entries = deserializer.deserialize_map(RawEntries)?;
+    deserializer.end()?;
+    let mut text = String::with_capacity(object.len());
+    text.push('{');
+    for (key, value) in entries {
+        let Key(name) = serde_json::from_str(key)?;
+        if keys.contains(&name.as_ref()) {
+            continue;
+        }
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.extend([key, ":", value]);
+    }
+    text.push('}');
+    Ok(text)
+}
+
+struct RawEntries;
+
+impl<'de> Visitor<'de> for RawEntries {
+    type Value = Vec<(&'de str, &'de str)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut found = Vec::new();
+        while let Some((key, value)) = entries.next_entry::<&'de RawValue, &'de RawValue>()? {
+            found.push((key.get(), value.get()));
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(bytes: &[u8]) -> String {
+        parse(bytes).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_plain_document_reads_as_it_would_anywhere() {
+        let text = r#" {"a":[1,-2,3.5,1e3,true,false,null,"\u00e9\n"],"b":{"a":18446744073709551615}} "#;
+        assert_eq!(parse(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(parse(b"-0.0").unwrap(), json!(-0.0));
+    }
+
+    #[test]
+    fn a_key_may_not_come_twice_at_any_depth() {
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"x":{"a":1,"b":2,"\u0061":3}}]"#] {
+            assert!(refusal(text.as_bytes()).contains(r#"the key "a" comes twice"#), "{text}");
+        }
+        assert!(refusal(br#"{"a":1,"a":1}"#).contains("line 1 column"));
+        assert!(parse(br#"{"a":{"a":1},"b":{"a":1}}"#).is_ok());
+    }
+
+    #[test]
+    fn nesting_has_a_limit() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(refusal(nested(MAX_DEPTH + 1).as_bytes()).contains("nested deeper than 64"));
+        let objects = format!("{}1{}", r#"{"a":"#.repeat(MAX_DEPTH + 1), "}".repeat(MAX_DEPTH + 1));
+        assert!(refusal(objects.as_bytes()).contains("nested deeper than 64"));
+        assert!(parse("[".repeat(1_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn hostile_text_is_refused() {
+        let hostile: [&[u8]; 22] = [
+            b"",
+            b" ",
+            b"{",
+            b"[1,]",
+            b"{\"a\":1,}",
+            b"{a:1}",
+            b"'a'",
+            b"01",
+            b"+1",
+            b".5",
+            b"1.",
+            b"NaN",
+            b"Infinity",
+            b"1e400",
+            b"-1e400",
+            b"{} {}",
+            b"nullx",
+            b"\xef\xbb\xbf{}",
+            b"\"\\ud800\"",
+            b"\"\\udc00\\ud800\"",
+            b"\"\x01\"",
+            b"/**/1",
+        ];
+        for bytes in hostile {
+            assert!(parse(bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
+        }
+        assert_eq!(parse(b"\"a\xff\""), Err(JsonError::NotUtf8 { position: 2 }));
+        assert_eq!(parse(b"\"\xed\xa0\x80\""), Err(JsonError::NotUtf8 { position: 1 }));
+        assert!(refusal(b"1e400").contains("number out of range"));
+    }
+
+    #[test]
+    fn the_null_character_is_refused_in_strings_and_keys() {
+        for text in [r#""a\u0000""#, r#"{"\u0000":1}"#, r#"[{"a":["\u0000"]}]"#] {
+            assert!(refusal(text.as_bytes()).contains("U+0000"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_raw_field_keeps_its_spelling() {
+        let object = r#"{ "a" : {"state":1}, "st\u0061te" : { "z":1.50, "a" : 1e2 } , "b":null}"#;
+        assert_eq!(raw_field(object, "state"), Ok(Some(r#"{ "z":1.50, "a" : 1e2 }"#)));
+        assert_eq!(raw_field(object, "b"), Ok(Some("null")));
+        assert_eq!(raw_field(object, "c"), Ok(None));
+        assert!(raw_field("[]", "a").is_err());
+        assert!(raw_field("{} x", "a").is_err());
+        assert!(raw_field(r#"{"a":1,"a":2}"#, "a").is_err());
+    }
+
+    #[test]
+    fn fields_are_left_out_and_the_rest_is_untouched() {
+        let object = "{ \"b\" : 1.0 ,\n \"\\u0061\":{ \"x\" :1e0},\"k\\u0065y\":[ 1 ] }";
+        assert_eq!(without_fields(object, &["a"]).unwrap(), "{\"b\":1.0,\"k\\u0065y\":[ 1 ]}");
+        assert_eq!(without_fields(object, &["b", "key"]).unwrap(), "{\"\\u0061\":{ \"x\" :1e0}}");
+        assert_eq!(without_fields(object, &["a", "b", "key"]).unwrap(), "{}");
+        assert!(without_fields("[]", &["a"]).is_err());
+    }
+}

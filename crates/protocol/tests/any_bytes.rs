@@ -1,0 +1,50 @@
+//! The fuzzer's properties, on every run of the tests and with bytes drawn near the edge of what is accepted.
+
+use proptest::prelude::*;
+
+#[path = "../../../fuzz/src/lib.rs"]
+mod properties;
+
+const SEEDS: [&str; 3] = [
+    r#"{"a2h_version":"0.3","type":"ask","created_at":"2026-06-04T15:48:30Z","idempotency_key":"k","title":"t","agent":{"id":"a","run_id":"r","runtime":"cli"},"state":{"b":1.50,"a":[1e2]},"request":{"mode":"select","options":[{"value":"a","label":"A"}],"callback":{"mode":"push","url":"https://a.example/"}}}"#,
+    r#"{"a":[0,-0.0,1e21,1e-7,9007199254740993,"\u00e9\ud83d\ude00\\\"\n"],"\ufb33":{},"\ud83d\ude00":[[[]]],"state":null}"#,
+    "A2H-Signature: t=1749050910,jti=jti_1,v1=In3evtBNZywRzuNYkphbw-_764_Wu98zWM5rZ1iN4VI,kid=k",
+];
+
+/// A seed with some of its bytes overwritten, inserted or cut.
+fn nearly_right() -> impl Strategy<Value = Vec<u8>> {
+    let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu"#.to_vec());
+    let change = (any::<prop::sample::Index>(), prop_oneof![3 => telling, 1 => any::<u8>()], 0..4u8);
+    (prop::sample::select(SEEDS.to_vec()), prop::collection::vec(change, 0..6)).prop_map(|(seed, changes)| {
+        let mut bytes = seed.as_bytes().to_vec();
+        for (place, byte, kind) in changes {
+            let at = place.index(bytes.len());
+            match kind {
+                0 => bytes.insert(at, byte),
+                1 if bytes.len() > 1 => drop(bytes.remove(at)),
+                _ => bytes[at] = byte,
+            }
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop_oneof![1 => any::<Vec<u8>>(), 4 => nearly_right()]) {
+        properties::envelope(&bytes);
+        properties::jcs(&bytes);
+        properties::signature_header(&bytes);
+    }
+}
+
+#[test]
+fn the_seeds_are_accepted() {
+    use countersign_protocol::a2h::{Envelope, SignatureHeader};
+    use countersign_protocol::json;
+    assert!(Envelope::from_value(json::parse(SEEDS[0].as_bytes()).unwrap()).is_ok());
+    assert!(json::parse(SEEDS[1].as_bytes()).is_ok());
+    assert!(SignatureHeader::parse(SEEDS[2]).is_ok());
+}

@@ -1,0 +1,123 @@
+-- Ids are TEXT, instants BIGINT milliseconds, JSON is TEXT that we parse. Small columns come first: SQLite reads a row
+-- from its start, and most reads want no content.
+
+CREATE TABLE agent (
+    id TEXT PRIMARY KEY,
+    signature_alg TEXT NOT NULL,
+    -- Open asks and tasks; a counter, because counting them would grow with their number.
+    open BIGINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL
+);
+
+CREATE TABLE person (
+    name TEXT PRIMARY KEY,
+    role TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- A secret that proves who is calling, stored as its SHA-256. kind: agent, person, signin (one-time link).
+CREATE TABLE credential (
+    hash BLOB PRIMARY KEY,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    label TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT
+);
+CREATE INDEX credential_subject ON credential (kind, subject);
+
+-- Keys that sign what the hub pushes to an agent; the one that never retires is the current one.
+CREATE TABLE signing_key (
+    agent_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    retires_at BIGINT,
+    PRIMARY KEY (agent_id, key)
+);
+
+CREATE TABLE hub_key (
+    kid TEXT PRIMARY KEY,
+    seed BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    retires_at BIGINT
+);
+
+CREATE TABLE callback_host (
+    agent_id TEXT NOT NULL,
+    host TEXT NOT NULL,
+    state TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, host)
+);
+
+CREATE TABLE secret (
+    agent_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, name)
+);
+
+CREATE TABLE message (
+    id TEXT PRIMARY KEY,
+    agent_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    rev BIGINT NOT NULL,
+    -- 0 urgent … 3 low: the inbox reads in this order.
+    rank BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    resolved_at BIGINT,
+    -- Set when retention has emptied the row; the id then answers "gone".
+    purged_at BIGINT,
+    idempotency_key TEXT,
+    payload_sha256 BLOB NOT NULL,
+    audit_hash TEXT NOT NULL,
+    source TEXT NOT NULL,
+    callback TEXT,
+    resolution TEXT,
+    content TEXT NOT NULL,
+    wire TEXT NOT NULL
+);
+CREATE UNIQUE INDEX message_idempotency ON message (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX message_by_agent ON message (agent_id, id);
+CREATE INDEX message_open ON message (rank, id) WHERE status = 'open';
+CREATE INDEX message_expiry ON message (expires_at) WHERE status = 'open' AND expires_at IS NOT NULL;
+CREATE INDEX message_resolved ON message (resolved_at) WHERE resolved_at IS NOT NULL;
+
+-- The obligation to bring a resolution to its agent; committed together with the resolution.
+CREATE TABLE delivery (
+    message_id TEXT PRIMARY KEY,
+    agent_id TEXT NOT NULL,
+    host TEXT NOT NULL,
+    track TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- The next attempt; while one is under way, the end of its lease.
+    due_at BIGINT NOT NULL,
+    claimed BIGINT NOT NULL DEFAULT 0,
+    delivered_at BIGINT,
+    last_error TEXT
+);
+CREATE INDEX delivery_due ON delivery (host, due_at) WHERE track = 'pending';
+CREATE INDEX delivery_track ON delivery (track, created_at);
+
+-- Append-only. n counts the entries of one subject.
+CREATE TABLE audit (
+    subject TEXT NOT NULL,
+    n BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    actor TEXT NOT NULL,
+    event TEXT NOT NULL,
+    content_sha256 TEXT NOT NULL,
+    resolution_sha256 TEXT NOT NULL,
+    prev_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (subject, n)
+) WITHOUT ROWID;
+CREATE TRIGGER audit_keeps_its_entries BEFORE DELETE ON audit BEGIN
+    SELECT RAISE(ABORT, 'audit is append-only');
+END;
+CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN
+    SELECT RAISE(ABORT, 'audit is append-only');
+END;

@@ -1,0 +1,23 @@
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// The database refused or could not be reached; trying again may help.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    /// A row does not read as we write them.
+    #[error("the store holds something unreadable: {0}")]
+    Corrupt(String),
+    #[error("the store was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
+    NewerSchema { found: i64, known: i64 },
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Corrupt(error.to_string())
+    }
+}

@@ -1,0 +1,156 @@
+//! The seam between the operations and an engine: text in, rows out.
+//!
+//! SQL keeps to what SQLite and PostgreSQL share, with `?1`-style parameters. An engine whose driver answers at once
+//! returns ready futures, so that the same operation runs to its end in one poll.
+
+use std::future::Future;
+
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+
+#[derive(Debug, Clone, Copy)]
+pub enum Param<'a> {
+    Null,
+    Int(i64),
+    Text(&'a str),
+    Blob(&'a [u8]),
+}
+
+impl<'a> From<&'a str> for Param<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Param<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Param<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Blob(bytes)
+    }
+}
+
+impl From<i64> for Param<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<Timestamp> for Param<'_> {
+    fn from(instant: Timestamp) -> Self {
+        Self::Int(instant.as_millis())
+    }
+}
+
+impl<'a, T: Into<Param<'a>>> From<Option<T>> for Param<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+/// One row, its columns taken in any order by their place in the SELECT.
+#[derive(Debug)]
+pub struct Row(pub Vec<Value>);
+
+impl Row {
+    fn take(&mut self, column: usize) -> Value {
+        self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
+    }
+
+    pub fn text(&mut self, column: usize) -> Result<String, StoreError> {
+        self.opt_text(column)?.ok_or_else(|| wrong(column))
+    }
+
+    pub fn opt_text(&mut self, column: usize) -> Result<Option<String>, StoreError> {
+        match self.take(column) {
+            Value::Text(text) => Ok(Some(text)),
+            Value::Null => Ok(None),
+            Value::Int(_) | Value::Blob(_) => Err(wrong(column)),
+        }
+    }
+
+    pub fn int(&mut self, column: usize) -> Result<i64, StoreError> {
+        self.opt_int(column)?.ok_or_else(|| wrong(column))
+    }
+
+    pub fn opt_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
+        match self.take(column) {
+            Value::Int(number) => Ok(Some(number)),
+            Value::Null => Ok(None),
+            Value::Text(_) | Value::Blob(_) => Err(wrong(column)),
+        }
+    }
+
+    pub fn instant(&mut self, column: usize) -> Result<Timestamp, StoreError> {
+        self.int(column).map(Timestamp::from_millis)
+    }
+
+    pub fn opt_instant(&mut self, column: usize) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.opt_int(column)?.map(Timestamp::from_millis))
+    }
+
+    pub fn blob(&mut self, column: usize) -> Result<Vec<u8>, StoreError> {
+        match self.take(column) {
+            Value::Blob(bytes) => Ok(bytes),
+            Value::Null | Value::Int(_) | Value::Text(_) => Err(wrong(column)),
+        }
+    }
+}
+
+fn wrong(column: usize) -> StoreError {
+    StoreError::Corrupt(format!("column {column} is not of its type"))
+}
+
+pub trait Exec: Send {
+    /// Runs a statement and says how many rows it changed.
+    fn exec(&mut self, sql: &'static str, params: &[Param<'_>])
+    -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    fn rows(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
+
+    fn row(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<Option<Row>, StoreError>> + Send {
+        let rows = self.rows(sql, params);
+        async move { Ok(rows.await?.into_iter().next()) }
+    }
+}
+
+/// How an operation reaches the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Changes something: through the writer, acknowledged after its commit.
+    Write,
+    /// A look-up by key.
+    Read,
+    /// A read whose length depends on the data.
+    Scan,
+}
+
+/// One domain operation, run inside one transaction. It may be run again from its start when the transaction has to be
+/// repeated, so it keeps no state of its own.
+pub trait Op: Send + Sync + 'static {
+    type Out: Send + 'static;
+    const MODE: Mode;
+
+    fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;
+}

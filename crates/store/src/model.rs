@@ -1,0 +1,241 @@
+//! What goes into the store and what comes out of it, where the core has no type for it.
+
+use countersign_core::access::Role;
+use countersign_core::delivery::Track;
+use countersign_core::message::{Callback, Message, Resolution, Source, Status};
+use countersign_core::{Content, Rejection, State};
+use countersign_protocol::a2h::Kind;
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+use serde::Serialize;
+
+/// A message a door has accepted. Its texts are rendered before it reaches the writer, which everybody shares.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    pub id: MessageId,
+    pub agent_id: String,
+    pub kind: Kind,
+    pub rank: i64,
+    pub received_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub idempotency_key: Option<String>,
+    pub payload_sha256: [u8; 32],
+    pub source: String,
+    pub callback: Option<String>,
+    pub content: String,
+    pub wire: String,
+    pub audit: countersign_core::audit::Entry,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Submission {
+    Created,
+    /// The key was used before with this very payload.
+    Replayed {
+        id: MessageId,
+        status: Status,
+    },
+    /// The key was used before with another payload.
+    Conflict,
+    TooManyOpen,
+}
+
+/// An earlier submit under the same key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Earlier {
+    pub id: MessageId,
+    pub status: Status,
+    pub payload_sha256: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Application {
+    NotFound,
+    Gone,
+    Rejected(Rejection),
+    Resolved(Applied),
+}
+
+#[derive(Debug, Clone)]
+pub struct Applied {
+    pub resolution: Resolution,
+    /// Where a delivery now waits.
+    pub push_host: Option<String>,
+}
+
+/// What the submitting agent sees of its message.
+#[derive(Debug, Clone)]
+pub struct Pulled {
+    pub id: MessageId,
+    pub agent_id: String,
+    pub rev: i64,
+    pub received_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub state: State,
+    pub source: Source,
+    pub wire: String,
+}
+
+impl Pulled {
+    pub fn changed_at(&self) -> Timestamp {
+        match &self.state {
+            State::Open | State::Delivered => self.received_at,
+            State::Resolved(resolution) => resolution.resolved_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Found<T> {
+    Live(T),
+    /// Retention has emptied it; the submitter still learns that it was there.
+    Gone {
+        agent_id: String,
+    },
+}
+
+/// A message with what people see beside it.
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub message: Message,
+    pub delivery: Option<Delivery>,
+}
+
+/// Where a page of a list ended. `rank` only matters in the inbox.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cursor {
+    pub rank: i64,
+    pub id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Delivery {
+    pub message_id: MessageId,
+    pub agent_id: String,
+    pub host: String,
+    #[serde(rename = "state")]
+    pub track: Track,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+}
+
+/// One obligation, taken for one attempt.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    pub message_id: MessageId,
+    pub agent_id: String,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+}
+
+/// Everything an attempt needs to know.
+#[derive(Debug, Clone)]
+pub struct Parcel {
+    pub pulled: Pulled,
+    pub resolution: Resolution,
+    pub callback: Callback,
+    pub signature_alg: SignatureAlg,
+    /// Newest first.
+    pub signing_keys: Vec<String>,
+    /// The registered secret the callback names, if it names one.
+    pub secret: Option<String>,
+    pub host_approved: bool,
+}
+
+/// What an attempt does to its obligation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    Delivered,
+    Failed { reason: String },
+    Retry { at: Timestamp, reason: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub enum SignatureAlg {
+    #[serde(rename = "hmac-sha256")]
+    HmacSha256,
+    #[serde(rename = "ed25519")]
+    Ed25519,
+}
+
+impl SignatureAlg {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HmacSha256 => "hmac-sha256",
+            Self::Ed25519 => "ed25519",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::HmacSha256, Self::Ed25519].into_iter().find(|alg| alg.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct AgentSummary {
+    pub agent_id: String,
+    pub signature_alg: SignatureAlg,
+    pub created_at: Timestamp,
+    pub tokens: i64,
+    pub signing_keys: i64,
+    pub open: i64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct PersonSummary {
+    pub name: String,
+    pub actor: String,
+    pub role: Role,
+    pub created_at: Timestamp,
+    pub tokens: i64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct CallbackHost {
+    pub agent_id: String,
+    pub host: String,
+    pub state: String,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct SecretName {
+    pub agent_id: String,
+    pub name: String,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone)]
+pub struct HubKey {
+    pub kid: String,
+    pub seed: Vec<u8>,
+    pub retires_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct AuditRow {
+    #[serde(rename = "seq")]
+    pub n: i64,
+    #[serde(flatten)]
+    pub entry: countersign_core::audit::Entry,
+    pub hash: String,
+}
+
+/// A decision on its way into the store: the id it will have if it wins.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    pub message_id: MessageId,
+    pub command: countersign_core::Command,
+    pub resolution_id: ResolutionId,
+}
+
+/// Renders the stored content of a message; its hash is what the audit trail names.
+pub fn content_text(content: &Content) -> Result<String, crate::StoreError> {
+    Ok(serde_json::to_string(content)?)
+}

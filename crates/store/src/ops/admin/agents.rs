@@ -1,0 +1,134 @@
+use std::time::Duration;
+
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::{AgentSummary, SignatureAlg};
+use crate::ops::audit;
+use crate::ops::credential::{self, Kind, NewCredential};
+
+pub const TOKEN_LABEL: &str = "token";
+
+fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
+    let (subject, label) = (agent_id.to_owned(), TOKEN_LABEL.to_owned());
+    NewCredential { hash, kind: Kind::Agent, subject, label, expires_at: None }
+}
+
+/// Says whether the id was free.
+pub struct AddAgent {
+    pub id: String,
+    pub signature_alg: SignatureAlg,
+    pub token_hash: [u8; 32],
+    pub signing_key: String,
+    pub actor: String,
+}
+
+impl Op for AddAgent {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        // An agent that was removed and comes back finds the messages it left open, and they count.
+        const INSERT: &str = "INSERT INTO agent (id, signature_alg, created_at, open) SELECT ?1, ?2, ?3, COUNT(*) \
+             FROM message WHERE agent_id = ?1 AND status = 'open' ON CONFLICT (id) DO NOTHING";
+        let params = [(&self.id).into(), self.signature_alg.as_str().into(), now.into()];
+        if x.exec(INSERT, &params).await? == 0 {
+            return Ok(false);
+        }
+        credential::insert(x, &token(&self.id, self.token_hash), now).await?;
+        super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
+        audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
+        Ok(true)
+    }
+}
+
+pub struct ListAgents;
+
+impl Op for ListAgents {
+    type Out = Vec<AgentSummary>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AgentSummary>, StoreError> {
+        const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, \
+             (SELECT COUNT(*) FROM credential c WHERE c.kind = 'agent' AND c.subject = a.id \
+             AND (c.expires_at IS NULL OR c.expires_at >= ?1)), \
+             (SELECT COUNT(*) FROM signing_key k WHERE k.agent_id = a.id \
+             AND (k.retires_at IS NULL OR k.retires_at >= ?1)) FROM agent a ORDER BY a.id";
+        let mut agents = Vec::new();
+        for mut row in x.rows(SELECT, &[now.into()]).await? {
+            let alg = row.text(1)?;
+            agents.push(AgentSummary {
+                agent_id: row.text(0)?,
+                signature_alg: SignatureAlg::parse(&alg)
+                    .ok_or_else(|| StoreError::Corrupt(format!("{alg} is no signature algorithm")))?,
+                created_at: row.instant(2)?,
+                open: row.int(3)?,
+                tokens: row.int(4)?,
+                signing_keys: row.int(5)?,
+            });
+        }
+        Ok(agents)
+    }
+}
+
+/// A new token and key beside the old ones, which end after the overlap. Nothing when there is no such agent.
+pub struct RotateAgent {
+    pub id: String,
+    pub token_hash: [u8; 32],
+    pub signing_key: String,
+    pub overlap: Duration,
+    pub actor: String,
+}
+
+impl Op for RotateAgent {
+    type Out = Option<Timestamp>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
+             AND (expires_at IS NULL OR expires_at > ?1)";
+        if !exists(x, &self.id).await? {
+            return Ok(None);
+        }
+        let old_valid_until = now.plus(self.overlap);
+        x.exec(END_TOKENS, &[old_valid_until.into(), (&self.id).into()]).await?;
+        super::keys::retire_signing_keys(x, &self.id, old_valid_until, now).await?;
+        credential::insert(x, &token(&self.id, self.token_hash), now).await?;
+        super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
+        audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.rotated", now).await?;
+        Ok(Some(old_valid_until))
+    }
+}
+
+pub async fn exists<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
+    Ok(x.row("SELECT 1 FROM agent WHERE id = ?1", &[agent_id.into()]).await?.is_some())
+}
+
+/// Takes away everything the agent could act with. Its messages stay, for people to see and decide.
+pub struct RemoveAgent {
+    pub id: String,
+    pub actor: String,
+}
+
+impl Op for RemoveAgent {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const REMOVALS: [&str; 4] = [
+            "DELETE FROM credential WHERE kind = 'agent' AND subject = ?1",
+            "DELETE FROM signing_key WHERE agent_id = ?1",
+            "DELETE FROM callback_host WHERE agent_id = ?1",
+            "DELETE FROM secret WHERE agent_id = ?1",
+        ];
+        if x.exec("DELETE FROM agent WHERE id = ?1", &[(&self.id).into()]).await? == 0 {
+            return Ok(false);
+        }
+        for removal in REMOVALS {
+            x.exec(removal, &[(&self.id).into()]).await?;
+        }
+        audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,79 @@
+//! Keys that sign pushes: one set per agent, and the hub's own Ed25519 keys.
+
+use std::time::Duration;
+
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::HubKey;
+use crate::ops::audit;
+
+pub async fn insert_signing_key<X: Exec>(
+    x: &mut X,
+    agent_id: &str,
+    key: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO signing_key (agent_id, key, created_at) VALUES (?1, ?2, ?3)";
+    x.exec(INSERT, &[agent_id.into(), key.into(), now.into()]).await.map(drop)
+}
+
+pub async fn retire_signing_keys<X: Exec>(
+    x: &mut X,
+    agent_id: &str,
+    retires_at: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    const FORGET: &str = "DELETE FROM signing_key WHERE agent_id = ?1 AND retires_at < ?2";
+    const RETIRE: &str = "UPDATE signing_key SET retires_at = ?1 WHERE agent_id = ?2 \
+         AND (retires_at IS NULL OR retires_at > ?1)";
+    x.exec(FORGET, &[agent_id.into(), now.into()]).await?;
+    x.exec(RETIRE, &[retires_at.into(), agent_id.into()]).await.map(drop)
+}
+
+/// Valid keys, the current one first.
+pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    const SELECT: &str = "SELECT key FROM signing_key WHERE agent_id = ?1 AND (retires_at IS NULL OR retires_at >= ?2) \
+         ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC LIMIT 4";
+    x.rows(SELECT, &[agent_id.into(), now.into()]).await?.into_iter().map(|mut row| row.text(0)).collect()
+}
+
+/// Valid hub keys, the current one first.
+pub struct HubKeys;
+
+impl Op for HubKeys {
+    type Out = Vec<HubKey>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<HubKey>, StoreError> {
+        const SELECT: &str = "SELECT kid, seed, retires_at FROM hub_key WHERE retires_at IS NULL OR retires_at >= ?1 \
+             ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC LIMIT 8";
+        let mut keys = Vec::new();
+        for mut row in x.rows(SELECT, &[now.into()]).await? {
+            keys.push(HubKey { kid: row.text(0)?, seed: row.blob(1)?, retires_at: row.opt_instant(2)? });
+        }
+        Ok(keys)
+    }
+}
+
+/// A new hub key; the ones before it stay published until the overlap ends.
+pub struct AddHubKey {
+    pub kid: String,
+    pub seed: Vec<u8>,
+    pub overlap: Duration,
+    pub actor: String,
+}
+
+impl Op for AddHubKey {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        const RETIRE: &str = "UPDATE hub_key SET retires_at = ?1 WHERE retires_at IS NULL OR retires_at > ?1";
+        const INSERT: &str = "INSERT INTO hub_key (kid, seed, created_at) VALUES (?1, ?2, ?3)";
+        x.exec(RETIRE, &[now.plus(self.overlap).into()]).await?;
+        x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()]).await?;
+        audit::append_operation(x, "hub", &self.actor, "hub.key_added", now).await
+    }
+}

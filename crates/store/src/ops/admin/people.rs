@@ -1,0 +1,82 @@
+use countersign_core::Actor;
+use countersign_core::access::Role;
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::PersonSummary;
+use crate::ops::audit;
+use crate::ops::credential::{self, NewCredential};
+
+/// Says whether the name was free.
+pub struct AddPerson {
+    pub name: String,
+    pub role: Role,
+    pub token: Option<NewCredential>,
+    pub actor: String,
+}
+
+impl Op for AddPerson {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const INSERT: &str =
+            "INSERT INTO person (name, role, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING";
+        let params = [(&self.name).into(), self.role.as_str().into(), now.into()];
+        if x.exec(INSERT, &params).await? == 0 {
+            return Ok(false);
+        }
+        if let Some(token) = &self.token {
+            credential::insert(x, token, now).await?;
+        }
+        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.added", now).await?;
+        Ok(true)
+    }
+}
+
+/// Another token for somebody who is there. Says whether they are.
+pub struct AddPersonToken {
+    pub name: String,
+    pub token: NewCredential,
+    pub actor: String,
+}
+
+impl Op for AddPersonToken {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        if x.row("SELECT 1 FROM person WHERE name = ?1", &[(&self.name).into()]).await?.is_none() {
+            return Ok(false);
+        }
+        credential::insert(x, &self.token, now).await?;
+        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.token_added", now).await?;
+        Ok(true)
+    }
+}
+
+pub struct ListPeople;
+
+impl Op for ListPeople {
+    type Out = Vec<PersonSummary>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<PersonSummary>, StoreError> {
+        const SELECT: &str = "SELECT p.name, p.role, p.created_at, (SELECT COUNT(*) FROM credential c \
+             WHERE c.kind = 'person' AND c.subject = p.name AND (c.expires_at IS NULL OR c.expires_at >= ?1)) \
+             FROM person p ORDER BY p.name";
+        let mut people = Vec::new();
+        for mut row in x.rows(SELECT, &[now.into()]).await? {
+            let (name, role) = (row.text(0)?, row.text(1)?);
+            people.push(PersonSummary {
+                actor: Actor::human(&name).to_string(),
+                name,
+                role: role.parse().map_err(|_| StoreError::Corrupt(format!("{role} is no role")))?,
+                created_at: row.instant(2)?,
+                tokens: row.int(3)?,
+            });
+        }
+        Ok(people)
+    }
+}

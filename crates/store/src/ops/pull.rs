@@ -1,0 +1,56 @@
+//! One message by its id, for its submitter or for people.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use super::rows;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::{Found, Item, Pulled};
+
+pub struct Pull(pub MessageId);
+
+impl Op for Pull {
+    type Out = Option<Found<Pulled>>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
+        pulled(x, &self.0).await
+    }
+}
+
+pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<Pulled>>, StoreError> {
+    const SELECT: &str = "SELECT agent_id, purged_at, rev, received_at, expires_at, status, resolution, source, wire \
+         FROM message WHERE id = ?1";
+    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else { return Ok(None) };
+    let agent_id = row.text(0)?;
+    if row.opt_int(1)?.is_some() {
+        return Ok(Some(Found::Gone { agent_id }));
+    }
+    Ok(Some(Found::Live(Pulled {
+        id: id.clone(),
+        agent_id,
+        rev: row.int(2)?,
+        received_at: row.instant(3)?,
+        expires_at: row.opt_instant(4)?,
+        state: rows::state(&row.text(5)?, row.opt_text(6)?.as_deref())?,
+        source: serde_json::from_str(&row.text(7)?)?,
+        wire: row.text(8)?,
+    })))
+}
+
+pub struct View(pub MessageId);
+
+impl Op for View {
+    type Out = Option<Found<Item>>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
+        const SELECT: &str = rows::select_items!("WHERE m.id = ?1");
+        let Some(mut row) = x.row(SELECT, &[self.0.as_str().into()]).await? else { return Ok(None) };
+        if row.opt_int(9)?.is_some() {
+            return Ok(Some(Found::Gone { agent_id: row.text(10)? }));
+        }
+        rows::item(&mut row).map(|item| Some(Found::Live(item)))
+    }
+}

@@ -1,0 +1,83 @@
+//! How rows become the things they stand for.
+
+use countersign_core::State;
+use countersign_core::delivery::Track;
+use countersign_core::message::{Message, Status};
+use countersign_protocol::id::MessageId;
+
+use crate::error::StoreError;
+use crate::exec::{Row, Value};
+use crate::model::{Delivery, Item};
+
+/// A SELECT of items: the columns `item` reads, of every message with the delivery it may have.
+macro_rules! select_items {
+    ($rest:literal) => {
+        concat!(
+            "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, m.resolution, ",
+            "m.content, m.purged_at, m.agent_id, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
+            "d.created_at, d.due_at, d.delivered_at, d.last_error ",
+            "FROM message m LEFT JOIN delivery d ON d.message_id = m.id ",
+            $rest
+        )
+    };
+}
+pub(super) use select_items;
+
+pub fn item(row: &mut Row) -> Result<Item, StoreError> {
+    let has_delivery = !matches!(row.0.get(11), None | Some(Value::Null));
+    let delivery = if has_delivery { Some(delivery(row, 11)?) } else { None };
+    Ok(Item { message: message(row)?, delivery })
+}
+
+/// Columns: id, received_at, expires_at, status, rev, source, callback, resolution, content.
+pub fn message(row: &mut Row) -> Result<Message, StoreError> {
+    let callback = row.opt_text(6)?;
+    Ok(Message {
+        id: message_id(row, 0)?,
+        received_at: row.instant(1)?,
+        expires_at: row.opt_instant(2)?,
+        state: state(&row.text(3)?, row.opt_text(7)?.as_deref())?,
+        rev: row.int(4)?,
+        source: serde_json::from_str(&row.text(5)?)?,
+        callback: callback.as_deref().map(serde_json::from_str).transpose()?,
+        content: serde_json::from_str(&row.text(8)?)?,
+    })
+}
+
+pub fn message_id(row: &mut Row, column: usize) -> Result<MessageId, StoreError> {
+    let text = row.text(column)?;
+    text.parse().map_err(|_| StoreError::Corrupt(format!("{text} is not a message id")))
+}
+
+pub fn status(text: &str) -> Result<Status, StoreError> {
+    text.parse().map_err(|_| StoreError::Corrupt(format!("{text} is not a status")))
+}
+
+pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, StoreError> {
+    match (status(status_text)?, resolution) {
+        (Status::Open, None) => Ok(State::Open),
+        (Status::Delivered, None) => Ok(State::Delivered),
+        (Status::Resolved(_), Some(text)) => Ok(State::Resolved(serde_json::from_str(text)?)),
+        (Status::Open | Status::Delivered, Some(_)) | (Status::Resolved(_), None) => {
+            Err(StoreError::Corrupt(format!("status {status_text} and resolution do not fit together")))
+        }
+    }
+}
+
+/// Columns: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error, from `start` on.
+pub fn delivery(row: &mut Row, start: usize) -> Result<Delivery, StoreError> {
+    let track_text = row.text(start + 3)?;
+    let track = Track::parse(&track_text).ok_or_else(|| StoreError::Corrupt(format!("{track_text} is no track")))?;
+    let due_at = row.instant(start + 6)?;
+    Ok(Delivery {
+        message_id: message_id(row, start)?,
+        agent_id: row.text(start + 1)?,
+        host: row.text(start + 2)?,
+        track,
+        attempts: u32::try_from(row.int(start + 4)?).unwrap_or(u32::MAX),
+        created_at: row.instant(start + 5)?,
+        next_attempt_at: (track == Track::Pending).then_some(due_at),
+        delivered_at: row.opt_instant(start + 7)?,
+        last_error: row.opt_text(start + 8)?,
+    })
+}

@@ -1,0 +1,117 @@
+//! A new message, once per (agent, key).
+
+use countersign_core::message::Status;
+use countersign_protocol::a2h::Kind;
+use countersign_protocol::time::Timestamp;
+
+use super::{audit, rows};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Param};
+use crate::model::{Earlier, NewMessage, Submission};
+
+pub struct Submit {
+    pub message: NewMessage,
+    pub max_open: i64,
+}
+
+impl Op for Submit {
+    type Out = Submission;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Submission, StoreError> {
+        let message = &self.message;
+        let counts = message.kind != Kind::Notify;
+        if counts && !self.take_place(x).await? {
+            // A replay needs no place of its own.
+            return Ok(self.earlier(x).await?.unwrap_or(Submission::TooManyOpen));
+        }
+        let hash = message.audit.hash();
+        if insert(x, message, &hash).await? {
+            audit::append(x, 1, &message.audit, &hash).await?;
+            return Ok(Submission::Created);
+        }
+        if counts {
+            release_place(x, &message.agent_id).await?;
+        }
+        let lost = || StoreError::Corrupt("a message was refused for a key that is not there".to_owned());
+        self.earlier(x).await?.ok_or_else(lost)
+    }
+}
+
+impl Submit {
+    async fn take_place<X: Exec>(&self, x: &mut X) -> Result<bool, StoreError> {
+        const TAKE: &str = "UPDATE agent SET open = open + 1 WHERE id = ?1 AND open < ?2";
+        Ok(x.exec(TAKE, &[(&self.message.agent_id).into(), self.max_open.into()]).await? == 1)
+    }
+
+    async fn earlier<X: Exec>(&self, x: &mut X) -> Result<Option<Submission>, StoreError> {
+        let Some(key) = &self.message.idempotency_key else { return Ok(None) };
+        let earlier = find(x, &self.message.agent_id, key).await?;
+        Ok(earlier.map(|earlier| earlier.compare(&self.message.payload_sha256)))
+    }
+}
+
+impl Earlier {
+    pub fn compare(self, payload_sha256: &[u8; 32]) -> Submission {
+        if self.payload_sha256 == payload_sha256 {
+            Submission::Replayed { id: self.id, status: self.status }
+        } else {
+            Submission::Conflict
+        }
+    }
+}
+
+pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), StoreError> {
+    x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await.map(drop)
+}
+
+async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &str) -> Result<bool, StoreError> {
+    const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
+         idempotency_key, payload_sha256, audit_hash, source, callback, content, wire) \
+         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
+         ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+    let is_notify = message.kind == Kind::Notify;
+    let status = if is_notify { Status::Delivered } else { Status::Open };
+    let params: [Param<'_>; 14] = [
+        message.id.as_str().into(),
+        (&message.agent_id).into(),
+        status.as_str().into(),
+        message.rank.into(),
+        message.received_at.into(),
+        message.expires_at.into(),
+        is_notify.then_some(message.received_at).into(),
+        message.idempotency_key.as_ref().into(),
+        message.payload_sha256.as_slice().into(),
+        audit_hash.into(),
+        (&message.source).into(),
+        message.callback.as_ref().into(),
+        (&message.content).into(),
+        (&message.wire).into(),
+    ];
+    Ok(x.exec(INSERT, &params).await? == 1)
+}
+
+async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
+    const FIND: &str = "SELECT id, status, payload_sha256 FROM message WHERE agent_id = ?1 AND idempotency_key = ?2";
+    let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else { return Ok(None) };
+    Ok(Some(Earlier {
+        id: rows::message_id(&mut row, 0)?,
+        status: rows::status(&row.text(1)?)?,
+        payload_sha256: row.blob(2)?,
+    }))
+}
+
+/// Looks a key up without writing: a request that fails its checks may still be a replay of one that did not.
+pub struct FindEarlier {
+    pub agent_id: String,
+    pub key: String,
+}
+
+impl Op for FindEarlier {
+    type Out = Option<Earlier>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Earlier>, StoreError> {
+        find(x, &self.agent_id, &self.key).await
+    }
+}

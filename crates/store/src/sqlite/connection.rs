@@ -1,0 +1,111 @@
+//! Connections and how statements run on them.
+
+use std::fs::OpenOptions;
+use std::future::{Future, ready};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, OpenFlags};
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Param, Row, Value};
+
+const STATEMENTS_KEPT: usize = 128;
+
+pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
+    create_private(file)?;
+    let connection = Connection::open(file)?;
+    // FULL, not NORMAL: an acknowledged answer survives a power cut, and with group commit it costs nothing measurable.
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA busy_timeout = 5000;
+         PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA cache_size = -32768;
+         PRAGMA temp_store = MEMORY;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    Ok(connection)
+}
+
+pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.execute_batch("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    Ok(connection)
+}
+
+/// SQLite gives its side files the mode of the database, so the mode is set before it first opens it.
+fn create_private(file: &Path) -> Result<(), StoreError> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(file)
+        .map(drop)
+        .map_err(|error| StoreError::Unavailable(format!("{}: {error}", file.display())))
+}
+
+pub struct SqliteExec<'c>(pub &'c mut Connection);
+
+impl SqliteExec<'_> {
+    fn bound(&self, sql: &'static str, params: &[Param<'_>]) -> Result<CachedStatement<'_>, StoreError> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        for (index, param) in params.iter().enumerate() {
+            let place = index + 1;
+            match param {
+                Param::Null => statement.raw_bind_parameter(place, rusqlite::types::Null)?,
+                Param::Int(number) => statement.raw_bind_parameter(place, number)?,
+                Param::Text(text) => statement.raw_bind_parameter(place, text)?,
+                Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
+            }
+        }
+        Ok(statement)
+    }
+
+    fn exec_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        let changed = self.bound(sql, params)?.raw_execute()?;
+        Ok(changed as u64)
+    }
+
+    fn rows_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut statement = self.bound(sql, params)?;
+        let columns = statement.column_count();
+        let mut found = Vec::new();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|column| Ok(owned(row.get_ref(column)?))).collect::<Result<_, StoreError>>();
+            found.push(Row(values?));
+        }
+        Ok(found)
+    }
+}
+
+fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
+        ValueRef::Null | ValueRef::Real(_) => Value::Null,
+    }
+}
+
+impl Exec for SqliteExec<'_> {
+    fn exec(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        ready(self.exec_now(sql, params))
+    }
+
+    fn rows(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send {
+        ready(self.rows_now(sql, params))
+    }
+}

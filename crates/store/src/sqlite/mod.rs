@@ -1,0 +1,45 @@
+//! The embedded engine: one file, one writer thread with group commit, a few readers.
+
+mod connection;
+mod migrate;
+mod readers;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::error::StoreError;
+use crate::exec::{Mode, Op};
+use readers::Readers;
+use writer::Writer;
+
+pub use migrate::SCHEMA_VERSION;
+
+pub struct Sqlite {
+    writer: Writer,
+    readers: Arc<Readers>,
+}
+
+impl Sqlite {
+    pub fn open(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let mut connection = connection::open_writer(file)?;
+        migrate::run(&mut connection)?;
+        let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
+        Ok(Self { writer: Writer::start(connection, clock)?, readers })
+    }
+
+    pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        match O::MODE {
+            Mode::Write => self.writer.run(op).await,
+            // On the caller's own thread: a look-up costs less than handing it to another one.
+            Mode::Read => self.readers.run(&op),
+            Mode::Scan => {
+                let readers = Arc::clone(&self.readers);
+                tokio::task::spawn_blocking(move || readers.run(&op))
+                    .await
+                    .map_err(|error| StoreError::Unavailable(error.to_string()))?
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The one thread that writes. It takes whatever waits, runs it in one transaction, commits once, then answers everybody.
+//!
+//! Nobody hears "done" before the commit that makes it so. Operations check before they write, so a refusal leaves
+//! nothing behind; should one fail half-way all the same, the batch is rolled back and its members run one by one.
+
+use std::sync::Arc;
+use std::thread;
+
+use futures_util::FutureExt;
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::SqliteExec;
+use crate::clock::Clock;
+use crate::error::StoreError;
+use crate::exec::Op;
+
+const QUEUE: usize = 4096;
+const BATCH: usize = 512;
+
+pub struct Writer {
+    queue: mpsc::Sender<Box<dyn Job>>,
+}
+
+impl Writer {
+    pub fn start(connection: Connection, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let (queue, jobs) = mpsc::channel(QUEUE);
+        thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || work(connection, jobs, &*clock))
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { queue })
+    }
+
+    pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Pending { op, out: None, reply });
+        self.queue.send(job).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the writer has stopped".to_owned())
+}
+
+pub fn not_ready() -> StoreError {
+    StoreError::Corrupt("an embedded operation did not finish in one step".to_owned())
+}
+
+/// An operation on its way through the writer, its type forgotten.
+trait Job: Send {
+    fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError>;
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Pending<O: Op> {
+    op: O,
+    out: Option<O::Out>,
+    reply: oneshot::Sender<Result<O::Out, StoreError>>,
+}
+
+impl<O: Op> Job for Pending<O> {
+    fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError> {
+        let mut exec = SqliteExec(connection);
+        let done = self.op.run(&mut exec, clock.now()).now_or_never().ok_or_else(not_ready)?;
+        self.out = Some(done?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let outcome = committed.and(self.out.ok_or_else(not_ready));
+        // The caller may have gone away; its write stands all the same.
+        drop(self.reply.send(outcome));
+    }
+}
+
+fn work(mut connection: Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, clock: &dyn Clock) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+        match commit_together(&mut connection, &mut batch, clock) {
+            Ok(()) => batch.drain(..).for_each(|job| job.answer(Ok(()))),
+            Err(error) => {
+                tracing::warn!(%error, size = batch.len(), "batch rolled back, running its members one by one");
+                batch.drain(..).for_each(|job| commit_alone(&mut connection, job, clock));
+            }
+        }
+    }
+}
+
+fn commit_together(
+    connection: &mut Connection,
+    batch: &mut [Box<dyn Job>],
+    clock: &dyn Clock,
+) -> Result<(), StoreError> {
+    connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
+    let ran = batch.iter_mut().try_for_each(|job| job.run(connection, clock));
+    let ended = ran.and_then(|()| Ok(connection.prepare_cached("COMMIT")?.raw_execute()?));
+    if ended.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
+    ended.map(drop)
+}
+
+fn commit_alone(connection: &mut Connection, mut job: Box<dyn Job>, clock: &dyn Clock) {
+    let committed = commit_together(connection, std::slice::from_mut(&mut job), clock);
+    job.answer(committed);
+}
