@@ -1,6 +1,7 @@
 //! What happens because time passes: messages expire, and retention empties what is old. Idle, both sleep.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use countersign_core::Command;
@@ -15,37 +16,50 @@ use crate::app::Hub;
 
 /// Wakes the expiry timer when a message comes in that is due before what it sleeps for.
 #[derive(Default)]
-pub struct Alarm(Notify);
+pub struct Alarm {
+    notify: Notify,
+    sleeps_until: AtomicI64,
+}
 
 impl Alarm {
-    pub fn ring(&self) {
-        self.0.notify_one();
+    /// Call it after the message is committed.
+    pub fn due(&self, expires_at: Timestamp) {
+        if expires_at.as_millis() < self.sleeps_until.load(Ordering::SeqCst) {
+            self.notify.notify_one();
+        }
     }
 
-    async fn rung(&self) {
-        self.0.notified().await;
+    /// From here until it sleeps again, the timer wants to hear of every message: it may have looked already.
+    fn awake(&self) {
+        self.sleeps_until.store(i64::MAX, Ordering::SeqCst);
+    }
+
+    async fn sleep(&self, until: Option<Timestamp>, at_most: Duration) {
+        self.sleeps_until.store(until.map_or(i64::MAX, Timestamp::as_millis), Ordering::SeqCst);
+        drop(timeout(at_most, self.notify.notified()).await);
     }
 }
 
 const BATCH: i64 = 256;
 /// A sleep is never longer than this: the wall clock may be set while we sleep.
-const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 const AFTER_AN_ERROR: Duration = Duration::from_millis(500);
 const PURGE_ROUND: Duration = Duration::from_secs(600);
 
 /// Runs until it is dropped.
 pub async fn expire(hub: Arc<Hub>) {
     loop {
-        let pause = match expire_what_is_due(&hub).await {
-            Ok(Some(next)) => next.since(hub.store.clock().now()).min(LONGEST_SLEEP),
-            Ok(None) => LONGEST_SLEEP * 120,
+        hub.expiry_alarm.awake();
+        let (next, pause) = match expire_what_is_due(&hub).await {
+            // Strictly later than the instant itself, because until then an answer wins.
+            Ok(Some(next)) => (Some(next), next.since(hub.store.clock().now()) + Duration::from_millis(1)),
+            Ok(None) => (None, LONGEST_SLEEP),
             Err(error) => {
                 tracing::error!(%error, "expiry could not run");
-                AFTER_AN_ERROR
+                (None, AFTER_AN_ERROR)
             }
         };
-        // Strictly later than the instant itself, because until then an answer wins.
-        drop(timeout(pause + Duration::from_millis(1), hub.expiry_alarm.rung()).await);
+        hub.expiry_alarm.sleep(next, pause.min(LONGEST_SLEEP)).await;
     }
 }
 

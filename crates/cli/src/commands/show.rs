@@ -15,7 +15,7 @@ struct AuditEntry {
     at: Instant,
     actor: String,
     event: String,
-    resolution: Option<String>,
+    content_sha256: String,
     hash: String,
 }
 
@@ -47,10 +47,11 @@ async fn audit_trail(id: &str, client: &Client) -> Result<Option<Value>, HubErro
 }
 
 fn audit_table(entries: Vec<AuditEntry>) -> String {
-    let mut table = Table::new(&["AT", "WHO", "WHAT", "OUTCOME", "HASH"]);
+    let mut table = Table::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
+    let short = |hash: &str| hash.chars().take(12).collect();
     for entry in entries {
-        let outcome = entry.resolution.unwrap_or_default();
-        table.row([entry.at.to_string(), entry.actor, entry.event, outcome, entry.hash.chars().take(12).collect()]);
+        let (content, hash) = (short(&entry.content_sha256), short(&entry.hash));
+        table.row([entry.at.to_string(), entry.actor, entry.event, content, hash]);
     }
     table.render_or("Nothing is recorded.")
 }

@@ -148,8 +148,8 @@ async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
     match hub.store.run(Submit { message, max_open }).await? {
         Submission::Created => {
             hub.metrics.submitted(kind);
-            if expires_at.is_some() {
-                hub.expiry_alarm.ring();
+            if let Some(expires_at) = expires_at {
+                hub.expiry_alarm.due(expires_at);
             }
             tracing::debug!(%id, kind = kind.as_str(), "submitted");
             let status = if kind == Kind::Notify { Status::Delivered } else { Status::Open };
