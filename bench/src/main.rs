@@ -9,8 +9,9 @@ mod scenario;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
 use process::HubOptions;
 use report::{Machine, Report};
@@ -48,6 +49,9 @@ struct RunArgs {
     /// Length of one measuring window
     #[arg(long, default_value_t = 4)]
     seconds: u64,
+    /// How often each side of a pair is measured
+    #[arg(long)]
+    rounds: Option<usize>,
     /// Few and short rounds: shows that everything works, not how fast it is
     #[arg(long)]
     quick: bool,
@@ -68,8 +72,23 @@ fn main() -> Result<()> {
         Command::Run(args) => {
             // One thread: the generator must leave the machine to the server.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(run(args))
+            runtime.block_on(async {
+                // Returning is what ends the servers, so a signal must not end this process on the spot.
+                tokio::select! {
+                    outcome = run(args) => outcome,
+                    signal = stop_signal() => signal.and_then(|()| bail!("stopped by a signal")),
+                }
+            })
         }
+    }
+}
+
+async fn stop_signal() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        _ = interrupt.recv() => Ok(()),
     }
 }
 
@@ -77,7 +96,8 @@ async fn run(args: RunArgs) -> Result<()> {
     std::fs::create_dir_all(&args.dir)?;
     std::fs::create_dir_all(args.out.parent().unwrap_or(Path::new(".")))?;
     let hub = HubOptions { binary: args.hub, root: args.dir.canonicalize()?, loopback_callbacks: false };
-    let settings = if args.quick { Settings::quick(hub) } else { Settings::full(hub, args.seconds) };
+    let mut settings = if args.quick { Settings::quick(hub) } else { Settings::full(hub, args.seconds) };
+    settings.rounds = args.rounds.unwrap_or(settings.rounds).max(1);
     let wanted = if args.scenario.is_empty() { Scenario::OF_A_HUB.to_vec() } else { args.scenario };
     let mut report = Report { machine: Machine::here(), outcomes: Vec::new() };
     for scenario in wanted {

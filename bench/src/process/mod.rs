@@ -12,7 +12,7 @@ pub use ceiling::Ceiling;
 pub use hub::{Agent, Hub, HubOptions};
 #[cfg(test)]
 pub use scratch::Scratch;
-pub use usage::{MachineTime, Usage, rss_bytes, settle};
+pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, settle};
 
 /// A server that runs: where it listens and which process it is.
 #[derive(Clone, Copy)]

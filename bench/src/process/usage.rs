@@ -30,6 +30,16 @@ pub fn rss_bytes(pid: u32) -> Result<u64> {
     Ok(kibibytes * 1024)
 }
 
+/// Says early and plainly what would otherwise be a refused connection in the middle of a run.
+pub fn ensure_open_files(needed: usize) -> Result<()> {
+    let limits = fs::read_to_string("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).context("no limit of open files")?;
+    let allowed = line.split_whitespace().next().unwrap_or_default();
+    let enough = allowed == "unlimited" || allowed.parse::<usize>()? >= needed;
+    ensure!(enough, "{needed} open files are needed and {allowed} are allowed: run `ulimit -n {needed}` first");
+    Ok(())
+}
+
 /// Waits until a process uses no processor time any more.
 pub async fn settle(pid: u32) -> Result<()> {
     let deadline = Instant::now() + SETTLE_WITHIN;

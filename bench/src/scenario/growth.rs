@@ -37,6 +37,9 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures =
         vec![Figure::single("memory of a fresh hub", "MiB", vec![fresh / MEBIBYTE]).goal(Goal::ValueAtMost(20.0))];
     for connections in [1, 32] {
+        // Once for nothing: whoever comes first finds a sleeping machine.
+        operations(&large, connections).await?;
+        operations(&small, connections).await?;
         let (large_runs, small_runs) = in_turns(
             settings.rounds,
             async || operations(&large, connections).await,
@@ -67,15 +70,15 @@ async fn fill(settings: &Settings, messages: usize) -> Result<Filled> {
     Ok(Filled { hub, agent, ids })
 }
 
-/// Few requests, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
+/// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
 async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
     let Filled { hub, agent, ids } = filled;
-    let count = if connections == 1 { 500 } else { 1500 };
+    let (writes, reads) = if connections == 1 { (300, 1000) } else { (1000, 4000) };
     let run = async |work: Work| measure(hub.target, connections, work, WHOLE_WORK).await;
-    let submit = run(requests::submit(agent, Slots::keys(count)).capturing()).await?;
+    let submit = run(requests::submit(agent, Slots::keys(writes)).capturing()).await?;
     let answer = run(requests::resolve(hub, submit.ids.clone())).await?;
-    let pull = run(requests::pull(agent, scattered(ids, 2 * count as usize))).await?;
-    let list = run(requests::list_inbox(hub, count)).await?;
+    let pull = run(requests::pull(agent, scattered(ids, reads))).await?;
+    let list = run(requests::list_inbox(hub, reads as u64)).await?;
     let median = |sample: &Sample| sample.millis(0.5);
     Ok([median(&submit), median(&answer), median(&pull), median(&list)])
 }

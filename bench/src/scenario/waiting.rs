@@ -5,11 +5,13 @@ use anyhow::Result;
 
 use super::{Settings, requests};
 use crate::load::{Board, PLACEHOLDER, Pace, Question, Slots, answer, drain, wait_on_sockets, wait_on_streams};
-use crate::process::{Ceiling, Hub, Target, rss_bytes, settle};
+use crate::process::{Ceiling, Hub, Target, ensure_open_files, rss_bytes, settle};
 
 const FILLERS: usize = 256;
 /// Few, so that the buffers of these connections do not hide the memory of the first waiters.
 const READERS: usize = 32;
+/// What server and generator open besides a socket for each waiter.
+const SPARE_FILES: usize = 500;
 const ALL_WAITING_WITHIN: Duration = Duration::from_secs(50);
 const ALL_ARRIVED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -62,6 +64,9 @@ pub async fn on_ceiling(settings: &Settings, plan: Plan) -> Result<Waited> {
 }
 
 async fn observe(target: Target, plan: Plan, question: Question) -> Result<Waited> {
+    if let Transport::Sockets = plan.transport {
+        ensure_open_files(plan.waiters + SPARE_FILES)?;
+    }
     settle(target.pid).await?;
     let before = rss_bytes(target.pid)?;
     let (question, board) = (Arc::new(question), Arc::new(Board::new(plan.waiters)));

@@ -6,6 +6,7 @@ pub mod answer;
 pub mod audit;
 pub mod decide;
 pub mod delivery;
+pub mod digest;
 pub mod limits;
 pub mod message;
 pub mod question;
@@ -14,6 +15,7 @@ pub mod schema;
 
 pub use actor::Actor;
 pub use decide::{Command, Verdict, decide};
+pub use digest::Digest;
 pub use message::{Content, Matter, Message, Outcome, Resolution, Source, State};
 pub use question::Question;
 pub use rejection::Rejection;

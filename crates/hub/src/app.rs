@@ -9,7 +9,7 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use tokio::sync::watch;
 
-use crate::auth::RateLimit;
+use crate::auth::{CredentialCache, RateLimit};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::a2h;
@@ -24,6 +24,7 @@ pub struct Hub {
     pub config: Config,
     pub outbox: Arc<Outbox>,
     pub started_at: Timestamp,
+    pub(crate) credentials: CredentialCache,
     pub(crate) wake: Arc<Wake>,
     pub(crate) expiry_alarm: Alarm,
     pub(crate) rate_limit: RateLimit,
@@ -42,6 +43,7 @@ impl Hub {
             store,
             config,
             outbox,
+            credentials: CredentialCache::default(),
             wake: Arc::default(),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
@@ -140,6 +142,7 @@ fn admin_routes(routes: Routes) -> Routes {
         .post("/v1/admin/secrets/remove", admin::secrets::remove)
         .get("/v1/admin/people", admin::people::list)
         .post("/v1/admin/people", admin::people::add)
+        .post("/v1/admin/people/remove", admin::people::remove)
         .post("/v1/admin/people/token", admin::people::token)
         .get("/v1/admin/deliveries", admin::deliveries::list)
         .post("/v1/admin/deliveries/retry", admin::deliveries::retry)

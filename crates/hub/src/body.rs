@@ -13,9 +13,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 pub async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
     let too_large = || Problem::InvalidField {
-        field: "body".to_owned(),
+        field: "envelope".to_owned(),
         message: format!("the request is larger than {limit} bytes; send less, or link to the rest"),
     };
+    if http_body::Body::size_hint(&body).lower() > limit as u64 {
+        return Err(too_large());
+    }
     let collected = tokio::time::timeout(PATIENCE, Limited::new(body, limit).collect()).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),

@@ -8,6 +8,7 @@ pub mod config;
 mod decisions;
 pub mod delivery;
 pub mod doors;
+mod extract;
 mod health;
 pub mod inbox;
 mod metrics;

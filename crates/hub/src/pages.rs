@@ -7,6 +7,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_store::ops::credential::{Kind, RedeemSignIn};
 
+use crate::admin::no_randomness;
 use crate::app::Hub;
 use crate::auth::{Token, hash_token};
 use crate::problem::Problem;
@@ -50,10 +51,7 @@ pub async fn sign_in_page(Path(_token): Path<String>) -> Response {
 }
 
 pub async fn sign_in(State(hub): State<Arc<Hub>>, Path(link): Path<String>) -> Result<Response, Problem> {
-    let token = Token::new(Kind::Person).map_err(|error| {
-        tracing::error!(%error, "the operating system gave no randomness");
-        Problem::Unavailable { id: uuid::Uuid::new_v4() }
-    })?;
+    let token = Token::new(Kind::Person).map_err(no_randomness)?;
     let redeemed = hub.store.run(RedeemSignIn { hash: hash_token(&link), token_hash: token.hash }).await?;
     let Some(name) = redeemed else {
         let text = "<p>This link has been used or is too old. Restart the hub for a new one.</p>";

@@ -89,7 +89,7 @@ pub async fn purge_what_is_old(hub: &Hub, retention: Duration) -> Result<(), Sto
     loop {
         let resolved_before = hub.store.clock().now().minus(retention);
         let oldest = hub.store.run(OldestResolved).await?;
-        if !oldest.is_some_and(|oldest| oldest < resolved_before) {
+        if oldest.is_none_or(|oldest| oldest >= resolved_before) {
             return Ok(());
         }
         let emptied = hub.store.run(Purge { resolved_before, limit: BATCH }).await?;

@@ -59,7 +59,9 @@ CREATE TABLE secret (
 );
 
 CREATE TABLE message (
-    id TEXT PRIMARY KEY,
+    -- Order of arrival. It stands in the indexes instead of the longer id.
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     agent_id TEXT NOT NULL,
     status TEXT NOT NULL,
     rev BIGINT NOT NULL,
@@ -72,7 +74,7 @@ CREATE TABLE message (
     purged_at BIGINT,
     idempotency_key TEXT,
     payload_sha256 BLOB NOT NULL,
-    audit_hash TEXT NOT NULL,
+    audit_hash BLOB NOT NULL,
     source TEXT NOT NULL,
     callback TEXT,
     resolution TEXT,
@@ -80,8 +82,8 @@ CREATE TABLE message (
     wire TEXT NOT NULL
 );
 CREATE UNIQUE INDEX message_idempotency ON message (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX message_by_agent ON message (agent_id, id);
-CREATE INDEX message_open ON message (rank, id) WHERE status = 'open';
+CREATE INDEX message_by_agent ON message (agent_id, seq);
+CREATE INDEX message_open ON message (rank, seq) WHERE status = 'open';
 CREATE INDEX message_expiry ON message (expires_at) WHERE status = 'open' AND expires_at IS NOT NULL;
 CREATE INDEX message_resolved ON message (resolved_at) WHERE resolved_at IS NOT NULL;
 
@@ -109,10 +111,10 @@ CREATE TABLE audit (
     at BIGINT NOT NULL,
     actor TEXT NOT NULL,
     event TEXT NOT NULL,
-    content_sha256 TEXT NOT NULL,
-    resolution_sha256 TEXT NOT NULL,
-    prev_hash TEXT NOT NULL,
-    hash TEXT NOT NULL,
+    content_sha256 BLOB,
+    resolution_sha256 BLOB,
+    -- Covers the hash of entry n - 1 too.
+    hash BLOB NOT NULL,
     PRIMARY KEY (subject, n)
 ) WITHOUT ROWID;
 CREATE TRIGGER audit_keeps_its_entries BEFORE DELETE ON audit BEGIN

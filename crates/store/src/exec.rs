@@ -5,6 +5,7 @@
 
 use std::future::Future;
 
+use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
@@ -32,6 +33,12 @@ impl<'a> From<&'a String> for Param<'a> {
 impl<'a> From<&'a [u8]> for Param<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self::Blob(bytes)
+    }
+}
+
+impl<'a> From<&'a Digest> for Param<'a> {
+    fn from(digest: &'a Digest) -> Self {
+        Self::Blob(digest.as_bytes())
     }
 }
 
@@ -103,10 +110,24 @@ impl Row {
     }
 
     pub fn blob(&mut self, column: usize) -> Result<Vec<u8>, StoreError> {
+        self.opt_blob(column)?.ok_or_else(|| wrong(column))
+    }
+
+    pub fn opt_blob(&mut self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
         match self.take(column) {
-            Value::Blob(bytes) => Ok(bytes),
-            Value::Null | Value::Int(_) | Value::Text(_) => Err(wrong(column)),
+            Value::Blob(bytes) => Ok(Some(bytes)),
+            Value::Null => Ok(None),
+            Value::Int(_) | Value::Text(_) => Err(wrong(column)),
         }
+    }
+
+    pub fn digest(&mut self, column: usize) -> Result<Digest, StoreError> {
+        self.opt_digest(column)?.ok_or_else(|| wrong(column))
+    }
+
+    pub fn opt_digest(&mut self, column: usize) -> Result<Option<Digest>, StoreError> {
+        let bytes = self.opt_blob(column)?;
+        bytes.map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong(column))).transpose()
     }
 }
 

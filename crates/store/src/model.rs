@@ -3,7 +3,7 @@
 use countersign_core::access::Role;
 use countersign_core::delivery::Track;
 use countersign_core::message::{Callback, Message, Resolution, Source, Status};
-use countersign_core::{Content, Rejection, State};
+use countersign_core::{Content, Digest, Rejection, State};
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
@@ -97,15 +97,17 @@ pub enum Found<T> {
 /// A message with what people see beside it.
 #[derive(Debug, Clone)]
 pub struct Item {
+    /// Its place in the order of arrival.
+    pub seq: i64,
     pub message: Message,
     pub delivery: Option<Delivery>,
 }
 
-/// Where a page of a list ended. `rank` only matters in the inbox.
+/// Where a page of the inbox ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     pub rank: i64,
-    pub id: String,
+    pub seq: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -224,7 +226,7 @@ pub struct AuditRow {
     pub n: i64,
     #[serde(flatten)]
     pub entry: countersign_core::audit::Entry,
-    pub hash: String,
+    pub hash: Digest,
 }
 
 /// A decision on its way into the store: the id it will have if it wins.

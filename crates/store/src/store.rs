@@ -30,6 +30,13 @@ impl Store {
         }
     }
 
+    /// For a clean stop: call it when nobody writes any more.
+    pub fn settle(&self) -> Result<(), StoreError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.settle(),
+        }
+    }
+
     /// The clock that settles every race in this store.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock

@@ -105,6 +105,11 @@ pub enum PersonCommand {
         /// The person.
         name: String,
     },
+    /// Remove a person; their tokens stop working.
+    Remove {
+        /// The person.
+        name: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

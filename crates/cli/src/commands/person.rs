@@ -1,4 +1,4 @@
-//! `person add|list|token`.
+//! `person add|list|token|remove`.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -13,6 +13,11 @@ use crate::screen::{Instant, Table, escape};
 struct Access {
     actor: String,
     token: String,
+}
+
+#[derive(Deserialize)]
+struct Removed {
+    actor: String,
 }
 
 #[derive(Deserialize)]
@@ -31,6 +36,12 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
         PersonCommand::Token { name } => {
             let reply = client.post(&["v1", "admin", "people", "token"], &json!({ "name": name })).await?;
             present(&reply, json, |access: Access| words("has another access token", &access))
+        }
+        PersonCommand::Remove { name } => {
+            let reply = client.post(&["v1", "admin", "people", "remove"], &json!({ "name": name })).await?;
+            present(&reply, json, |removed: Removed| {
+                format!("{} removed. Their tokens no longer work; what they decided stays.\n", escape(&removed.actor))
+            })
         }
     }
 }

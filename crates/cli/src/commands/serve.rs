@@ -1,5 +1,6 @@
 //! `serve`: runs the hub until it is told to stop.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -36,5 +37,9 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
 /// Ids and codes only; `RUST_LOG` sets how much of it.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
 }

@@ -15,7 +15,8 @@ struct AuditEntry {
     at: Instant,
     actor: String,
     event: String,
-    content_sha256: String,
+    #[serde(default)]
+    content_sha256: Option<String>,
     hash: String,
 }
 
@@ -50,7 +51,7 @@ fn audit_table(entries: Vec<AuditEntry>) -> String {
     let mut table = Table::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
     let short = |hash: &str| hash.chars().take(12).collect();
     for entry in entries {
-        let (content, hash) = (short(&entry.content_sha256), short(&entry.hash));
+        let (content, hash) = (short(entry.content_sha256.as_deref().unwrap_or_default()), short(&entry.hash));
         table.row([entry.at.to_string(), entry.actor, entry.event, content, hash]);
     }
     table.render_or("Nothing is recorded.")

@@ -95,6 +95,7 @@ pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
         actor: owner.actor,
     });
     let old_valid_until = rotated.await?.ok_or_else(|| no_agent(&rotation.id))?;
+    hub.credentials.clear();
     Ok(Json(json!({
         "agent_id": rotation.id,
         "token": token.text,
@@ -114,5 +115,6 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
     if !hub.store.run(RemoveAgent { id: removal.id.clone(), actor: owner.actor }).await? {
         return Err(no_agent(&removal.id));
     }
+    hub.credentials.clear();
     Ok(Json(json!({"agent_id": removal.id})))
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_store::model::CallbackHost;
@@ -15,6 +15,7 @@ use crate::app::Hub;
 use crate::auth::{AgentCaller, OwnerCaller};
 use crate::body::read_json;
 use crate::delivery::normalise_binding;
+use crate::extract::Params;
 use crate::problem::Problem;
 
 #[derive(Deserialize)]
@@ -85,7 +86,7 @@ pub struct OfAgent {
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Query(of): Query<OfAgent>,
+    Params(of): Params<OfAgent>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(json!({"callbacks": hub.store.run(ListHosts { agent_id: of.agent_id }).await?})))
 }

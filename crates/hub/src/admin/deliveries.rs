@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use countersign_core::delivery::Track;
 use countersign_protocol::id::MessageId;
 use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
+use crate::extract::Params;
 use crate::problem::Problem;
 
 const DEFAULT_LIMIT: i64 = 100;
@@ -26,7 +27,7 @@ pub struct Which {
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Query(which): Query<Which>,
+    Params(which): Params<Which>,
 ) -> Result<Json<Value>, Problem> {
     let track = which.state.as_deref().map(|text| {
         Track::parse(text).ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))

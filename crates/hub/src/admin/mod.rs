@@ -14,7 +14,7 @@ fn no_agent(id: &str) -> Problem {
     Problem::NotFound { message: format!("no agent {id}; add it with `countersign agent add {id}`") }
 }
 
-fn no_randomness(error: getrandom::Error) -> Problem {
+pub fn no_randomness(error: getrandom::Error) -> Problem {
     let id = uuid::Uuid::new_v4();
     tracing::error!(%id, %error, "the operating system gave no randomness");
     Problem::Unavailable { id }

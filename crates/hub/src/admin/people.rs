@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, is_person_name};
-use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, ListPeople};
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, ListPeople, Removal, RemovePerson};
 use countersign_store::ops::credential::{Kind, NewCredential};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -64,14 +64,28 @@ struct Named {
     name: String,
 }
 
+fn no_person(name: &str) -> Problem {
+    Problem::NotFound { message: format!("no person {name}; add them with `countersign person add {name}`") }
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let Named { name } = read_json(body).await?;
+    match hub.store.run(RemovePerson { name: name.clone(), actor: owner.actor }).await? {
+        Removal::Removed => {
+            hub.credentials.clear();
+            Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
+        }
+        Removal::NotThere => Err(no_person(&name)),
+        Removal::LastOwner => Err(Problem::invalid("name", "the last owner cannot be removed; add another one first")),
+    }
+}
+
 pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let Named { name } = read_json(body).await?;
     let token = Token::new(Kind::Person).map_err(no_randomness)?;
     let op = AddPersonToken { name: name.clone(), token: credential(&name, &token), actor: owner.actor };
     if !hub.store.run(op).await? {
-        return Err(Problem::NotFound {
-            message: format!("no person {name}; add them with `countersign person add {name}`"),
-        });
+        return Err(no_person(&name));
     }
     Ok(Json(json!({"name": name, "actor": Actor::human(&name), "token": token.text})))
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret, RemoveSecret};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use super::no_agent;
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
+use crate::extract::Params;
 use crate::problem::Problem;
 
 const MAX_NAME_BYTES: usize = 255;
@@ -72,7 +73,7 @@ pub struct OfAgent {
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Query(of): Query<OfAgent>,
+    Params(of): Params<OfAgent>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(json!({"secrets": hub.store.run(ListSecrets { agent_id: of.agent_id }).await?})))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use countersign_core::delivery::Track;
 use countersign_store::SCHEMA_VERSION;
 use countersign_store::ops::admin::agents::ListAgents;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::config::LegacyPush;
+use crate::extract::Params;
 use crate::problem::Problem;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
@@ -73,7 +74,7 @@ pub struct Subject {
 pub async fn audit(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Query(subject): Query<Subject>,
+    Params(subject): Params<Subject>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(json!({"entries": hub.store.run(Trail { subject: subject.id }).await?})))
 }

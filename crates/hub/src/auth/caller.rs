@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use countersign_core::access::{Principal, Role};
-use countersign_store::ops::credential::Authenticate;
 
-use super::hash_token;
 use crate::app::Hub;
 use crate::problem::Problem;
 
@@ -31,26 +30,25 @@ pub struct OwnerCaller {
     pub actor: String,
 }
 
-fn presented(parts: &Parts) -> Option<&str> {
-    let bearer = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|text| {
+fn presented(headers: &HeaderMap) -> Option<&str> {
+    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|text| {
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     });
-    let token = bearer.or_else(|| parts.headers.get("x-api-key")?.to_str().ok())?;
+    let token = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok())?;
     (!token.is_empty() && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
-async fn authenticate(parts: &Parts, hub: &Hub) -> Result<Principal, Problem> {
-    let token = presented(parts).ok_or(Problem::Unauthenticated)?;
-    let found = hub.store.run(Authenticate { hash: hash_token(token) }).await?;
-    found.ok_or(Problem::Unauthenticated)
+async fn authenticate(headers: &HeaderMap, hub: &Hub) -> Result<Principal, Problem> {
+    let token = presented(headers).ok_or(Problem::Unauthenticated)?;
+    hub.credentials.authenticate(&hub.store, token).await?.ok_or(Problem::Unauthenticated)
 }
 
 impl FromRequestParts<Arc<Hub>> for AnyCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        authenticate(parts, hub).await.map(Self)
+        authenticate(&parts.headers, hub).await.map(Self)
     }
 }
 
@@ -58,7 +56,7 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        match authenticate(parts, hub).await? {
+        match authenticate(&parts.headers, hub).await? {
             Principal::Agent { id } => Ok(Self { id }),
             Principal::Person { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for agents; use an agent's token".to_owned() })
@@ -71,7 +69,7 @@ impl FromRequestParts<Arc<Hub>> for PersonCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        match authenticate(parts, hub).await? {
+        match authenticate(&parts.headers, hub).await? {
             Principal::Person { name, role } => Ok(Self { name, role }),
             Principal::Agent { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for people; use a person's token".to_owned() })
@@ -84,7 +82,13 @@ impl FromRequestParts<Arc<Hub>> for OwnerCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        let principal = authenticate(parts, hub).await?;
+        Self::from_headers(&parts.headers, hub).await
+    }
+}
+
+impl OwnerCaller {
+    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Self, Problem> {
+        let principal = authenticate(headers, hub).await?;
         if principal.is_owner() {
             return Ok(Self { actor: principal.actor().to_string() });
         }

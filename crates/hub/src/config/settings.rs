@@ -72,7 +72,10 @@ impl Config {
         let tls = flags.tls.clone().or(from_file);
         let plain_allowed = flags.allow_plain_http || file.allow_plain_http.unwrap_or(false);
         let push = push_settings(&file, &flags)?;
-        check_exposure(listen, tls.is_some(), plain_allowed, push.allow_loopback)?;
+        check_exposure(listen, tls.is_some(), plain_allowed)?;
+        if push.allow_loopback {
+            check_development(listen, public_url.as_deref())?;
+        }
         let retention_days = file.retention_days.unwrap_or(30);
         if retention_days == 0 {
             return Err(ConfigError::invalid("retention_days", "keep answers for at least one day"));
@@ -107,16 +110,26 @@ fn parse_public_url(text: String) -> Result<String, ConfigError> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// Plain HTTP and callbacks to this machine are for this machine; beyond it the operator must say so by name, or cannot.
-fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool, loopback: bool) -> Result<(), ConfigError> {
-    if listen.ip().is_loopback() {
-        return Ok(());
+/// Callbacks to this machine are for this machine: a hub others can reach must not be turned against its own neighbours.
+fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(), ConfigError> {
+    let is_local = |url: &str| {
+        let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
+    };
+    let refuse = |address: &str| {
+        let message = format!("for development only, not together with the public address {address}");
+        Err(ConfigError::invalid("allow_loopback_callbacks", message))
+    };
+    match public_url {
+        _ if !listen.ip().is_loopback() => refuse(&listen.to_string()),
+        Some(url) if !is_local(url) => refuse(url),
+        Some(_) | None => Ok(()),
     }
-    if loopback {
-        let message = format!("for development only, not together with the public address {listen}");
-        return Err(ConfigError::invalid("allow_loopback_callbacks", message));
-    }
-    if !tls && !plain_allowed {
+}
+
+/// Plain HTTP is for this machine; beyond it the operator must say so by name.
+fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool) -> Result<(), ConfigError> {
+    if !listen.ip().is_loopback() && !tls && !plain_allowed {
         let message = format!(
             "{listen} is reachable from elsewhere and would serve plain HTTP; give --tls-cert and --tls-key, \
              listen on loopback behind a proxy, or say --allow-plain-http"

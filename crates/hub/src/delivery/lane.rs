@@ -1,6 +1,7 @@
 //! One task per host with obligations. A receiver that hangs holds up its own lane and nobody else's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign_core::delivery::Attempt;
@@ -20,6 +21,8 @@ const SHORTEST_NAP: Duration = Duration::from_millis(1);
 /// The wall clock may be set while we sleep by another one, so no nap is longer than this.
 const LONGEST_NAP: Duration = Duration::from_secs(60);
 const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// Attempts that have their answer but are not written down yet, for each one the host may have under way.
+const UNWRITTEN: usize = 4;
 
 pub struct Lane {
     outbox: Arc<Outbox>,
@@ -27,6 +30,8 @@ pub struct Lane {
     /// Keeps a ring that nobody waits for, so none is lost between a look and the wait after it.
     bell: Arc<Notify>,
     under_way: JoinSet<Attempt>,
+    /// How many of those under way have left the host and are being written down.
+    leaving: Arc<AtomicUsize>,
     width: Width,
 }
 
@@ -42,7 +47,7 @@ enum Look {
 impl Lane {
     pub fn new(outbox: Arc<Outbox>, host: String, bell: Arc<Notify>) -> Self {
         let width = Width::up_to(outbox.settings().per_host_concurrency);
-        Self { outbox, host, bell, under_way: JoinSet::new(), width }
+        Self { outbox, host, bell, under_way: JoinSet::new(), leaving: Arc::default(), width }
     }
 
     /// Runs until nothing is pending, or until told to stop; then what is under way may still finish.
@@ -76,6 +81,12 @@ impl Lane {
         true
     }
 
+    fn room(&self) -> usize {
+        let at_the_host = self.under_way.len().saturating_sub(self.leaving.load(Ordering::Acquire));
+        let unwritten = UNWRITTEN * self.outbox.settings().per_host_concurrency;
+        self.width.room(at_the_host).min(unwritten.saturating_sub(self.under_way.len()))
+    }
+
     fn now(&self) -> Timestamp {
         self.outbox.store().clock().now()
     }
@@ -84,7 +95,7 @@ impl Lane {
     /// claim that waits for a place would use up its lease.
     async fn fill(&mut self) -> Result<Look, StoreError> {
         loop {
-            let room = self.width.room(self.under_way.len());
+            let room = self.room();
             if room == 0 {
                 return Ok(Look::Full);
             }
@@ -113,9 +124,13 @@ impl Lane {
         for claim in claims {
             let Some(place) = places.split(1) else { return };
             let (outbox, host) = (Arc::clone(&self.outbox), self.host.clone());
+            let (leaving, bell) = (Arc::clone(&self.leaving), Arc::clone(&self.bell));
             self.under_way.spawn(async move {
-                let attempt = outbox.carry(&host, claim).await;
+                let attempt = outbox.attempt(&claim).await;
+                // The next push need not wait until the end of this one has been committed.
                 drop(place);
+                let _leaving = Leaving::new(leaving, &bell);
+                outbox.settle(&host, claim, &attempt).await;
                 attempt
             });
         }
@@ -142,5 +157,22 @@ impl Lane {
             // Its claim runs out by itself.
             Err(error) => tracing::error!(host = self.host, %error, "an attempt broke off"),
         }
+    }
+}
+
+/// Held by an attempt from its answer to its end.
+struct Leaving(Arc<AtomicUsize>);
+
+impl Leaving {
+    fn new(count: Arc<AtomicUsize>, bell: &Notify) -> Self {
+        count.fetch_add(1, Ordering::Release);
+        bell.notify_one();
+        Self(count)
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }

@@ -141,11 +141,12 @@ impl Outbox {
         &self.settings
     }
 
-    /// One attempt from claim to settlement.
-    pub(super) async fn carry(&self, host: &str, claim: Claim) -> Attempt {
-        let attempt = self.courier.attempt(&claim.message_id).await;
-        settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, &attempt).await;
-        attempt
+    pub(super) async fn attempt(&self, claim: &Claim) -> Attempt {
+        self.courier.attempt(&claim.message_id).await
+    }
+
+    pub(super) async fn settle(&self, host: &str, claim: Claim, attempt: &Attempt) {
+        settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, attempt).await;
     }
 
     /// Up to `wanted` of the places all lanes share; waits for the first, takes of the others what is free.
@@ -187,6 +188,36 @@ async fn patrol(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
         match outbox.store.run(PendingHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
             Err(error) => tracing::warn!(%error, "pending hosts could not be read"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::delivery::Schedule;
+    use countersign_store::clock::SystemClock;
+
+    use super::*;
+    use crate::config::LegacyPush;
+
+    #[tokio::test]
+    async fn a_lane_whose_bell_rang_after_its_last_look_stays_open() {
+        let file = std::env::temp_dir().join(format!("countersign-outbox-{}.db", uuid::Uuid::new_v4()));
+        let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
+        let settings = PushSettings {
+            legacy: LegacyPush::Negotiate,
+            schedule: Schedule { max_attempts: 5, max_duration: PATROL, first_retry: PATROL },
+            attempt_timeout: PATROL,
+            per_host_concurrency: 1,
+            allow_loopback: false,
+        };
+        let outbox = Outbox::new(store, settings).unwrap();
+        let bell = Notify::new();
+        bell.notify_one();
+        assert!(!outbox.close_lane("hooks.example:443", &bell), "it has to look again");
+        assert!(outbox.close_lane("hooks.example:443", &bell), "and then it may end");
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
         }
     }
 }

@@ -80,7 +80,7 @@ fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Resu
         PushSigning::Payload => Some(respond::payload_digest(&parcel.pulled, &parcel.resolution)),
     };
     let digest = digest.transpose().map_err(|error| passing(&error))?;
-    let jti = Jti::from_uuid(Uuid::from_bytes(random_bits()));
+    let jti = Jti::from_uuid(Uuid::new_v4());
     let context = SignedContext {
         version,
         callback_url: &parcel.callback.url,
@@ -136,14 +136,4 @@ fn standard_webhooks(parcel: &Parcel, hub_pairs: &[HubPair], t: i64, body: &[u8]
 /// A registered secret need not be a `whsec_` text; then its bytes are the key.
 fn webhook_key(text: &str) -> Vec<u8> {
     webhooks::decode_secret(text).unwrap_or_else(|| text.as_bytes().to_vec())
-}
-
-/// A version 4 UUID fixes six of its bits; a jti keeps all 128 random.
-fn random_bits() -> [u8; 16] {
-    let mut bits = [0; 16];
-    match getrandom::fill(&mut bits) {
-        Ok(()) => bits,
-        // The operating system has no randomness left to give; the generator behind UUIDs keeps its own.
-        Err(_) => Uuid::new_v4().into_bytes(),
-    }
 }

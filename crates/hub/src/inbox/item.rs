@@ -1,7 +1,7 @@
 //! One message as a person, a terminal or a script sees it.
 
 use countersign_core::access::{Principal, may_resolve};
-use countersign_core::message::{Matter, Resolution, Status};
+use countersign_core::message::{Matter, Status};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, State};
@@ -33,7 +33,7 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
         "can_answer": can_answer(&message.state, content, viewer),
         "created_at": message.received_at,
         "expires_at": message.expires_at,
-        "default_on_expire": ask.and_then(|ask| ask.default_on_expire.as_ref()),
+        "default_on_expire": ask.and_then(|ask| shown(ask.default_on_expire.as_ref()?, content)),
         "source": message.source,
         "resolution": resolution(&message.state, content),
         "delivery": item.delivery.as_ref().map(|delivery| json!({
@@ -75,7 +75,7 @@ fn resolution(state: &State, content: &Content) -> Value {
         "resolution_id": resolution.id,
         "resolution": resolution.outcome,
         "defaulted": resolution.defaulted,
-        "value": shown_value(resolution, content),
+        "value": resolution.value.as_ref().and_then(|value| shown(value, content)),
         "edited": resolution.edited,
         "actor": resolution.actor,
         "resolved_at": resolution.resolved_at,
@@ -85,8 +85,10 @@ fn resolution(state: &State, content: &Content) -> Value {
 }
 
 /// A sensitive answer went to the agent; it is never shown again.
-fn shown_value(resolution: &Resolution, content: &Content) -> Option<Value> {
-    let value = resolution.value.as_ref().filter(|_| !content.sensitive)?;
+fn shown(value: &Value, content: &Content) -> Option<Value> {
+    if content.sensitive {
+        return None;
+    }
     let mut shown = value.clone();
     if let (Matter::Ask(Ask { question: Question::Form { schema }, .. }), Value::Object(fields)) =
         (&content.matter, &mut shown)

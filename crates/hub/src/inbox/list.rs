@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_core::message::Status;
-use countersign_protocol::id::MessageId;
 use countersign_store::model::{Cursor, Found, Item};
 use countersign_store::ops::list::{History, Inbox};
 use countersign_store::ops::pull::View;
@@ -16,6 +15,7 @@ use serde_json::{Value, json};
 use super::item::render;
 use crate::app::Hub;
 use crate::auth::{AnyCaller, PersonCaller};
+use crate::extract::{MessagePath, Params};
 use crate::problem::Problem;
 
 const DEFAULT_PAGE: i64 = 50;
@@ -50,23 +50,23 @@ fn bad_cursor() -> Problem {
 }
 
 fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
-    let (rank, id) = text.split_once('.').ok_or_else(bad_cursor)?;
-    let id: MessageId = id.parse().map_err(|_| bad_cursor())?;
-    Ok(Cursor { rank: rank.parse().map_err(|_| bad_cursor())?, id: id.to_string() })
+    let (rank, seq) = text.split_once('.').ok_or_else(bad_cursor)?;
+    let number = |text: &str| text.parse().map_err(|_| bad_cursor());
+    Ok(Cursor { rank: number(rank)?, seq: number(seq)? })
 }
 
 /// Open asks and tasks, urgent first, then the longest waiting.
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
-    Query(query): Query<PageQuery>,
+    Params(query): Params<PageQuery>,
 ) -> Result<Json<Value>, Problem> {
     let limit = query.limit()?;
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let items = hub.store.run(Inbox { after, limit }).await?;
     let next = last_of_full_page(&items, limit).map(|item| {
         let rank = crate::doors::a2h::submit::rank(item.message.content.priority);
-        format!("{rank}.{}", item.message.id)
+        format!("{rank}.{}", item.seq)
     });
     let viewer = Principal::Person { name: person.name, role: person.role };
     Ok(Json(page("items", &items, &viewer, next)))
@@ -76,27 +76,25 @@ pub async fn list(
 pub async fn history(
     State(hub): State<Arc<Hub>>,
     AnyCaller(viewer): AnyCaller,
-    Query(query): Query<PageQuery>,
+    Params(query): Params<PageQuery>,
 ) -> Result<Json<Value>, Problem> {
     let limit = query.limit()?;
     let status = query.status()?;
-    let before = query.cursor.as_deref().map(str::parse::<MessageId>).transpose().map_err(|_| bad_cursor())?;
+    let before = query.cursor.as_deref().map(str::parse::<i64>).transpose().map_err(|_| bad_cursor())?;
     let agent_id = match &viewer {
         Principal::Agent { id } => Some(id.clone()),
         Principal::Person { .. } => None,
     };
-    let before = before.map(|id| id.to_string());
     let items = hub.store.run(History { agent_id, status, before, limit }).await?;
-    let next = last_of_full_page(&items, limit).map(|item| item.message.id.to_string());
+    let next = last_of_full_page(&items, limit).map(|item| item.seq.to_string());
     Ok(Json(page("messages", &items, &viewer, next)))
 }
 
 pub async fn show(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
-    Path(id): Path<String>,
+    MessagePath(id): MessagePath,
 ) -> Result<Json<Value>, Problem> {
-    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
     let viewer = Principal::Person { name: person.name, role: person.role };
     match hub.store.run(View(id)).await? {
         Some(Found::Live(item)) => Ok(Json(render(&item, &viewer))),

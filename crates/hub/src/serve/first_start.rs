@@ -31,9 +31,10 @@ pub struct Welcome {
 pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     let is_first = hub.store.run(ListPeople).await?.is_empty();
     if is_first {
+        // The owner last: a start that was cut short in between is a first start again.
+        add_demo_agent(hub).await?;
         let (name, actor) = (OWNER.to_owned(), HUB.to_owned());
         hub.store.run(AddPerson { name, role: Role::Owner, token: None, actor }).await?;
-        add_demo_agent(hub).await?;
     }
     let now = hub.store.clock().now();
     let has_demo = hub.store.run(ListAgents).await?.iter().any(|agent| agent.agent_id == DEMO_AGENT);

@@ -64,6 +64,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let pushes = hub.outbox.stop(GRACE);
     let (served, ()) = tokio::join!(serving, pushes);
     timers.iter().for_each(tokio::task::JoinHandle::abort);
+    hub.store.settle()?;
     served.context("the listener failed")
 }
 

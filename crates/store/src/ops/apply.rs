@@ -1,6 +1,7 @@
 //! load → decide → write: the only way a message changes.
 
-use countersign_core::audit::{Entry, sha256_hex};
+use countersign_core::Digest;
+use countersign_core::audit::Entry;
 use countersign_core::decide;
 use countersign_core::message::{Message, Resolution};
 use countersign_protocol::time::Timestamp;
@@ -42,8 +43,8 @@ impl Op for Apply {
 
 struct LoadedMessage {
     message: Message,
-    content_sha256: String,
-    audit_hash: String,
+    content_sha256: Digest,
+    audit_hash: Digest,
 }
 
 enum Loaded {
@@ -62,10 +63,10 @@ async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreEr
         return Ok(Loaded::Purged);
     }
     let content_sha256 = match row.0.get(8) {
-        Some(crate::exec::Value::Text(content)) => sha256_hex(content.as_bytes()),
+        Some(crate::exec::Value::Text(content)) => Digest::of(content.as_bytes()),
         _ => return Err(StoreError::Corrupt("a message without content".to_owned())),
     };
-    let audit_hash = row.text(9)?;
+    let audit_hash = row.digest(9)?;
     let message = rows::message(&mut row)?;
     Ok(Loaded::Message(Box::new(LoadedMessage { message, content_sha256, audit_hash })))
 }
@@ -81,9 +82,9 @@ async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resoluti
         at: resolution.resolved_at,
         actor: resolution.actor.to_string(),
         event: resolution.outcome.to_string(),
-        content_sha256: loaded.content_sha256.clone(),
-        resolution_sha256: sha256_hex(text.as_bytes()),
-        prev_hash: loaded.audit_hash.clone(),
+        content_sha256: Some(loaded.content_sha256),
+        resolution_sha256: Some(Digest::of(text.as_bytes())),
+        prev_hash: Some(loaded.audit_hash),
     };
     let hash = entry.hash();
     let params = [

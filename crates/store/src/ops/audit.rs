@@ -1,5 +1,6 @@
 //! Appending to the trail and reading it.
 
+use countersign_core::Digest;
 use countersign_core::audit::Entry;
 use countersign_protocol::time::Timestamp;
 
@@ -8,18 +9,17 @@ use crate::exec::{Exec, Mode, Op};
 use crate::model::AuditRow;
 
 /// `hash` is the entry's own; the caller has it already, because the subject's row keeps it too.
-pub async fn append<X: Exec>(x: &mut X, n: i64, entry: &Entry, hash: &str) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO audit (subject, n, at, actor, event, content_sha256, resolution_sha256, \
-         prev_hash, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+pub async fn append<X: Exec>(x: &mut X, n: i64, entry: &Entry, hash: &Digest) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO audit (subject, n, at, actor, event, content_sha256, resolution_sha256, hash) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let params = [
         (&entry.subject).into(),
         n.into(),
         entry.at.into(),
         (&entry.actor).into(),
         (&entry.event).into(),
-        (&entry.content_sha256).into(),
-        (&entry.resolution_sha256).into(),
-        (&entry.prev_hash).into(),
+        entry.content_sha256.as_ref().into(),
+        entry.resolution_sha256.as_ref().into(),
         hash.into(),
     ];
     x.exec(INSERT, &params).await.map(drop)
@@ -35,16 +35,16 @@ pub async fn append_operation<X: Exec>(
 ) -> Result<(), StoreError> {
     const LAST: &str = "SELECT n, hash FROM audit WHERE subject = ?1 ORDER BY n DESC LIMIT 1";
     let (n, prev_hash) = match x.row(LAST, &[subject.into()]).await? {
-        Some(mut row) => (row.int(0)? + 1, row.text(1)?),
-        None => (1, String::new()),
+        Some(mut row) => (row.int(0)? + 1, Some(row.digest(1)?)),
+        None => (1, None),
     };
     let entry = Entry {
         subject: subject.to_owned(),
         at: now,
         actor: actor.to_owned(),
         event: event.to_owned(),
-        content_sha256: String::new(),
-        resolution_sha256: String::new(),
+        content_sha256: None,
+        resolution_sha256: None,
         prev_hash,
     };
     append(x, n, &entry, &entry.hash()).await
@@ -59,20 +59,20 @@ impl Op for Trail {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<AuditRow>, StoreError> {
-        const SELECT: &str = "SELECT n, at, actor, event, content_sha256, resolution_sha256, prev_hash, hash \
+        const SELECT: &str = "SELECT n, at, actor, event, content_sha256, resolution_sha256, hash \
              FROM audit WHERE subject = ?1 ORDER BY n LIMIT 1000";
-        let mut entries = Vec::new();
+        let mut entries: Vec<AuditRow> = Vec::new();
         for mut row in x.rows(SELECT, &[(&self.subject).into()]).await? {
             let entry = Entry {
                 subject: self.subject.clone(),
                 at: row.instant(1)?,
                 actor: row.text(2)?,
                 event: row.text(3)?,
-                content_sha256: row.text(4)?,
-                resolution_sha256: row.text(5)?,
-                prev_hash: row.text(6)?,
+                content_sha256: row.opt_digest(4)?,
+                resolution_sha256: row.opt_digest(5)?,
+                prev_hash: entries.last().map(|before| before.hash),
             };
-            entries.push(AuditRow { n: row.int(0)?, entry, hash: row.text(7)? });
+            entries.push(AuditRow { n: row.int(0)?, entry, hash: row.digest(6)? });
         }
         Ok(entries)
     }

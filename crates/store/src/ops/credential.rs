@@ -1,8 +1,10 @@
 //! Who a token stands for. Only hashes are kept: a token is 256 random bits, so a plain SHA-256 is enough.
 
+use countersign_core::Actor;
 use countersign_core::access::Principal;
 use countersign_protocol::time::Timestamp;
 
+use super::audit;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
@@ -67,24 +69,33 @@ pub struct Authenticate {
     pub hash: [u8; 32],
 }
 
+/// A valid credential: whom it stands for, and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    pub principal: Principal,
+    pub expires_at: Option<Timestamp>,
+}
+
 impl Op for Authenticate {
-    type Out = Option<Principal>;
+    type Out = Option<Credential>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Principal>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
         const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
              LEFT JOIN person p ON c.kind = 'person' AND p.name = c.subject WHERE c.hash = ?1";
         let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else { return Ok(None) };
-        if row.opt_instant(2)?.is_some_and(|expires_at| now > expires_at) {
+        let expires_at = row.opt_instant(2)?;
+        if expires_at.is_some_and(|expires_at| now > expires_at) {
             return Ok(None);
         }
-        let subject = row.text(1)?;
-        let kind = row.text(0)?;
-        if kind == Kind::Agent.as_str() {
-            return Ok(Some(Principal::Agent { id: subject }));
-        }
         let role = row.opt_text(3)?.and_then(|role| role.parse().ok());
-        Ok(role.filter(|_| kind == Kind::Person.as_str()).map(|role| Principal::Person { name: subject, role }))
+        let (kind, subject) = (row.text(0)?, row.text(1)?);
+        let principal = if kind == Kind::Agent.as_str() {
+            Some(Principal::Agent { id: subject })
+        } else {
+            role.filter(|_| kind == Kind::Person.as_str()).map(|role| Principal::Person { name: subject, role })
+        };
+        Ok(principal.map(|principal| Credential { principal, expires_at }))
     }
 }
 
@@ -111,6 +122,8 @@ impl Op for RedeemSignIn {
             expires_at: None,
         };
         insert(x, &credential, now).await?;
+        let actor = Actor::human(&subject);
+        audit::append_operation(x, actor.as_str(), actor.as_str(), "person.signed_in", now).await?;
         Ok(Some(subject))
     }
 }

@@ -139,6 +139,7 @@ impl Op for Settle {
     }
 }
 
+/// Of one track, or of all when none is named: then what failed comes first, because it waits for a person.
 pub struct Deliveries {
     pub track: Option<Track>,
     pub limit: i64,
@@ -161,6 +162,7 @@ impl Op for Deliveries {
                 found.push(rows::delivery(&mut row, 0)?);
             }
         }
+        found.truncate(usize::try_from(self.limit).unwrap_or(0));
         Ok(found)
     }
 }

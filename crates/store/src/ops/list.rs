@@ -18,12 +18,12 @@ impl Op for Inbox {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Item>, StoreError> {
-        const SELECT: &str = "SELECT id, received_at, expires_at, status, rev, source, callback, resolution, content \
-             FROM message WHERE status = 'open' AND (rank, id) > (?1, ?2) ORDER BY rank, id LIMIT ?3";
-        let (rank, id) = self.after.as_ref().map_or((-1, ""), |cursor| (cursor.rank, cursor.id.as_str()));
+        const SELECT: &str = "SELECT id, received_at, expires_at, status, rev, source, callback, resolution, content, seq \
+             FROM message WHERE status = 'open' AND (rank, seq) > (?1, ?2) ORDER BY rank, seq LIMIT ?3";
+        let (rank, seq) = self.after.as_ref().map_or((-1, 0), |cursor| (cursor.rank, cursor.seq));
         let mut items = Vec::new();
-        for mut row in x.rows(SELECT, &[rank.into(), id.into(), self.limit.into()]).await? {
-            items.push(Item { message: rows::message(&mut row)?, delivery: None });
+        for mut row in x.rows(SELECT, &[rank.into(), seq.into(), self.limit.into()]).await? {
+            items.push(Item { seq: row.int(9)?, message: rows::message(&mut row)?, delivery: None });
         }
         Ok(items)
     }
@@ -33,7 +33,7 @@ impl Op for Inbox {
 pub struct History {
     pub agent_id: Option<String>,
     pub status: Option<String>,
-    pub before: Option<String>,
+    pub before: Option<i64>,
     pub limit: i64,
 }
 
@@ -43,14 +43,13 @@ impl Op for History {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Item>, StoreError> {
         const ALL: &str = rows::select_items!(
-            "WHERE m.purged_at IS NULL AND m.id < ?1 AND (?2 = '' OR m.status = ?2) ORDER BY m.id DESC LIMIT ?3"
+            "WHERE m.purged_at IS NULL AND m.seq < ?1 AND (?2 = '' OR m.status = ?2) ORDER BY m.seq DESC LIMIT ?3"
         );
         const OF_AGENT: &str = rows::select_items!(
-            "WHERE m.purged_at IS NULL AND m.id < ?1 AND (?2 = '' OR m.status = ?2) AND m.agent_id = ?4 \
-             ORDER BY m.id DESC LIMIT ?3"
+            "WHERE m.purged_at IS NULL AND m.seq < ?1 AND (?2 = '' OR m.status = ?2) AND m.agent_id = ?4 \
+             ORDER BY m.seq DESC LIMIT ?3"
         );
-        // Every id starts with `msg_`, so this sorts behind all of them.
-        let before = self.before.as_deref().unwrap_or("n");
+        let before = self.before.unwrap_or(i64::MAX);
         let status = self.status.as_deref().unwrap_or_default();
         let found = match &self.agent_id {
             None => x.rows(ALL, &[before.into(), status.into(), self.limit.into()]).await?,

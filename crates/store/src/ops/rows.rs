@@ -14,7 +14,7 @@ macro_rules! select_items {
     ($rest:literal) => {
         concat!(
             "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, m.resolution, ",
-            "m.content, m.purged_at, m.agent_id, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
+            "m.content, m.purged_at, m.agent_id, m.seq, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
             "d.created_at, d.due_at, d.delivered_at, d.last_error ",
             "FROM message m LEFT JOIN delivery d ON d.message_id = m.id ",
             $rest
@@ -24,9 +24,9 @@ macro_rules! select_items {
 pub(super) use select_items;
 
 pub fn item(row: &mut Row) -> Result<Item, StoreError> {
-    let has_delivery = !matches!(row.0.get(11), None | Some(Value::Null));
-    let delivery = if has_delivery { Some(delivery(row, 11)?) } else { None };
-    Ok(Item { message: message(row)?, delivery })
+    let has_delivery = !matches!(row.0.get(12), None | Some(Value::Null));
+    let delivery = if has_delivery { Some(delivery(row, 12)?) } else { None };
+    Ok(Item { seq: row.int(11)?, message: message(row)?, delivery })
 }
 
 /// Columns: id, received_at, expires_at, status, rev, source, callback, resolution, content.

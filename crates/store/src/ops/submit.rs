@@ -1,5 +1,6 @@
 //! A new message, once per (agent, key).
 
+use countersign_core::Digest;
 use countersign_core::message::Status;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::time::Timestamp;
@@ -65,7 +66,7 @@ pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), Sto
     x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await.map(drop)
 }
 
-async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &str) -> Result<bool, StoreError> {
+async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -> Result<bool, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
          idempotency_key, payload_sha256, audit_hash, source, callback, content, wire) \
          VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \

@@ -5,7 +5,7 @@ mod migrate;
 mod readers;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::clock::Clock;
@@ -19,6 +19,7 @@ pub use migrate::SCHEMA_VERSION;
 pub struct Sqlite {
     writer: Writer,
     readers: Arc<Readers>,
+    file: PathBuf,
 }
 
 impl Sqlite {
@@ -26,7 +27,13 @@ impl Sqlite {
         let mut connection = connection::open_writer(file)?;
         migrate::run(&mut connection)?;
         let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
-        Ok(Self { writer: Writer::start(connection, clock)?, readers })
+        Ok(Self { writer: Writer::start(connection, clock)?, readers, file: file.to_owned() })
+    }
+
+    /// Moves everything from the write-ahead log into the database file, so that the file alone is the whole store.
+    pub fn settle(&self) -> Result<(), StoreError> {
+        let connection = connection::open_writer(&self.file)?;
+        Ok(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {

@@ -27,8 +27,11 @@ impl Readers {
 
     pub fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
         let mut connection = self.free_connection();
-        let mut exec = SqliteExec(&mut connection);
-        op.run(&mut exec, self.clock.now()).now_or_never().unwrap_or_else(|| Err(super::writer::not_ready()))
+        // One snapshot for the whole operation, taken once.
+        connection.prepare_cached("BEGIN")?.raw_execute()?;
+        let done = op.run(&mut SqliteExec(&mut connection), self.clock.now()).now_or_never();
+        connection.prepare_cached("COMMIT")?.raw_execute()?;
+        done.unwrap_or_else(|| Err(super::writer::not_ready()))
     }
 
     /// The first that nobody holds; if all are held, the next in turn.

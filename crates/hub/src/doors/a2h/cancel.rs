@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use countersign_core::{Command, Outcome, Rejection};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::{Application, Found};
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::app::Hub;
 use crate::auth::AgentCaller;
+use crate::extract::MessagePath;
 use crate::problem::Problem;
 
 pub async fn cancel(
     State(hub): State<Arc<Hub>>,
     agent: AgentCaller,
-    Path(id): Path<String>,
+    MessagePath(id): MessagePath,
 ) -> Result<Json<Value>, Problem> {
     hub.rate_limit.check(&agent.id)?;
-    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
     match hub.store.run(Pull(id.clone())).await? {
         Some(Found::Live(pulled)) if pulled.agent_id == agent.id => {}
         Some(Found::Gone { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_core::State as MessageState;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::respond;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
+use crate::extract::{MessagePath, Params};
 use crate::problem::Problem;
 
 const LONGEST_WAIT_SECONDS: u64 = 60;
@@ -30,11 +31,10 @@ pub struct PullQuery {
 pub async fn pull(
     State(hub): State<Arc<Hub>>,
     agent: AgentCaller,
-    Path(id): Path<String>,
-    Query(query): Query<PullQuery>,
+    MessagePath(id): MessagePath,
+    Params(query): Params<PullQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
     let known = Known::from_request(&query, &headers)?;
     let wait = parse_wait(query.wait.as_deref())?;
     drop((query, headers));
@@ -67,8 +67,10 @@ impl Known {
     }
 
     fn covers(&self, pulled: &Pulled) -> bool {
-        let same_tag = self.etag.as_ref().is_some_and(|etag| *etag == etag_text(pulled));
-        same_tag || self.since.is_some_and(|since| pulled.changed_at() <= since)
+        let current = etag_text(pulled);
+        let tags = self.etag.as_deref().unwrap_or_default().split(',').map(str::trim);
+        let has_current = tags.into_iter().any(|tag| tag == "*" || tag.trim_start_matches("W/") == current);
+        has_current || self.since.is_some_and(|since| pulled.changed_at() <= since)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_core::limits::check_comment;
 use countersign_core::{Command, Outcome, Rejection, Verdict};
@@ -18,18 +18,18 @@ use serde_json::{Map, Value, json};
 use crate::app::Hub;
 use crate::auth::AnyCaller;
 use crate::body;
+use crate::extract::MessagePath;
 use crate::problem::Problem;
 
 pub async fn resolve(
     State(hub): State<Arc<Hub>>,
     AnyCaller(principal): AnyCaller,
-    Path(id): Path<String>,
+    MessagePath(id): MessagePath,
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     if let Principal::Agent { id } = &principal {
         hub.rate_limit.check(id)?;
     }
-    let id: MessageId = id.parse().map_err(|_| Problem::no_message())?;
     let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
     let asked = match parse(&bytes) {
         Ok(asked) => asked,

@@ -7,11 +7,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use countersign_core::Rejection;
-use countersign_core::audit::{Entry, sha256_hex};
+use countersign_core::audit::Entry;
 use countersign_core::limits::check_idempotency_key;
 use countersign_core::message::{Callback, Status};
-use countersign_protocol::a2h::{Envelope, Kind, Priority, payload_hash};
+use countersign_core::{Digest, Rejection};
+use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, Priority, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::{NewMessage, Submission, content_text};
@@ -65,8 +65,8 @@ async fn prepare(hub: &Hub, envelope: &Envelope, arrived: &Arrived) -> Result<Ne
     let received_at = hub.store.clock().now();
     let content = translate::content(envelope)?;
     hub.config.limits.check(&content)?;
-    if let Some(state) = json::raw_field(&arrived.wire, "state")? {
-        hub.config.limits.check_state(state)?;
+    if envelope.has_state {
+        hub.config.limits.check_state(json::raw_field(&arrived.wire, "state")?.unwrap_or_default())?;
     }
     if let Some(key) = &envelope.idempotency_key {
         check_idempotency_key(key)?;
@@ -99,9 +99,9 @@ async fn prepare(hub: &Hub, envelope: &Envelope, arrived: &Arrived) -> Result<Ne
             at: received_at,
             actor: format!("agent:{}", envelope.agent.id),
             event: "submitted".to_owned(),
-            content_sha256: sha256_hex(content.as_bytes()),
-            resolution_sha256: String::new(),
-            prev_hash: String::new(),
+            content_sha256: Some(Digest::of(content.as_bytes())),
+            resolution_sha256: None,
+            prev_hash: None,
         },
         content,
         id,
@@ -137,7 +137,8 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
         let message = format!(
             "no secret {name} is registered; the owner sets it with `countersign secret set {agent_id} {name}`"
         );
-        return Err(Problem::invalid(format!("{place}.auth"), message));
+        let field = if auth.scheme == AuthScheme::Hmac { "secret_ref" } else { "token_ref" };
+        return Err(Problem::invalid(format!("{place}.auth.{field}"), message));
     }
     Ok(())
 }

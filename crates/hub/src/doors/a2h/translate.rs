@@ -87,7 +87,7 @@ pub fn callback(envelope: &Envelope, legacy: LegacyPush) -> Result<Option<Callba
         (None, None) => (None, ""),
     };
     let Some(asked) = asked.filter(|callback| callback.mode == CallbackMode::Push) else { return Ok(None) };
-    check_signing(envelope.version, legacy)?;
+    check_signing(envelope, legacy)?;
     let url = asked.url.clone().unwrap_or_default();
     let host = callback_host(&url).map_err(|reason| Problem::invalid(format!("{place}.callback.url"), reason))?;
     let auth = asked.auth.as_ref();
@@ -95,12 +95,13 @@ pub fn callback(envelope: &Envelope, legacy: LegacyPush) -> Result<Option<Callba
     Ok(Some(Callback { url, host, auth }))
 }
 
-fn check_signing(version: Version, legacy: LegacyPush) -> Result<(), Problem> {
+fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem> {
+    let version = envelope.version;
     let refuse = |message: String| Err(Problem::VersionNotSupported { message });
     match (version.push_signing(), legacy) {
         (Some(PushSigning::Payload), _) => Ok(()),
         (Some(PushSigning::Context), LegacyPush::Negotiate) => {
-            tracing::warn!(%version, "a push was asked for whose signature does not cover the answer");
+            tracing::warn!(agent = envelope.agent.id, %version, "a push was asked for whose signature does not cover the answer");
             Ok(())
         }
         (Some(PushSigning::Context), LegacyPush::Reject) => refuse(format!(

@@ -56,6 +56,41 @@ impl Op for AddPersonToken {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    Removed,
+    NotThere,
+    /// Without an owner nobody could administer the hub again.
+    LastOwner,
+}
+
+/// Ends the account and every token of it. What the person decided stays decided.
+pub struct RemovePerson {
+    pub name: String,
+    pub actor: String,
+}
+
+impl Op for RemovePerson {
+    type Out = Removal;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Removal, StoreError> {
+        const OTHER_OWNERS: &str = "SELECT 1 FROM person WHERE role = 'owner' AND name <> ?1 LIMIT 1";
+        const FORGET: &str = "DELETE FROM credential WHERE kind IN ('person', 'signin') AND subject = ?1";
+        let name = [(&self.name).into()];
+        if x.row("SELECT 1 FROM person WHERE name = ?1", &name).await?.is_none() {
+            return Ok(Removal::NotThere);
+        }
+        if x.row(OTHER_OWNERS, &name).await?.is_none() {
+            return Ok(Removal::LastOwner);
+        }
+        x.exec("DELETE FROM person WHERE name = ?1", &name).await?;
+        x.exec(FORGET, &name).await?;
+        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.removed", now).await?;
+        Ok(Removal::Removed)
+    }
+}
+
 pub struct ListPeople;
 
 impl Op for ListPeople {

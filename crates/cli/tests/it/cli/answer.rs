@@ -1,0 +1,78 @@
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+async fn answered(hub: &Hub, bot: &Agent, envelope: Value, args: &[&str]) -> Value {
+    let id = bot.accepted(&envelope).await;
+    let words: Vec<&str> = ["answer", &id].into_iter().chain(args.iter().copied()).collect();
+    hub.cli(&words).ok();
+    bot.outcome(&id).await["response"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_question_can_be_answered() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut editable = ma2h(select("bot"), "0.6");
+    editable["request"]["permissions"] = json!({"allow_edit": true});
+    for (envelope, args, resolution, value) in [
+        (ask("bot"), &["approve"][..], "answered", json!("approve")),
+        (ask("bot"), &["deny", "--comment", "not yet"], "answered", json!("deny")),
+        (select("bot"), &["green"], "answered", json!("green")),
+        (editable, &["--text", "purple, please"], "answered", json!("purple, please")),
+        (
+            input("bot"),
+            &[r#"{"reason":"tests pass","retries":2}"#],
+            "answered",
+            json!({"reason": "tests pass", "retries": 2}),
+        ),
+        (ask("bot"), &["--decline"], "declined", json!(null)),
+        (task("bot"), &["--complete", "--comment", "done"], "completed", json!(null)),
+        (task("bot"), &["--dismiss"], "dismissed", json!(null)),
+    ] {
+        let response = answered(&hub, &bot, envelope, args).await;
+        assert_eq!(response["resolution"], resolution, "{args:?}");
+        assert_eq!(response["response"]["value"], value, "{args:?}");
+        assert_eq!(response["response"]["actor"], "human:owner");
+        if let Some(at) = args.iter().position(|&arg| arg == "--comment") {
+            assert_eq!(response["response"]["comment"], args[at + 1]);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_for_machines_says_what_became_of_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let said = hub.cli(&["answer", &id, "approve", "--json"]).json();
+    let response = bot.pull(&id).await["response"].clone();
+    assert_eq!(said, json!({"id": id, "status": "answered", "resolution_id": response["resolution_id"]}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_does_not_fit_is_an_error_and_changes_nothing() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&select("bot")).await;
+    hub.cli(&["answer", &id, "purple"]).fails(1);
+    hub.cli(&["answer", &id, "--text", "purple"]).fails(1);
+    hub.cli(&["answer", &id, "--complete"]).fails(1);
+    hub.cli(&["answer", &id]).fails(2);
+    hub.cli(&["answer", &id, "blue", "--decline"]).fails(2);
+    let form = bot.accepted(&input("bot")).await;
+    let said = hub.cli(&["answer", &form, r#"{"retries":1}"#]).fails(1);
+    assert!(said.contains("reason"), "it names what is missing: {said}");
+    assert_eq!(bot.pull(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_answer_is_told_the_first() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.cli(&["answer", &id, "approve"]).ok();
+    let said = hub.cli(&["answer", &id, "deny"]).fails(1);
+    assert!(said.contains("answered"), "{said}");
+    hub.cli(&["answer", "msg_00000000000000000000000000", "approve"]).fails(1);
+}

@@ -1,0 +1,64 @@
+//! How a command finds its hub, and what it says when there is none.
+
+use crate::harness::*;
+
+#[test]
+fn without_a_hub_a_command_says_so() {
+    let scratch = Scratch::new();
+    for args in [&["inbox"][..], &["inbox", "--json"], &["agent", "list"], &["show", "msg_1"]] {
+        let mut command = countersign(&scratch.home());
+        command.args(args).arg("--data").arg(scratch.data());
+        let said = Process::spawn(command, "").finish().fails(1);
+        assert!(said.contains("countersign"), "it says how to start one: {said}");
+    }
+    assert!(!scratch.data().exists(), "looking for a hub makes nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_was_killed_is_told_apart_from_one_that_answers() {
+    let mut hub = Hub::start().await;
+    hub.kill();
+    assert!(hub.data().join("hub.json").exists(), "nobody was there to remove it");
+    hub.cli(&["inbox"]).fails(1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_name_another_hub_and_another_person() {
+    let hub = Hub::start().await;
+    let alice = hub.person("alice", "resolver").await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
+    let as_alice = |args: &[&str], token: &str| {
+        let mut command = countersign(&hub.scratch().home());
+        command.args(args).env("COUNTERSIGN_URL", &hub.url).env("COUNTERSIGN_TOKEN", token);
+        Process::spawn(command, "").finish()
+    };
+    assert_eq!(as_alice(&["inbox", "--json"], &alice.token).json()[0]["id"], id.as_str());
+    as_alice(&["agent", "list"], &alice.token).fails(1);
+    as_alice(&["inbox"], "nonsense").fails(1);
+    as_alice(&["answer", &id, "approve"], &alice.token).ok();
+    assert_eq!(bot.pull(&id).await["response"]["response"]["actor"], "human:alice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_go_to_stderr_with_a_code() {
+    let hub = Hub::start().await;
+    hub.agent("bot").await;
+    for (args, code) in [
+        (&["agent", "add", "bot"][..], 1),
+        (&["agent", "add", "bot", "--json"], 1),
+        (&["agent", "remove", "nobody"], 1),
+        (&["agent", "rotate", "nobody"], 1),
+        (&["show", "msg_00000000000000000000000000"], 1),
+        (&["show", "nonsense"], 1),
+        (&["person", "token", "nobody"], 1),
+        (&["secret", "set", "nobody", "x", "--value", "y"], 1),
+        (&["secret", "remove", "bot", "nothing"], 1),
+        (&["agent", "explode"], 2),
+        (&["agent", "add"], 2),
+        (&["person", "add", "x", "--role", "king"], 2),
+        (&["nonsense"], 2),
+    ] {
+        hub.cli(args).fails(code);
+    }
+}

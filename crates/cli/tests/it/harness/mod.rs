@@ -1,0 +1,20 @@
+//! Everything a test needs to drive the real binary from outside: a hub of its own, its HTTP API, its command line,
+//! a scripted callback receiver, and a second opinion on signatures.
+
+mod api;
+mod envelope;
+mod hub;
+mod patience;
+mod process;
+mod receiver;
+mod scratch;
+mod signature;
+
+pub use api::{Api, Reply};
+pub use envelope::*;
+pub use hub::{Agent, Hub, Setup};
+pub use patience::{eventually, within};
+pub use process::{Process, Ran, countersign};
+pub use receiver::{Act, Push, Receiver};
+pub use scratch::Scratch;
+pub use signature::{Signed, ed25519_holds, signed, standard_webhooks_holds};

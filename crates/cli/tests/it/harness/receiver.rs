@@ -1,0 +1,165 @@
+//! An agent's callback endpoint that does as it is told. Written on bare TCP, so that it can also misbehave:
+//! never answer, never stop answering, point elsewhere.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::patience::within;
+
+#[derive(Clone, Debug)]
+pub enum Act {
+    Status(u16),
+    Redirect(String),
+    /// Takes the request and never answers.
+    Hang,
+    /// Answers 200 with a body that has no end.
+    Endless,
+    /// Closes the connection without a word.
+    HangUp,
+}
+
+/// One request that reached the receiver.
+#[derive(Clone, Debug)]
+pub struct Push {
+    pub path: String,
+    pub headers: HashMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl Push {
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("a pushed body is JSON")
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    pub fn resolution_id(&self) -> String {
+        self.json()["resolution_id"].as_str().expect("a resolution_id").to_owned()
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    next: HashMap<String, VecDeque<Act>>,
+    otherwise: Option<Act>,
+}
+
+pub struct Receiver {
+    port: u16,
+    script: Arc<Mutex<Script>>,
+    pushes: watch::Receiver<Vec<Push>>,
+}
+
+impl Receiver {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("a bound address").port();
+        let script = Arc::new(Mutex::new(Script::default()));
+        let (sender, pushes) = watch::channel(Vec::new());
+        let (acts, sender) = (script.clone(), Arc::new(sender));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, acts.clone(), sender.clone()));
+            }
+        });
+        Self { port, script, pushes }
+    }
+
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.host())
+    }
+
+    /// What the next requests to `path` get; afterwards, and everywhere else, 200.
+    pub fn script(&self, path: &str, acts: &[Act]) {
+        self.script.lock().unwrap().next.entry(path.to_owned()).or_default().extend(acts.iter().cloned());
+    }
+
+    /// What every unscripted request gets from now on.
+    pub fn otherwise(&self, act: Act) {
+        self.script.lock().unwrap().otherwise = Some(act);
+    }
+
+    pub fn seen(&self) -> Vec<Push> {
+        self.pushes.borrow().clone()
+    }
+
+    pub async fn until(&self, what: &str, enough: impl FnMut(&Vec<Push>) -> bool) -> Vec<Push> {
+        let mut pushes = self.pushes.clone();
+        within(what, pushes.wait_for(enough)).await.expect("the receiver runs").clone()
+    }
+
+    /// The pushes to `path`, once there are `count`.
+    pub async fn at(&self, path: &str, count: usize) -> Vec<Push> {
+        let of_path = |all: &Vec<Push>| all.iter().filter(|push| push.path == path).cloned().collect::<Vec<_>>();
+        let all = self.until(&format!("{count} pushes to {path}"), |all| of_path(all).len() >= count).await;
+        of_path(&all)
+    }
+}
+
+async fn serve(stream: TcpStream, script: Arc<Mutex<Script>>, pushes: Arc<watch::Sender<Vec<Push>>>) {
+    let mut stream = BufReader::new(stream);
+    while let Some(push) = read_request(&mut stream).await {
+        let act = {
+            let mut script = script.lock().unwrap();
+            let scripted = script.next.get_mut(&push.path).and_then(VecDeque::pop_front);
+            scripted.or_else(|| script.otherwise.clone()).unwrap_or(Act::Status(200))
+        };
+        pushes.send_modify(|all| all.push(push));
+        let head = match act {
+            Act::Status(status) => format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n"),
+            Act::Redirect(to) => format!("HTTP/1.1 302 x\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"),
+            Act::Endless => return drip(stream).await,
+            Act::Hang => return std::future::pending().await,
+            Act::HangUp => return,
+        };
+        if stream.get_mut().write_all(head.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn drip(mut stream: BufReader<TcpStream>) {
+    let head = "HTTP/1.1 200 x\r\ntransfer-encoding: chunked\r\n\r\n";
+    let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
+    let mut sent = stream.get_mut().write_all(head.as_bytes()).await;
+    while sent.is_ok() {
+        sent = stream.get_mut().write_all(chunk.as_bytes()).await;
+    }
+}
+
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Push> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok().filter(|&read| read > 0)?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = HashMap::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).await.ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(Push { path, headers, body })
+}

@@ -1,0 +1,111 @@
+//! A second opinion on signatures: built from the protocol's description on another canonicaliser than the hub's.
+
+use aws_lc_rs::{digest, hmac, signature};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+
+use super::Push;
+
+/// A pushed response with the parts of its signature header and the text that was signed.
+pub struct Signed {
+    pub jti: String,
+    pub t: String,
+    pub kid: Option<String>,
+    pub signatures: Vec<String>,
+    pub canonical: Vec<u8>,
+}
+
+/// Reads the header of `family` and rebuilds what a verifier of that family and version signs.
+#[track_caller]
+pub fn signed(push: &Push, family: &str, callback_url: &str) -> Signed {
+    let header = push.header(&format!("{family}-signature"));
+    let pairs: Vec<(&str, &str)> = header.split(',').filter_map(|pair| pair.trim().split_once('=')).collect();
+    let all = |key: &str| pairs.iter().filter(|pair| pair.0 == key).map(|pair| pair.1.to_owned()).collect::<Vec<_>>();
+    let one = |key: &str| all(key).into_iter().next();
+    let (t, jti) = (one("t").expect("t in the header"), one("jti").expect("jti in the header"));
+    let context = context(&push.json(), family, callback_url, &t, &jti);
+    let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
+    Signed { jti, t, kid: one("kid"), signatures: all("v1"), canonical }
+}
+
+fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -> Value {
+    let version_key = format!("{family}_version");
+    let version = body[&version_key].as_str().expect("the version of the family");
+    let mut context = json!({
+        "callback_url": callback_url,
+        "id": body["in_reply_to"],
+        "in_reply_to": body["in_reply_to"],
+        "jti": jti,
+        "resolution": body["resolution"],
+        "resolution_id": body["resolution_id"],
+        "resolved_at": body["response"]["resolved_at"],
+        "t": t,
+    });
+    context[&version_key] = json!(version);
+    // Up to 0.2 the answer itself was not covered.
+    if version != "0.2" {
+        let payload = json!({"response": body["response"], "state": body["state"]});
+        let canonical = serde_json_canonicalizer::to_vec(&payload).expect("a canonical payload");
+        context["payload_sha256"] = json!(hex(digest::digest(&digest::SHA256, &canonical).as_ref()));
+    }
+    context
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Signed {
+    /// Whether one of the signatures is the HMAC by `key`.
+    pub fn holds(&self, key: &str) -> bool {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+        let due = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
+        self.signatures.contains(&due)
+    }
+}
+
+/// Whether the Standard Webhooks headers verify with `signing_key` over the raw body.
+pub fn standard_webhooks_holds(push: &Push, signing_key: &str) -> bool {
+    let secret = signing_key.strip_prefix("whsec_").and_then(|text| STANDARD.decode(text).ok());
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.expect("a signing key whsec_<base64>"));
+    let due = format!("v1,{}", STANDARD.encode(hmac::sign(&key, &standard_webhooks_content(push))));
+    push.header("webhook-signature").split(' ').any(|given| given == due)
+}
+
+fn standard_webhooks_content(push: &Push) -> Vec<u8> {
+    let head = format!("{}.{}.", push.header("webhook-id"), push.header("webhook-timestamp"));
+    [head.as_bytes(), &push.body].concat()
+}
+
+/// Whether both the A2H signature and the `v1a` Standard Webhooks signature are by the Ed25519 `public_key`.
+pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
+    let key = signature::UnparsedPublicKey::new(&signature::ED25519, public_key);
+    let a2h = signed.signatures.iter().filter_map(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    let webhook = push.header("webhook-signature").split(' ').filter_map(|text| text.strip_prefix("v1a,"));
+    let mut webhook = webhook.filter_map(|text| STANDARD.decode(text).ok());
+    let content = standard_webhooks_content(push);
+    a2h.into_iter().any(|bytes| key.verify(&signed.canonical, &bytes).is_ok())
+        && webhook.any(|bytes| key.verify(&content, &bytes).is_ok())
+}
+
+#[test]
+fn the_second_opinion_agrees_with_the_published_vector() {
+    let body = json!({
+        "a2h_version": "0.2", "in_reply_to": "msg_01HZXASK0001", "resolution_id": "res_01HZXR3SOLVE",
+        "resolution": "answered", "response": {"resolved_at": "2026-06-04T15:48:30Z"},
+    });
+    let header = "t=1749050910,jti=jti_01HZX7Q9Z3DEMOFIX,v1=IbLbIhbpTXUH9_MQvsvsBilbYcAw7Q2YVe3x6QXTcUY";
+    let headers = [("a2h-signature".to_owned(), header.to_owned())].into();
+    let push = Push { path: "/a2h/resume".to_owned(), headers, body: body.to_string().into_bytes() };
+    let signed = signed(&push, "a2h", "https://deploybot.example/a2h/resume");
+    assert!(signed.holds("a2h-test-secret-key-0123456789ab"));
+    assert!(!signed.holds("a2h-test-secret-key-0123456789ac"));
+}
+
+#[test]
+fn the_digest_of_nothing_is_the_published_one() {
+    let canonical = serde_json_canonicalizer::to_vec(&json!({"response": null, "state": null})).expect("canonical");
+    let digest = hex(digest::digest(&digest::SHA256, &canonical).as_ref());
+    assert_eq!(digest, "f8e362f091afdac944ab8f6a17e234c1662f1e39f846c0242824d0abc07b440c");
+}

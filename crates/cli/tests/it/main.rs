@@ -1,0 +1,17 @@
+//! Promises of the real binary, kept from outside: every test starts its own hub on its own data and talks to it over
+//! HTTP and the command line, with nothing replaced.
+
+mod auth;
+mod cli;
+mod crash;
+mod discovery;
+mod harness;
+mod hostile;
+mod limits;
+mod logs;
+mod pull;
+mod push;
+mod race;
+mod resolve;
+mod startup;
+mod submit;

@@ -1,0 +1,4 @@
+//! Fetching a message and its answer.
+
+mod state;
+mod wait;

@@ -1,0 +1,129 @@
+//! Many at once on one message: one outcome, and everybody hears of it.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::harness::*;
+
+const CROWD: usize = 64;
+/// Milliseconds until the raced instant: enough to submit all that races towards it, also on a busy machine.
+const HORIZON: i64 = 5000;
+
+/// Sends all requests as nearly at once as two cores allow, and returns who got what.
+async fn stampede(requests: Vec<(bool, reqwest::RequestBuilder)>) -> Vec<(bool, Reply)> {
+    let start = std::sync::Arc::new(tokio::sync::Barrier::new(requests.len()));
+    let mut crowd = JoinSet::new();
+    for (cancels, request) in requests {
+        let start = start.clone();
+        crowd.spawn(async move {
+            start.wait().await;
+            (cancels, Api::send(request).await)
+        });
+    }
+    within("the stampede", crowd.join_all()).await
+}
+
+fn crowd(id: &str, bot: &Api, people: &[&Api]) -> Vec<(bool, reqwest::RequestBuilder)> {
+    let request = |nth: usize| {
+        if nth % 3 == 2 {
+            return (true, bot.post_request(&format!("/v1/messages/{id}/cancel"), ""));
+        }
+        let body = match nth % 4 {
+            0 => json!({"resolution": "answered", "value": "approve"}),
+            1 => json!({"resolution": "answered", "value": "deny", "comment": format!("voice {nth}")}),
+            _ => json!({"resolution": "declined"}),
+        };
+        let person = people[nth % people.len()];
+        (false, person.post_request(&format!("/v1/messages/{id}/resolve"), body.to_string()))
+    };
+    (0..CROWD).map(request).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_hear_the_outcome() {
+    let hub = Setup::pushing().start().await;
+    let receiver = Receiver::start().await;
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    let alice = hub.person("alice", "resolver").await;
+    let people = [&hub.owner, &*alice];
+    for round in 0..12 {
+        let path = format!("/{round}");
+        let envelope = resolvers(push_to(ask("bot"), &receiver.url(&path)), &["human:owner", "human:alice"]);
+        let id = bot.accepted(&envelope).await;
+        let replies = stampede(crowd(&id, &bot, &people)).await;
+        let outcome = bot.pull(&id).await;
+        let status = outcome["status"].as_str().unwrap();
+        let mut winners = BTreeSet::new();
+        for (cancels, reply) in &replies {
+            match (cancels, reply.status) {
+                (true, 200) => assert_eq!(status, "cancelled", "{}", reply.text()),
+                (false, 200) => assert!(winners.insert(reply.json()["resolution_id"].as_str().unwrap().to_owned())),
+                _ => reply.refused_as_terminal(&id, status),
+            }
+        }
+        let resolution_id = outcome["response"]["resolution_id"].as_str().unwrap().to_owned();
+        let resolved = replies.iter().filter(|(cancels, reply)| !cancels && reply.status == 200).count();
+        assert_eq!(resolved, usize::from(status != "cancelled"), "round {round}: one winner");
+        assert!(winners.iter().all(|winner| *winner == resolution_id), "{winners:?} and {resolution_id}");
+        let pushed: BTreeSet<String> = receiver.at(&path, 1).await.iter().map(Push::resolution_id).collect();
+        assert_eq!(pushed, BTreeSet::from([resolution_id]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_racing_the_expiry_agree_on_one_outcome() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let now = jiff::Timestamp::now().as_millisecond();
+    let due = async |millis: i64| {
+        let mut envelope = ask("bot");
+        envelope["expires_at"] = json!(jiff::Timestamp::from_millisecond(now + millis).unwrap().to_string());
+        envelope["request"]["default_on_expire"] = json!("deny");
+        bot.accepted(&envelope).await
+    };
+    // The end of each witness is the signal to answer a batch, so that answers come before, at and after the instant.
+    let mut batches = JoinSet::new();
+    for early in [400, 200, 100, 50, 0] {
+        let witness = due(HORIZON - early).await;
+        let mut ids = vec![];
+        for _ in 0..8 {
+            ids.push(due(HORIZON).await);
+        }
+        let (bot, owner) = (Api::clone(&bot), hub.owner.clone());
+        batches.spawn(async move {
+            bot.outcome(&witness).await;
+            for id in ids {
+                let reply = owner.answer(&id, "approve").await;
+                let outcome = bot.outcome(&id).await;
+                if reply.status == 200 {
+                    assert_eq!(reply.json()["resolution_id"], outcome["response"]["resolution_id"]);
+                    assert_eq!(outcome["response"]["response"]["value"], "approve");
+                } else {
+                    reply.refused_as_terminal(&id, "expired");
+                    assert_eq!(outcome["response"]["response"]["value"], "deny");
+                }
+            }
+        });
+    }
+    within("all batches", batches.join_all()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_complete_a_task_one_wins() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&task("bot")).await;
+    let body =
+        |nth: usize| json!({"resolution": if nth.is_multiple_of(2) { "completed" } else { "dismissed" }}).to_string();
+    let path = format!("/v1/messages/{id}/resolve");
+    let requests = (0..CROWD).map(|nth| (false, hub.owner.post_request(&path, body(nth)))).collect();
+    let replies = stampede(requests).await;
+    let outcome = bot.pull(&id).await;
+    assert_eq!(replies.iter().filter(|(_, reply)| reply.status == 200).count(), 1);
+    for (_, reply) in replies.iter().filter(|(_, reply)| reply.status != 200) {
+        reply.refused_as_terminal(&id, outcome["status"].as_str().unwrap());
+    }
+}

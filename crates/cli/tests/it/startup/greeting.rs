@@ -1,0 +1,118 @@
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::{Hub, Process, Setup};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_line_to_paste() {
+    let hub = Hub::start().await;
+    let said = hub.process().stdout_with("curl").await;
+    assert!(said.contains(&hub.url), "the address: {said}");
+    let links: Vec<&str> = said.split_whitespace().filter(|word| word.starts_with("http")).collect();
+    let sign_in =
+        links.iter().find(|link| link.starts_with(&format!("{}/", hub.url)) && link.len() > hub.url.len() + 20);
+    assert!(sign_in.is_some(), "a sign-in link with a secret in it: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sign_in_link_works_once() {
+    let hub = Hub::start().await;
+    let said = hub.process().stdout_with("/signin/").await;
+    let link = said.split_whitespace().find(|word| word.contains("/signin/")).expect("the link").to_owned();
+    for _ in 0..2 {
+        assert_eq!(hub.anonymous().get(&link).await.status, 200, "looking at it, as link previews do, uses nothing up");
+    }
+    let first = hub.anonymous().post_bytes(&link, "").await;
+    assert_eq!(first.status, 200, "{}", first.text());
+    let page = first.text();
+    let token = page.split(['<', '>', ' ']).find(|word| word.starts_with("csp_")).expect("a token on the page");
+    hub.anonymous().bearer(token).get("/v1/admin/status").await.expect(200);
+    let second = hub.anonymous().post_bytes(&link, "").await;
+    assert_eq!(second.status, 410, "{}", second.text());
+    let guessed = hub.anonymous().post_bytes(&format!("{}/signin/css_guess", hub.url), "").await;
+    assert!(!guessed.text().contains("csp_"), "{}", guessed.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_printed_line_makes_an_agent_ask_something() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: curl is not installed");
+        return;
+    }
+    let hub = Hub::start().await;
+    let said = hub.process().stdout_with("curl").await;
+    let line = said.lines().find(|line| line.contains("curl ")).expect("a line with curl").trim();
+    let line = line.trim_start_matches("$ ");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    Process::spawn(shell, "").finish().ok();
+    let inbox = hub.cli(&["inbox", "--json"]).json();
+    assert_eq!(inbox.as_array().map(Vec::len), Some(1), "one question in the inbox: {inbox}");
+    assert_eq!(inbox[0]["can_answer"], Value::Bool(true), "and the owner may answer it: {inbox}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_stops_the_hub_cleanly() {
+    for signal in ["INT", "TERM"] {
+        let hub = Hub::start().await;
+        hub.process().signal(signal);
+        let data = hub.data();
+        let (ran, _scratch) = hub.into_finished();
+        assert_eq!(ran.code, 0, "SIG{signal}: {ran:?}");
+        assert!(!data.join("hub.json").exists(), "hub.json goes away with a clean stop");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_releases_those_who_wait() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&crate::harness::ask("bot")).await;
+    let waiting = tokio::spawn({
+        let request = bot.request(reqwest::Method::GET, &format!("/v1/messages/{id}?wait=60"));
+        async move { request.send().await.map(|reply| reply.status().as_u16()) }
+    });
+    // A finished exchange on the same connection pool shows that the hub has had time to accept the waiter.
+    bot.pull(&id).await;
+    assert_eq!(hub.interrupt().code(), Some(0), "the stop does not wait for a minute of long-poll");
+    let _ = crate::harness::within("the waiter is let go", waiting).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_accepted_before_a_clean_stop_is_there_after_it() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&crate::harness::ask("bot")).await;
+    hub.interrupt();
+    hub.restart().await;
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    hub.owner.answer(&id, "approve").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_taken_default_port_gives_way_to_a_free_one_and_the_hub_says_so() {
+    let first = Setup::default().on_the_default_address().start().await;
+    let second = Setup::default().on_the_default_address().start().await;
+    if !first.url.ends_with(":7422") {
+        eprintln!("7422 is taken on this machine: only the fallback is tested");
+    }
+    assert_ne!(second.url, first.url);
+    let said = second.process().stdout_with(&second.url).await;
+    assert!(
+        format!("{said}{}", second.process().output()).contains("7422"),
+        "it names the port it did not get: {said}"
+    );
+    second.owner.healthy().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_subcommand_the_hub_serves() {
+    let scratch = crate::harness::Scratch::new();
+    let mut command = crate::harness::countersign(&scratch.home());
+    command.args(["--listen", "127.0.0.1:0", "--data"]).arg(scratch.data());
+    let process = Process::spawn(command, "");
+    process.stdout_with("http://127.0.0.1:").await;
+    process.signal("TERM");
+    assert_eq!(process.finish().code, 0);
+}

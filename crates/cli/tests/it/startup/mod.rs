@@ -1,0 +1,6 @@
+//! What happens between typing the command and the first question.
+
+mod files;
+mod greeting;
+mod refusals;
+mod tls;

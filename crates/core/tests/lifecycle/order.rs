@@ -1,0 +1,70 @@
+//! Where several things are wrong at once, the caller hears of the same one first every time:
+//! is there a question, may you, does the verb fit, does the value fit, is it still open, is it in time.
+
+use countersign_core::question::Ask;
+use countersign_core::{Actor, Command, Matter, Rejection, Verdict};
+use serde_json::json;
+
+use crate::scene::*;
+
+fn mallory() -> Actor {
+    Actor::human("mallory")
+}
+
+fn nonsense(actor: Actor) -> Command {
+    by(actor, Verdict::Answered(json!("perhaps")))
+}
+
+#[test]
+fn the_kind_comes_before_the_caller() {
+    let refused = decided(&notify(), by(mallory(), Verdict::Declined), EARLY);
+    assert!(matches!(refused, Err(Rejection::NotApplicable(_))));
+}
+
+#[test]
+fn the_caller_comes_before_verb_and_value() {
+    for command in [by(mallory(), Verdict::Completed(None)), nonsense(mallory())] {
+        assert_eq!(decided(&ask(), command, EARLY), Err(Rejection::NotAuthorized("human:mallory".to_owned())));
+    }
+}
+
+#[test]
+fn a_withdrawn_affordance_comes_before_the_value() {
+    let mute = message(Matter::Ask(Ask { may_respond: false, ..confirm() }));
+    assert_eq!(fault(decided(&mute, nonsense(alice()), EARLY)), "resolution");
+}
+
+#[test]
+fn a_stranger_learns_nothing_from_a_resolved_message() {
+    let over = resolved(&ask(), answer("approve"), EARLY);
+    for now in [EARLY, LATE] {
+        let refused = decided(&over, by(mallory(), Verdict::Declined), now);
+        assert_eq!(refused, Err(Rejection::NotAuthorized("human:mallory".to_owned())));
+    }
+}
+
+#[test]
+fn verb_and_value_come_before_the_outcome_of_others() {
+    let over = resolved(&ask(), decline(), EARLY);
+    assert_eq!(fault(decided(&over, complete(), EARLY)), "resolution");
+    assert_eq!(fault(decided(&over, nonsense(alice()), EARLY)), "value");
+    let done = resolved(&task(), complete(), EARLY);
+    assert!(matches!(decided(&done, Command::Cancel, EARLY), Err(Rejection::NotApplicable(_))));
+}
+
+#[test]
+fn what_is_wrong_in_itself_does_not_even_expire_an_overdue_message() {
+    assert_eq!(fault(decided(&ask(), nonsense(alice()), LATE)), "value");
+    assert_eq!(fault(decided(&ask(), dismiss(), LATE)), "resolution");
+    assert!(matches!(decided(&ask(), by(mallory(), Verdict::Declined), LATE), Err(Rejection::NotAuthorized(_))));
+}
+
+#[test]
+fn the_outcome_comes_before_the_clock() {
+    let over = resolved(&ask(), answer("approve"), EARLY);
+    for now in [EARLY, LATE] {
+        for command in [Command::Expire, Command::Cancel, decline()] {
+            assert!(matches!(decided(&over, command, now), Err(Rejection::AlreadyTerminal { .. })));
+        }
+    }
+}

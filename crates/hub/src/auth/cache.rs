@@ -1,0 +1,72 @@
+//! Who a token stands for, remembered.
+//!
+//! Every call is authenticated, and every commit makes the readers of the database start from cold pages; without this the
+//! look-up would be the dearest part of a small request.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use countersign_core::access::Principal;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::credential::Authenticate;
+use countersign_store::{Store, StoreError};
+
+use super::hash_token;
+
+/// Beyond this the cache starts anew; hubs with more callers than this pay a look-up now and then.
+const MOST_ENTRIES: usize = 20_000;
+
+#[derive(Default)]
+pub struct CredentialCache {
+    known: RwLock<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Counts the times the cache was cleared, so that a look-up that began before does not put back what it found.
+    generation: u64,
+    entries: HashMap<[u8; 32], Entry>,
+}
+
+struct Entry {
+    principal: Principal,
+    expires_at: Option<Timestamp>,
+}
+
+impl CredentialCache {
+    pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
+        let hash = hash_token(token);
+        let now = store.clock().now();
+        let generation = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            match known.entries.get(&hash) {
+                Some(entry) if entry.expires_at.is_none_or(|expires_at| now <= expires_at) => {
+                    return Ok(Some(entry.principal.clone()));
+                }
+                Some(_) | None => known.generation,
+            }
+        };
+        let Some(credential) = store.run(Authenticate { hash }).await? else { return Ok(None) };
+        let entry = Entry { principal: credential.principal.clone(), expires_at: credential.expires_at };
+        self.remember(hash, entry, generation);
+        Ok(Some(credential.principal))
+    }
+
+    fn remember(&self, hash: [u8; 32], entry: Entry, generation: u64) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.generation != generation {
+            return;
+        }
+        if known.entries.len() >= MOST_ENTRIES {
+            known.entries.clear();
+        }
+        known.entries.insert(hash, entry);
+    }
+
+    /// Call it after every commit that adds, ends or removes a credential.
+    pub fn clear(&self) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.generation += 1;
+        known.entries.clear();
+    }
+}

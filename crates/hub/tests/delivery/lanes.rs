@@ -1,0 +1,116 @@
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use countersign_core::delivery::Track;
+
+use crate::receiver::{Act, Receiver};
+use crate::stage::{Stage, Wish, counted, settings};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_hangs_does_not_delay_another() {
+    let (stage, slow, good) = (Stage::new().await, Receiver::start().await, Receiver::start().await);
+    slow.otherwise(Act::Hang);
+    let outbox = stage.outbox(settings()).await;
+    for _ in 0..12 {
+        stage.oblige(&slow.url()).await;
+        outbox.wake(&slow.host());
+    }
+    slow.until("the slow one is busy", |seen| seen.pushes.len() == 4).await;
+    for _ in 0..20 {
+        stage.oblige(&good.url()).await;
+        outbox.wake(&good.host());
+    }
+    good.pushes(20).await;
+    counted(&outbox, "all good ones", |counts| counts.delivered == 20).await;
+    assert_eq!(slow.seen().pushes.len(), 4, "no more at once than a host may have");
+    outbox.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_without_end_is_cut_and_counted_by_its_status() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    receiver.script(&[Act::Endless, Act::Stall]);
+    stage.oblige(&receiver.url()).await;
+    stage.oblige(&receiver.url()).await;
+    let outbox = stage.outbox(settings()).await;
+    counted(&outbox, "both delivered", |counts| counts.delivered == 2).await;
+    receiver.until("the endless one is cut off", |seen| seen.cut_off == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_carries_many_pushes() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    for _ in 0..50 {
+        stage.oblige(&receiver.url()).await;
+    }
+    let outbox = stage.outbox(settings()).await;
+    counted(&outbox, "all delivered", |counts| counts.delivered == 50).await;
+    let seen = receiver.seen();
+    assert_eq!(seen.pushes.len(), 50);
+    assert!(seen.connections <= 8, "{} connections for four pushes at a time", seen.connections);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_wake_up_is_lost_when_a_lane_is_about_to_end() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let outbox = stage.outbox(settings()).await;
+    for nth in 1..=300 {
+        stage.oblige(&receiver.url()).await;
+        outbox.wake(&receiver.host());
+        // The push has arrived, its settlement has not: the lane ends about when the next wake-up comes.
+        receiver.pushes(nth).await;
+    }
+    counted(&outbox, "all delivered", |counts| counts.delivered == 300).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let outbox = stage.outbox(settings()).await;
+    let first = stage.oblige(&receiver.url()).await;
+    outbox.wake(&receiver.host());
+    receiver.pushes(1).await;
+    outbox.stop(Duration::from_secs(20)).await;
+    assert_eq!(stage.delivery(&first).await.track, Track::Delivered, "settled before the stop returned");
+    let second = stage.oblige(&receiver.url()).await;
+    outbox.wake(&receiver.host());
+    let successor = stage.outbox(settings()).await;
+    counted(&successor, "met by the successor", |counts| counts.delivered == 1).await;
+    assert_eq!(stage.delivery(&second).await.track, Track::Delivered);
+    assert_eq!(outbox.counts().delivered, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_cut_off_is_met_after_a_restart() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    receiver.otherwise(Act::Hang);
+    let mut ids = vec![];
+    for _ in 0..10 {
+        ids.push(stage.oblige(&receiver.url()).await);
+    }
+    let outbox = stage.outbox(settings()).await;
+    receiver.until("the lane is full", |seen| seen.pushes.len() == 4).await;
+    outbox.stop(Duration::ZERO).await;
+    for id in &ids {
+        let delivery = stage.delivery(id).await;
+        assert_eq!((delivery.track, delivery.attempts), (Track::Pending, 0), "a cut attempt does not count");
+    }
+    receiver.otherwise(Act::Status(200));
+    let successor = stage.outbox(settings()).await;
+    counted(&successor, "all met", |counts| counts.delivered == 10).await;
+    let pushes = receiver.seen().pushes;
+    let told: BTreeSet<String> = pushes.iter().map(|push| push.json()["in_reply_to"].to_string()).collect();
+    assert_eq!((pushes.len(), told.len()), (14, 10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_obligation_committed_before_the_start_needs_no_wake_up() {
+    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let id = stage.oblige_as(&receiver.url(), Wish { state: Some("{\"k\":1.0}"), ..Wish::default() }).await;
+    let outbox = stage.outbox(settings()).await;
+    counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
+    let push = receiver.pushes(1).await.remove(0);
+    assert_eq!(push.header("content-type"), "application/json");
+    assert!(String::from_utf8_lossy(&push.body).contains("\"state\":{\"k\":1.0}"), "the state in its own spelling");
+    assert_eq!(push.json()["in_reply_to"], id.as_str());
+}

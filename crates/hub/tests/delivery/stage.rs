@@ -1,0 +1,201 @@
+//! A store with an agent in it, and resolutions that have to be brought somewhere.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use countersign_core::audit::Entry;
+use countersign_core::delivery::Schedule;
+use countersign_core::message::{Callback, CallbackAuth};
+use countersign_core::question::{Ask, approve_or_deny};
+use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Verdict};
+use countersign_hub::config::{LegacyPush, PushSettings};
+use countersign_hub::delivery::{DeliveryCounts, Lookup, Outbox, SystemLookup, callback_host};
+use countersign_protocol::a2h::{Agent, AuthScheme, Kind, Priority};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_store::Store;
+use countersign_store::clock::{Clock, SystemClock};
+use countersign_store::model::{Application, Delivery, NewMessage, Proposal, SignatureAlg, Submission, content_text};
+use countersign_store::ops::admin::agents::AddAgent;
+use countersign_store::ops::admin::callbacks::PutHost;
+use countersign_store::ops::admin::secrets::PutSecret;
+use countersign_store::ops::apply::Apply;
+use countersign_store::ops::deliver::Deliveries;
+use countersign_store::ops::submit::Submit;
+use serde_json::json;
+use uuid::Uuid;
+
+pub const SIGNING_KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const OWNER: &str = "human:owner";
+
+/// Generous, because the machine may be busy; a passing test never comes near it.
+pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
+    match tokio::time::timeout(Duration::from_secs(30), future).await {
+        Ok(output) => output,
+        Err(_) => panic!("gave up waiting: {what}"),
+    }
+}
+
+/// Retries at once, loopback open: what most tests want.
+pub fn settings() -> PushSettings {
+    PushSettings {
+        legacy: LegacyPush::Negotiate,
+        schedule: Schedule {
+            max_attempts: 5,
+            max_duration: Duration::from_secs(3600),
+            first_retry: Duration::from_millis(1),
+        },
+        attempt_timeout: Duration::from_secs(20),
+        per_host_concurrency: 4,
+        allow_loopback: true,
+    }
+}
+
+pub struct Stage {
+    pub store: Arc<Store>,
+    dir: PathBuf,
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// What an agent asked for: where to, under which version, with which credential and state.
+#[derive(Clone, Default)]
+pub struct Wish {
+    pub family: Option<&'static str>,
+    pub version: Option<&'static str>,
+    pub auth: Option<(AuthScheme, &'static str)>,
+    pub state: Option<&'static str>,
+}
+
+impl Stage {
+    pub async fn new() -> Self {
+        Self::with(Arc::new(SystemClock), SignatureAlg::HmacSha256).await
+    }
+
+    pub async fn with(clock: Arc<dyn Clock>, signature_alg: SignatureAlg) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("countersign-delivery-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let dir = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        let store = Arc::new(Store::open_sqlite(&dir.join("hub.db"), clock).unwrap());
+        let (id, signing_key) = ("bot".to_owned(), SIGNING_KEY.to_owned());
+        let add = AddAgent { id, signature_alg, token_hash: [1; 32], signing_key, actor: OWNER.to_owned() };
+        assert!(store.run(add).await.unwrap());
+        Self { store, dir }
+    }
+
+    pub async fn approve(&self, host: &str) {
+        let (agent_id, host, actor) = ("bot".to_owned(), host.to_owned(), OWNER.to_owned());
+        assert!(self.store.run(PutHost { agent_id, host, approve: true, actor }).await.unwrap().is_some());
+    }
+
+    pub async fn secret(&self, name: &str, value: &str) {
+        let (agent_id, name, value) = ("bot".to_owned(), name.to_owned(), value.to_owned());
+        assert!(self.store.run(PutSecret { agent_id, name, value, actor: OWNER.to_owned() }).await.unwrap());
+    }
+
+    pub async fn outbox(&self, settings: PushSettings) -> Arc<Outbox> {
+        self.outbox_with(settings, Arc::new(SystemLookup::default())).await
+    }
+
+    pub async fn outbox_with(&self, settings: PushSettings, lookup: Arc<dyn Lookup>) -> Arc<Outbox> {
+        let outbox = Outbox::with_resolver(Arc::clone(&self.store), settings, lookup).unwrap();
+        outbox.start().await.unwrap();
+        outbox
+    }
+
+    /// An answered ask whose resolution has to be pushed to `url`, on a host that is approved.
+    pub async fn oblige(&self, url: &str) -> MessageId {
+        self.oblige_as(url, Wish::default()).await
+    }
+
+    pub async fn oblige_as(&self, url: &str, wish: Wish) -> MessageId {
+        let host = callback_host(url).unwrap();
+        self.approve(&host).await;
+        self.resolve(self.submit(url, &host, &wish).await).await
+    }
+
+    /// An open ask that wants its answer pushed.
+    pub async fn submit(&self, url: &str, host: &str, wish: &Wish) -> MessageId {
+        let id = MessageId::from_uuid(Uuid::now_v7());
+        let now = self.store.clock().now();
+        let content = content_text(&content()).unwrap();
+        let auth = wish.auth.map(|(scheme, name)| CallbackAuth { scheme, reference: name.to_owned() });
+        let callback = Callback { url: url.to_owned(), host: host.to_owned(), auth };
+        let (family, version) = (wish.family.unwrap_or("a2h"), wish.version.unwrap_or("0.3"));
+        let source = json!({"door": "a2h", "family": family, "version": version, "run_id": "run-1"});
+        let message = NewMessage {
+            id: id.clone(),
+            agent_id: "bot".to_owned(),
+            kind: Kind::Ask,
+            rank: 1,
+            received_at: now,
+            expires_at: None,
+            idempotency_key: None,
+            payload_sha256: [0; 32],
+            source: source.to_string(),
+            callback: Some(serde_json::to_string(&callback).unwrap()),
+            wire: wish.state.map_or("{}".to_owned(), |state| format!("{{\"state\":{state}}}")),
+            audit: Entry {
+                subject: id.to_string(),
+                at: now,
+                actor: "agent:bot".to_owned(),
+                event: "submitted".to_owned(),
+                content_sha256: Some(Digest::of(content.as_bytes())),
+                resolution_sha256: None,
+                prev_hash: None,
+            },
+            content,
+        };
+        assert_eq!(self.store.run(Submit { message, max_open: i64::MAX }).await.unwrap(), Submission::Created);
+        id
+    }
+
+    pub async fn resolve(&self, message_id: MessageId) -> MessageId {
+        let (actor, verdict) = (Actor::human("owner"), Verdict::Answered(json!("approve")));
+        let command = Command::Resolve { actor, verdict, comment: None };
+        let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
+        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id };
+        let applied = self.store.run(Apply(proposal)).await.unwrap();
+        assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
+        message_id
+    }
+
+    pub async fn delivery(&self, id: &MessageId) -> Delivery {
+        let all = self.store.run(Deliveries { track: None, limit: 10_000 }).await.unwrap();
+        all.into_iter().find(|delivery| delivery.message_id == *id).unwrap()
+    }
+}
+
+fn content() -> Content {
+    let question = Question::Confirm { options: approve_or_deny(), allow_edit: false };
+    let ask = Ask { question, may_respond: true, may_decline: true, default_on_expire: None };
+    let agent = Agent {
+        id: "bot".to_owned(),
+        run_id: "run-1".to_owned(),
+        runtime: "test".to_owned(),
+        project: None,
+        labels: Default::default(),
+    };
+    Content {
+        agent,
+        title: "Deploy?".to_owned(),
+        body: None,
+        priority: Priority::Normal,
+        tags: vec![],
+        context: vec![],
+        sensitive: false,
+        matter: Matter::Ask(ask),
+        resolvers: vec![Actor::human("owner")],
+    }
+}
+
+/// Waits until the outbox has settled what the test is about.
+pub async fn counted(outbox: &Outbox, what: &str, enough: impl FnMut(&DeliveryCounts) -> bool) -> DeliveryCounts {
+    *within(what, outbox.watch_counts().wait_for(enough)).await.unwrap()
+}

@@ -1,0 +1,149 @@
+use countersign_protocol::id::MessageId;
+use countersign_store::model::Settlement;
+use countersign_store::ops::deliver::Settle;
+use serde_json::{Value, json};
+
+use super::agents::{NOWHERE, submitted};
+use super::envelope::ask;
+use crate::call::{Call, get, post};
+use crate::scene::{Scene, Seen};
+
+pub async fn admin(seen: &Seen) {
+    let scene = Scene::new(seen).await;
+    agents(&scene).await;
+    callbacks(&scene).await;
+    secrets(&scene).await;
+    people(&scene).await;
+    let id = deliveries(&scene).await;
+    audit(&scene, &id).await;
+    keys(&scene).await;
+    let status = scene.json(200, get("/v1/admin/status").by(&scene.owner)).await;
+    assert!(status["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty()), "{status}");
+}
+
+fn by_owner<'a>(scene: &Scene, path: &'a str, body: &Value) -> Call<'a> {
+    post(path).by(&scene.owner).json(body)
+}
+
+async fn agents(scene: &Scene) {
+    const AGENTS: &str = "/v1/admin/agents";
+    let call = |path, body: Value| by_owner(scene, path, &body);
+    scene.expect(201, call(AGENTS, json!({"id": "team/new", "signature_alg": "ed25519"}))).await;
+    scene.expect(409, call(AGENTS, json!({"id": "bot"}))).await;
+    scene.expect(422, call(AGENTS, json!({"id": "two words"}))).await;
+    scene.expect(400, call(AGENTS, json!({"id": "x", "signature_alg": "rot13"}))).await;
+    let rotate = "/v1/admin/agents/rotate";
+    scene.expect(200, call(rotate, json!({"id": "team/new"}))).await;
+    scene.expect(404, call(rotate, json!({"id": "nobody"}))).await;
+    scene.expect(422, call(rotate, json!({"id": "bot", "overlap_seconds": 7_776_001}))).await;
+    let agents = scene.json(200, get(AGENTS).by(&scene.owner)).await;
+    assert_eq!(agents["agents"][1]["tokens"], 2, "both tokens are valid during the overlap: {agents}");
+    let remove = "/v1/admin/agents/remove";
+    scene.expect(200, call(remove, json!({"id": "team/new"}))).await;
+    scene.expect(404, call(remove, json!({"id": "team/new"}))).await;
+}
+
+async fn callbacks(scene: &Scene) {
+    const CALLBACKS: &str = "/v1/admin/callbacks";
+    const APPROVE: &str = "/v1/admin/callbacks/approve";
+    const REMOVE: &str = "/v1/admin/callbacks/remove";
+    let binding = |agent: &str, host: &str| json!({"agent_id": agent, "host": host});
+    let call = |path, body: Value| by_owner(scene, path, &body);
+    scene.expect(201, call(CALLBACKS, binding("bot", "hooks.example"))).await;
+    scene.expect(200, call(APPROVE, binding("bot", "hooks.example"))).await;
+    scene.expect(200, call(APPROVE, binding("bot", "[2606:4700::1]:8443"))).await;
+    let again = scene.json(201, call(CALLBACKS, binding("bot", "hooks.example"))).await;
+    assert_eq!(again["state"], "approved");
+    for path in [CALLBACKS, APPROVE, REMOVE] {
+        scene.expect(404, call(path, binding("nobody", "hooks.example"))).await;
+        scene.expect(422, call(path, binding("bot", "no host"))).await;
+    }
+    scene.expect(200, call(REMOVE, binding("bot", "[2606:4700::1]:8443"))).await;
+    for query in ["agent_id=bot", "agent_id=nobody"] {
+        scene.expect(200, get(CALLBACKS).by(&scene.owner).query(query)).await;
+    }
+}
+
+async fn secrets(scene: &Scene) {
+    const SECRETS: &str = "/v1/admin/secrets";
+    const REMOVE: &str = "/v1/admin/secrets/remove";
+    let call = |path, body: Value| by_owner(scene, path, &body);
+    let secret = |agent: &str, value: &str| json!({"agent_id": agent, "name": "env:HOOK", "value": value});
+    scene.expect(200, call(SECRETS, secret("bot", "s3cret"))).await;
+    scene.expect(404, call(SECRETS, secret("nobody", "s3cret"))).await;
+    scene.expect(422, call(SECRETS, secret("bot", "two\nlines"))).await;
+    let listed = scene.json(200, get(SECRETS).by(&scene.owner)).await;
+    assert_eq!(listed["secrets"].as_array().map(Vec::len), Some(1));
+    let name = json!({"agent_id": "bot", "name": "env:HOOK"});
+    scene.expect(200, call(REMOVE, name.clone())).await;
+    scene.expect(404, call(REMOVE, name)).await;
+}
+
+async fn people(scene: &Scene) {
+    const PEOPLE: &str = "/v1/admin/people";
+    const TOKEN: &str = "/v1/admin/people/token";
+    const REMOVE: &str = "/v1/admin/people/remove";
+    let call = |path, body: Value| by_owner(scene, path, &body);
+    let added = scene.json(201, call(PEOPLE, json!({"name": "ben"}))).await;
+    assert_eq!(added["role"], "resolver");
+    scene.expect(409, call(PEOPLE, json!({"name": "ann", "role": "viewer"}))).await;
+    scene.expect(422, call(PEOPLE, json!({"name": "two words"}))).await;
+    scene.expect(400, call(PEOPLE, json!({"name": "carl", "role": "king"}))).await;
+    scene.expect(200, call(TOKEN, json!({"name": "ben"}))).await;
+    scene.expect(404, call(TOKEN, json!({"name": "nobody"}))).await;
+    scene.expect(200, call(REMOVE, json!({"name": "ben"}))).await;
+    scene.expect(404, call(REMOVE, json!({"name": "ben"}))).await;
+    scene.expect(422, call(REMOVE, json!({"name": "owner"}))).await;
+    scene.expect(200, get(PEOPLE).by(&scene.owner)).await;
+}
+
+/// One delivery in each state it can be in; the outbox is not started, so none changes by itself.
+async fn deliveries(scene: &Scene) -> String {
+    const DELIVERIES: &str = "/v1/admin/deliveries";
+    const RETRY: &str = "/v1/admin/deliveries/retry";
+    let push = json!({"mode": "confirm", "callback": {"mode": "push", "url": "https://hooks.example/x"}});
+    let id = submitted(scene, &ask("push", push)).await;
+    let answer = json!({"resolution": "answered", "value": "deny"});
+    scene.expect(200, post("/v1/messages/{id}/resolve").by(&scene.ann).at(&id).json(&answer)).await;
+    shown(scene, &id, "pending").await;
+    settle(scene, &id, Settlement::Failed { reason: "answered 404".to_owned() }).await;
+    shown(scene, &id, "failed").await;
+    scene.expect(200, by_owner(scene, RETRY, &json!({ "id": id }))).await;
+    settle(scene, &id, Settlement::Delivered).await;
+    shown(scene, &id, "delivered").await;
+    scene.expect(404, by_owner(scene, RETRY, &json!({ "id": id }))).await;
+    scene.expect(404, by_owner(scene, RETRY, &json!({ "id": NOWHERE }))).await;
+    let all = scene.json(200, get(DELIVERIES).by(&scene.owner).query("limit=5")).await;
+    assert_eq!(all["deliveries"].as_array().map(Vec::len), Some(1));
+    scene.expect(400, get(DELIVERIES).by(&scene.owner).query("state=lost")).await;
+    id
+}
+
+async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
+    let message_id: MessageId = id.parse().expect("an id");
+    scene.store.run(Settle { message_id, settlement }).await.expect("the store works");
+}
+
+async fn shown(scene: &Scene, id: &str, state: &str) {
+    let query = format!("state={state}");
+    let listed = scene.json(200, get("/v1/admin/deliveries").by(&scene.owner).query(&query)).await;
+    assert_eq!(listed["deliveries"][0]["message_id"], id);
+    let item = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(id)).await;
+    assert_eq!(item["delivery"]["state"], state);
+}
+
+async fn audit(scene: &Scene, id: &str) {
+    const AUDIT: &str = "/v1/admin/audit";
+    for (subject, count) in [(id, 2), ("human:ann", 1), ("hub", 1), ("nobody", 0)] {
+        let trail = scene.json(200, get(AUDIT).by(&scene.owner).query(&format!("id={subject}"))).await;
+        assert_eq!(trail["entries"].as_array().map(Vec::len), Some(count), "{subject}");
+    }
+    scene.expect(400, get(AUDIT).by(&scene.owner)).await;
+}
+
+async fn keys(scene: &Scene) {
+    const ROTATE: &str = "/v1/admin/keys/rotate";
+    let keys = scene.json(200, by_owner(scene, ROTATE, &json!({}))).await;
+    assert_eq!(keys["keys"].as_array().map(Vec::len), Some(2), "old and new are published");
+    scene.expect(422, by_owner(scene, ROTATE, &json!({"overlap_seconds": 7_776_001}))).await;
+}

@@ -1,0 +1,42 @@
+//! What every route of a kind has in common: no credential, the wrong one, a body that is none.
+
+use super::agents::{NOWHERE, submitted};
+use super::envelope::confirm;
+use crate::call::{Call, get, post};
+use crate::document::Document;
+use crate::scene::{Scene, Seen};
+
+pub async fn refusals(seen: &Seen) {
+    let scene = Scene::new(seen).await;
+    let id = submitted(&scene, &confirm("refusals")).await;
+    let document = Document::read();
+    for (method, path) in document.operations() {
+        let operation = document.operation(method, path);
+        let call = || if method == "get" { get(path).at(NOWHERE) } else { post(path).at(NOWHERE) };
+        if operation["security"].as_array().is_some_and(|ways| ways.len() == 2) && path != "/metrics" {
+            scene.expect(401, call()).await;
+            scene.expect(401, call().header("x-api-key", "csa_nonsense")).await;
+            wrong_credential(&scene, call(), path).await;
+        }
+        if operation["requestBody"].is_object() {
+            let right = if path.starts_with("/v1/admin") { &scene.owner } else { &scene.bot };
+            let call = || post(path).at(&id).by(right);
+            for body in [&b"{"[..], b"[]", b"{\"a\":1,\"a\":2}", b"\xff"] {
+                scene.expect(400, call().raw(body)).await;
+            }
+            scene.expect(422, call().raw(&vec![b' '; 2 * 1024 * 1024])).await;
+        }
+    }
+}
+
+/// A good token of somebody whom the call is not for. Everybody may list and, if named, resolve.
+async fn wrong_credential(scene: &Scene, call: Call<'_>, path: &str) {
+    let token = match path {
+        "/v1/messages/{id}/resolve" => return,
+        "/v1/messages" if call.method == "get" => return,
+        _ if path.starts_with("/v1/admin") => &scene.ann,
+        _ if path.starts_with("/v1/inbox") => &scene.bot,
+        _ => &scene.owner,
+    };
+    scene.expect(403, call.by(token)).await;
+}

@@ -1,0 +1,43 @@
+//! Holds `openapi.json` against the hub it describes: addresses, statuses, headers, bodies, error codes.
+
+mod broken;
+mod call;
+mod document;
+mod drive;
+mod scene;
+mod text;
+
+use std::collections::BTreeSet;
+
+use document::Document;
+use scene::Seen;
+
+/// What no caller can bring about at will: a body that takes half a minute, a store that fails (see `broken`), an agent
+/// that is removed between the look at its token and the write.
+fn is_out_of_reach(method: &str, path: &str, status: u16) -> bool {
+    let race = (method, path, status) == ("post", "/v1/callbacks", 404);
+    let stopping = path == "/ready";
+    race || status == 408 || (status == 503 && !stopping)
+}
+
+#[tokio::test]
+async fn every_documented_status_is_given_and_every_given_one_is_documented() {
+    let seen = Seen::default();
+    drive::public(&seen).await;
+    drive::agents(&seen).await;
+    drive::people(&seen).await;
+    drive::admin(&seen).await;
+    drive::refusals(&seen).await;
+    let document = Document::read();
+    let promised: BTreeSet<(String, String, u16)> = document
+        .operations()
+        .flat_map(|(method, path)| {
+            let statuses = document.statuses(method, path);
+            statuses.into_iter().map(move |status| (method.to_owned(), path.to_owned(), status))
+        })
+        .filter(|(method, path, status)| !is_out_of_reach(method, path, *status))
+        .collect();
+    // A reply with an undocumented status fails where it is made; here is what was promised and never came.
+    let missing: Vec<_> = promised.difference(&seen.all()).cloned().collect();
+    assert!(missing.is_empty(), "documented, but never given: {missing:#?}");
+}

@@ -1,0 +1,141 @@
+//! What every engine does alike: functions over a store that begins empty and a clock that stands still.
+
+pub mod agents;
+pub mod apply;
+pub mod audit;
+pub mod callbacks;
+pub mod credentials;
+pub mod deliveries;
+pub mod history;
+pub mod inbox;
+pub mod keys;
+pub mod parcels;
+pub mod people;
+pub mod purge;
+pub mod race;
+pub mod secrets;
+pub mod submit;
+pub mod sweep;
+
+/// The list of all behaviours, handed to an engine's macro. One that is missing here is dead code and fails the lint.
+macro_rules! behaviours {
+    ($on_engine:ident) => {
+        $on_engine! {
+            submit:
+                a_message_comes_back_as_it_was_sent
+                a_notify_is_delivered_at_once
+                the_same_payload_under_a_key_gets_its_first_id_and_current_status
+                another_payload_under_a_key_conflicts
+                a_key_belongs_to_one_agent
+                a_notify_is_replayed_like_any_other
+                without_a_key_everything_is_new
+                an_agent_at_its_depth_is_told_so
+                a_replay_needs_no_place_of_its_own
+                resolving_frees_a_place
+                an_earlier_submit_is_found_by_its_key;
+            apply:
+                every_command_reaches_its_outcome
+                an_outcome_is_kept_whole
+                an_unknown_message_is_not_found
+                a_refusal_leaves_no_trace
+                the_first_outcome_stands
+                an_answer_at_the_very_expiry_wins
+                late_answer_loses_to_the_default
+                a_late_cancel_makes_the_expiry_happen
+                nothing_expires_early;
+            race:
+                sixty_four_rivals_have_one_winner
+                submits_under_one_key_make_one_message
+                submits_at_once_keep_to_the_depth;
+            audit:
+                a_message_leaves_its_submission_and_its_outcome
+                a_chain_of_entries_holds_together
+                an_entry_names_the_content_and_the_resolution
+                what_operators_do_is_chained_too
+                an_unknown_subject_has_no_trail;
+            inbox:
+                urgent_comes_first_then_the_longest_waiting
+                the_arrival_counts_and_not_the_id
+                pages_have_no_gap_and_no_duplicate
+                a_cursor_outlives_the_message_it_names
+                only_what_is_open_waits_there;
+            history:
+                the_newest_comes_first
+                pages_have_no_gap_and_no_duplicate
+                it_is_read_by_agent_and_by_status
+                it_tells_how_a_delivery_stands;
+            sweep:
+                a_message_is_overdue_only_after_its_expiry
+                the_longest_overdue_comes_first
+                the_next_expiry_is_that_of_an_open_message
+                the_store_says_when_it_can_be_written;
+            purge:
+                a_purged_message_is_gone
+                a_key_is_free_again
+                the_trail_stays
+                the_delivery_goes
+                only_what_ended_before_the_instant_goes
+                it_takes_the_oldest_first_and_stops_at_its_limit
+                a_notify_ages_from_its_arrival;
+            deliveries:
+                the_obligation_comes_with_the_resolution
+                every_outcome_has_to_be_brought
+                without_a_callback_nothing_is_owed
+                a_claim_is_a_lease
+                a_claim_is_for_one_host_and_takes_the_longest_due
+                two_claimants_never_share_an_obligation
+                after_a_crash_claims_are_due_at_once
+                a_delivered_obligation_is_over
+                a_failed_attempt_may_be_the_last
+                a_failed_attempt_may_be_repeated
+                a_person_may_start_another_round
+                another_round_is_only_for_what_failed
+                a_list_keeps_to_its_limit;
+            parcels:
+                a_parcel_holds_all_that_an_attempt_needs
+                there_is_no_parcel_without_something_to_bring
+                a_host_is_approved_by_its_name_for_every_port
+                a_host_is_approved_by_name_and_port_for_that_port
+                an_approval_belongs_to_one_agent
+                the_named_secret_is_that_of_the_agent
+                keys_come_newest_first_until_the_old_ones_retire;
+            credentials:
+                a_token_stands_for_its_agent
+                a_token_stands_for_its_person
+                an_unknown_token_stands_for_nobody
+                a_token_ends_after_its_last_millisecond
+                a_sign_in_link_works_once
+                a_sign_in_link_works_until_it_expires
+                a_sign_in_link_is_no_token
+                a_label_holds_one_credential;
+            agents:
+                an_id_is_taken_once
+                the_list_counts_what_is_valid
+                a_rotation_keeps_the_old_token_for_the_overlap
+                a_second_rotation_never_lengthens_the_first
+                rotating_nobody_does_nothing
+                a_removed_agent_can_do_nothing
+                a_removed_agent_leaves_its_messages
+                an_agent_that_returns_finds_its_open_messages_counted;
+            people:
+                a_name_is_taken_once
+                a_person_may_hold_several_tokens
+                the_list_names_actor_and_role;
+            callbacks:
+                a_registered_host_waits_for_approval
+                an_approved_host_stays_approved
+                a_removed_host_is_not_approved
+                hosts_are_listed_by_agent
+                a_host_needs_an_agent;
+            secrets:
+                a_secret_is_listed_by_name_only
+                a_secret_is_replaced
+                a_removed_secret_is_gone
+                a_secret_needs_an_agent;
+            keys:
+                the_newest_hub_key_comes_first
+                a_hub_key_is_published_until_it_retires;
+        }
+    };
+}
+pub(crate) use behaviours;

@@ -1,0 +1,116 @@
+use countersign_core::message::Status;
+use countersign_core::{Command, State};
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use countersign_store::model::{Application, Found, Submission};
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::deliver::{ClaimDue, Deliveries, LoadParcel, PendingHosts};
+use countersign_store::ops::list::{History, Inbox};
+use countersign_store::ops::pull::{Pull, View};
+use countersign_store::ops::submit::FindEarlier;
+use countersign_store::ops::sweep::{OldestResolved, Purge};
+
+use super::audit::assert_chained;
+use crate::scene::*;
+
+async fn purge(store: &Store, resolved_before: Timestamp) -> u64 {
+    store.run(Purge { resolved_before, limit: 100 }).await.unwrap()
+}
+
+async fn is_gone(store: &Store, number: u64) -> bool {
+    match store.run(Pull(message_id(number))).await.unwrap() {
+        Some(Found::Gone { agent_id }) => agent_id == BUILDER,
+        Some(Found::Live(_)) => false,
+        None => panic!("a purged message is not unknown"),
+    }
+}
+
+pub async fn a_purged_message_is_gone(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted_and_resolved(store, &Draft::ask(1)).await;
+    assert_eq!(purge(store, at(1)).await, 1);
+    assert!(is_gone(store, 1).await);
+    let view = store.run(View(message_id(1))).await.unwrap();
+    assert!(matches!(view, Some(Found::Gone { agent_id }) if agent_id == BUILDER));
+    for command in [answer("approve"), Command::Cancel, Command::Expire] {
+        assert!(matches!(apply(store, &message_id(1), command).await, Application::Gone));
+    }
+    for agent_id in [None, Some(BUILDER.to_owned())] {
+        let history = History { agent_id, status: None, before: None, limit: 10 };
+        assert!(store.run(history).await.unwrap().is_empty());
+    }
+    assert_eq!(purge(store, at(1)).await, 0, "there is nothing left to empty");
+}
+
+pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let keyed = |number, payload| Draft { key: Some("deploy"), payload, ..Draft::ask(number) };
+    submitted_and_resolved(store, &keyed(1, 0)).await;
+    assert_eq!(submit(store, &keyed(2, 1)).await, Submission::Conflict);
+    purge(store, at(1)).await;
+    let find = || FindEarlier { agent_id: BUILDER.to_owned(), key: "deploy".to_owned() };
+    assert_eq!(store.run(find()).await.unwrap(), None);
+    submitted(store, &keyed(2, 1)).await;
+    let replay = Submission::Replayed { id: message_id(2), status: Status::Open };
+    assert_eq!(submit(store, &keyed(3, 1)).await, replay);
+}
+
+pub async fn the_trail_stays(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted_and_resolved(store, &Draft::ask(1)).await;
+    let trail = || Trail { subject: message_id(1).to_string() };
+    let before = store.run(trail()).await.unwrap();
+    purge(store, at(1)).await;
+    let after = store.run(trail()).await.unwrap();
+    assert_chained(&after);
+    assert_eq!(format!("{after:?}"), format!("{before:?}"));
+}
+
+pub async fn the_delivery_goes(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted_and_resolved(store, &Draft::pushed(1)).await;
+    purge(store, at(1)).await;
+    assert!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().is_empty());
+    assert!(store.run(PendingHosts).await.unwrap().is_empty());
+    let claim = ClaimDue { host: HOST.to_owned(), limit: 10, lease: std::time::Duration::from_secs(1) };
+    assert!(store.run(claim).await.unwrap().is_empty());
+    assert!(store.run(LoadParcel(message_id(1))).await.unwrap().is_none());
+}
+
+pub async fn only_what_ended_before_the_instant_goes(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for (number, millis) in [(1, 10), (2, 20)] {
+        clock.set(at(millis));
+        submitted_and_resolved(store, &Draft::ask(number)).await;
+    }
+    submitted(store, &Draft::ask(3)).await;
+    assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(10)));
+    assert_eq!(purge(store, at(10)).await, 0, "at the very instant it stays");
+    assert_eq!(purge(store, at(11)).await, 1);
+    assert_eq!((is_gone(store, 1).await, is_gone(store, 2).await), (true, false));
+    assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(20)));
+    assert_eq!(purge(store, at(9_999)).await, 1);
+    assert_eq!(store.run(OldestResolved).await.unwrap(), None);
+    assert_eq!(pulled(store, &message_id(3)).await.state, State::Open, "what is open waits as long as it has to");
+    assert_eq!(store.run(Inbox { after: None, limit: 10 }).await.unwrap().len(), 1);
+    assert_eq!(open_count(store, BUILDER).await, 1);
+}
+
+pub async fn it_takes_the_oldest_first_and_stops_at_its_limit(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for (number, millis) in [(1, 30), (2, 10), (3, 20)] {
+        clock.set(at(millis));
+        submitted_and_resolved(store, &Draft::task(number)).await;
+    }
+    assert_eq!(store.run(Purge { resolved_before: at(99), limit: 2 }).await.unwrap(), 2);
+    assert_eq!((is_gone(store, 1).await, is_gone(store, 2).await, is_gone(store, 3).await), (false, true, true));
+}
+
+pub async fn a_notify_ages_from_its_arrival(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted(store, &Draft::notify(1)).await;
+    assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(0)));
+    assert_eq!(purge(store, at(1)).await, 1);
+    assert!(is_gone(store, 1).await);
+}

@@ -1,0 +1,132 @@
+use countersign_core::State;
+use countersign_core::message::{Outcome, Status};
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use countersign_store::model::Submission;
+use countersign_store::ops::pull::{Pull, View};
+use countersign_store::ops::submit::FindEarlier;
+
+use crate::scene::*;
+
+fn replayed(number: u64, status: Status) -> Submission {
+    Submission::Replayed { id: message_id(number), status }
+}
+
+pub async fn a_message_comes_back_as_it_was_sent(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for draft in [Draft { expires_at: Some(at(60_000)), ..Draft::pushed(1) }, Draft::task(2)] {
+        let id = submitted(store, &draft).await;
+        let pulled = pulled(store, &id).await;
+        assert_eq!((pulled.id.clone(), pulled.agent_id.as_str(), pulled.rev), (id.clone(), BUILDER, 1));
+        assert_eq!((pulled.received_at, pulled.expires_at, pulled.changed_at()), (at(0), draft.expires_at, at(0)));
+        assert_eq!((pulled.state, pulled.source), (State::Open, draft.source()));
+        assert_eq!(pulled.wire, draft.wire(), "byte for byte");
+
+        let item = viewed(store, &id).await;
+        assert_eq!(item.message.content, draft.content());
+        assert_eq!((item.message.callback, item.message.expires_at), (draft.callback, draft.expires_at));
+        assert_eq!((item.message.id, item.message.state, item.delivery), (id, State::Open, None));
+    }
+    assert_eq!(open_count(store, BUILDER).await, 2);
+}
+
+pub async fn a_notify_is_delivered_at_once(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let id = submitted(store, &Draft::notify(1)).await;
+    assert_eq!(pulled(store, &id).await.state, State::Delivered);
+    assert_eq!(open_count(store, BUILDER).await, 0);
+}
+
+pub async fn the_same_payload_under_a_key_gets_its_first_id_and_current_status(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let id = submitted(store, &Draft { key: Some("deploy"), ..Draft::ask(1) }).await;
+    let again = Draft { key: Some("deploy"), ..Draft::ask(2) };
+    assert_eq!(submit(store, &again).await, replayed(1, Status::Open));
+    resolved(store, &id, answer("approve")).await;
+    assert_eq!(submit(store, &again).await, replayed(1, Status::Resolved(Outcome::Answered)));
+    assert!(store.run(Pull(again.id())).await.unwrap().is_none(), "a replay stores nothing");
+    assert_eq!(open_count(store, BUILDER).await, 0);
+}
+
+pub async fn another_payload_under_a_key_conflicts(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted(store, &Draft { key: Some("deploy"), ..Draft::ask(1) }).await;
+    let other = Draft { key: Some("deploy"), payload: 1, ..Draft::ask(2) };
+    assert_eq!(submit(store, &other).await, Submission::Conflict);
+    assert!(store.run(View(other.id())).await.unwrap().is_none(), "a conflict stores nothing");
+    assert_eq!(open_count(store, BUILDER).await, 1);
+}
+
+pub async fn a_key_belongs_to_one_agent(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    add_agent(store, TESTER).await;
+    submitted(store, &Draft { key: Some("deploy"), ..Draft::ask(1) }).await;
+    submitted(store, &Draft { key: Some("deploy"), payload: 1, agent: TESTER, ..Draft::ask(2) }).await;
+}
+
+pub async fn a_notify_is_replayed_like_any_other(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted(store, &Draft { key: Some("news"), ..Draft::notify(1) }).await;
+    let again = Draft { key: Some("news"), ..Draft::notify(2) };
+    assert_eq!(submit(store, &again).await, replayed(1, Status::Delivered));
+    assert_eq!(submit(store, &Draft { payload: 1, ..again }).await, Submission::Conflict);
+    assert_eq!(open_count(store, BUILDER).await, 0);
+}
+
+pub async fn without_a_key_everything_is_new(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=3 {
+        submitted(store, &Draft::ask(number)).await;
+    }
+    assert_eq!(open_count(store, BUILDER).await, 3);
+}
+
+pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    add_agent(store, TESTER).await;
+    for draft in [Draft::ask(1), Draft::task(2)] {
+        assert_eq!(submit_within(store, &draft, 2).await, Submission::Created);
+    }
+    for draft in [Draft::ask(3), Draft::task(3), Draft { key: Some("new"), ..Draft::ask(3) }] {
+        assert_eq!(submit_within(store, &draft, 2).await, Submission::TooManyOpen);
+    }
+    assert!(store.run(Pull(message_id(3))).await.unwrap().is_none(), "a refusal stores nothing");
+    assert_eq!(open_count(store, BUILDER).await, 2);
+    // A notify waits for nobody, and the depth of one agent is no concern of another.
+    assert_eq!(submit_within(store, &Draft::notify(4), 2).await, Submission::Created);
+    assert_eq!(submit_within(store, &Draft { agent: TESTER, ..Draft::ask(5) }, 2).await, Submission::Created);
+}
+
+pub async fn a_replay_needs_no_place_of_its_own(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let first = Draft { key: Some("deploy"), ..Draft::ask(1) };
+    assert_eq!(submit_within(store, &first, 1).await, Submission::Created);
+    let again = Draft { number: 2, ..first };
+    assert_eq!(submit_within(store, &again, 1).await, replayed(1, Status::Open));
+    assert_eq!(submit_within(store, &Draft { payload: 1, ..again }, 1).await, Submission::Conflict);
+    assert_eq!(open_count(store, BUILDER).await, 1);
+}
+
+pub async fn resolving_frees_a_place(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let first = Draft { expires_at: Some(at(10)), ..Draft::ask(1) };
+    assert_eq!(submit_within(store, &first, 1).await, Submission::Created);
+    assert_eq!(submit_within(store, &Draft::task(2), 1).await, Submission::TooManyOpen);
+    clock.set(at(11));
+    resolved(store, &first.id(), countersign_core::Command::Expire).await;
+    assert_eq!(submit_within(store, &Draft::task(2), 1).await, Submission::Created);
+    rejected(store, &first.id(), answer("approve")).await;
+    assert_eq!(open_count(store, BUILDER).await, 1, "a loser frees no second place");
+}
+
+pub async fn an_earlier_submit_is_found_by_its_key(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let find = |agent: &str, key: &str| FindEarlier { agent_id: agent.to_owned(), key: key.to_owned() };
+    submitted(store, &Draft { key: Some("deploy"), payload: 7, ..Draft::ask(1) }).await;
+    let earlier = store.run(find(BUILDER, "deploy")).await.unwrap().expect("it was sent");
+    assert_eq!((earlier.id.clone(), earlier.status), (message_id(1), Status::Open));
+    assert_eq!(earlier.clone().compare(&[7; 32]), replayed(1, Status::Open));
+    assert_eq!(earlier.compare(&[8; 32]), Submission::Conflict);
+    assert_eq!(store.run(find(BUILDER, "Deploy")).await.unwrap(), None);
+    assert_eq!(store.run(find(TESTER, "deploy")).await.unwrap(), None);
+}

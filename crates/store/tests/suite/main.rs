@@ -1,0 +1,7 @@
+//! One suite of behaviours that every engine runs, and beside it what an engine promises of its own.
+
+mod behaviours;
+mod model;
+mod scene;
+mod sequences;
+mod sqlite;

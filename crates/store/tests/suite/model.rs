@@ -1,0 +1,123 @@
+//! The store as a child would tell it: a list of messages, and what happens to them.
+
+use countersign_core::message::{Outcome, Status};
+use countersign_protocol::a2h::Kind;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::Submission;
+
+use crate::scene::{at, message_id};
+
+pub const MAX_OPEN: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// By somebody who may, in a way that fits the kind.
+    Finish,
+    /// By somebody who may, in a way that fits another kind.
+    Misfit,
+    Cancel,
+    Expire,
+}
+
+#[derive(Debug, Clone)]
+pub enum Step {
+    Submit { agent: &'static str, kind: Kind, life: Option<i64>, key: Option<&'static str>, payload: u8 },
+    Act { on: usize, act: Act },
+    Purge { age: i64 },
+    Wait(i64),
+}
+
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub number: u64,
+    pub agent: &'static str,
+    pub kind: Kind,
+    pub status: Status,
+    pub expires_at: Option<i64>,
+    pub ended_at: Option<i64>,
+    pub key: Option<&'static str>,
+    pub payload: u8,
+    pub gone: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Effect {
+    NotFound,
+    Gone,
+    Refused,
+    Ended(Outcome),
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    pub now: i64,
+    pub messages: Vec<Known>,
+}
+
+impl Model {
+    pub fn open_of(&self, agent: &str) -> usize {
+        self.messages.iter().filter(|known| known.agent == agent && known.status == Status::Open).count()
+    }
+
+    pub fn open(&self) -> impl Iterator<Item = &Known> {
+        self.messages.iter().filter(|known| known.status == Status::Open)
+    }
+
+    pub fn next_expiry(&self) -> Option<Timestamp> {
+        self.open().filter_map(|known| known.expires_at).min().map(at)
+    }
+
+    pub fn overdue(&self) -> usize {
+        self.open().filter(|known| known.is_late(self.now)).count()
+    }
+
+    /// `known` is the message as it would be stored.
+    pub fn submit(&mut self, known: Known) -> Submission {
+        let same_key = |other: &&Known| !other.gone && other.agent == known.agent && other.key == known.key;
+        let earlier = self.messages.iter().filter(|_| known.key.is_some()).find(same_key);
+        if let Some(earlier) = earlier {
+            return match earlier.payload == known.payload {
+                true => Submission::Replayed { id: message_id(earlier.number), status: earlier.status },
+                false => Submission::Conflict,
+            };
+        }
+        if known.kind != Kind::Notify && self.open_of(known.agent) >= MAX_OPEN {
+            return Submission::TooManyOpen;
+        }
+        self.messages.push(known);
+        Submission::Created
+    }
+
+    pub fn act(&mut self, on: usize, act: Act) -> Effect {
+        let now = self.now;
+        let Some(known) = self.messages.get_mut(on) else { return Effect::NotFound };
+        if known.gone {
+            return Effect::Gone;
+        }
+        let late = known.is_late(now);
+        let wanted = match (known.kind, act) {
+            (Kind::Ask, Act::Finish) => Outcome::Answered,
+            (Kind::Task, Act::Finish) => Outcome::Completed,
+            (Kind::Ask, Act::Cancel) => Outcome::Cancelled,
+            (Kind::Ask | Kind::Task, Act::Expire) if late => Outcome::Expired,
+            _ => return Effect::Refused,
+        };
+        if known.status != Status::Open {
+            return Effect::Refused;
+        }
+        let outcome = if late { Outcome::Expired } else { wanted };
+        (known.status, known.ended_at) = (Status::Resolved(outcome), Some(now));
+        Effect::Ended(outcome)
+    }
+
+    pub fn purge(&mut self, before: i64) -> u64 {
+        let due = |known: &&mut Known| !known.gone && known.ended_at.is_some_and(|ended_at| ended_at < before);
+        self.messages.iter_mut().filter(due).map(|known| known.gone = true).count() as u64
+    }
+}
+
+impl Known {
+    pub fn is_late(&self, now: i64) -> bool {
+        self.expires_at.is_some_and(|expires_at| now > expires_at)
+    }
+}

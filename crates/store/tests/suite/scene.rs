@@ -1,0 +1,248 @@
+//! Agents, messages and people for the behaviours to act with. Instants count from the moment a fresh store begins.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use countersign_core::audit::Entry;
+use countersign_core::message::{Callback, Door, Resolution, Task};
+use countersign_core::question::{Ask, approve_or_deny};
+use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Rejection, Source, Verdict};
+use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use countersign_store::model::{
+    Application, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, content_text,
+};
+use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
+use countersign_store::ops::apply::Apply;
+use countersign_store::ops::pull::{Pull, View};
+use countersign_store::ops::submit::Submit;
+use serde_json::json;
+
+pub const BUILDER: &str = "builder";
+pub const TESTER: &str = "tester";
+pub const OWNER: &str = "human:owner";
+pub const HOST: &str = "hooks.example:8443";
+pub const NO_LIMIT: i64 = i64::MAX;
+
+pub fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(1_780_000_000_000 + millis)
+}
+
+pub fn alice() -> Actor {
+    Actor::human("alice")
+}
+
+pub fn message_id(number: u64) -> MessageId {
+    format!("msg_{number:026}").parse().expect("a message id")
+}
+
+/// A new one at every call: two proposals never share an id.
+pub fn resolution_id() -> ResolutionId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("res_{:026}", NEXT.fetch_add(1, Ordering::Relaxed)).parse().expect("a resolution id")
+}
+
+/// Stands for the hash of a token; which bytes they are does not matter, as long as they differ.
+pub fn hash_of(token: &str) -> [u8; 32] {
+    Digest::of(token.as_bytes()).as_bytes().try_into().expect("a hash is 32 bytes long")
+}
+
+/// The place of a priority in the inbox.
+pub fn rank_of(priority: Priority) -> i64 {
+    match priority {
+        Priority::Urgent => 0,
+        Priority::High => 1,
+        Priority::Normal => 2,
+        Priority::Low => 3,
+    }
+}
+
+/// A message before it is rendered for the store.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub number: u64,
+    pub agent: &'static str,
+    pub matter: Matter,
+    pub priority: Priority,
+    pub expires_at: Option<Timestamp>,
+    pub key: Option<&'static str>,
+    pub payload: u8,
+    pub callback: Option<Callback>,
+}
+
+impl Draft {
+    fn of(number: u64, matter: Matter) -> Self {
+        let (priority, payload) = (Priority::Normal, 0);
+        Self { number, agent: BUILDER, matter, priority, expires_at: None, key: None, payload, callback: None }
+    }
+
+    pub fn ask(number: u64) -> Self {
+        let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
+        let ask = Ask { question, may_respond: true, may_decline: true, default_on_expire: Some(json!("deny")) };
+        Self::of(number, Matter::Ask(ask))
+    }
+
+    pub fn task(number: u64) -> Self {
+        let checklist = vec![CheckItem { text: "turn".to_owned(), done: false }];
+        let instructions = "Turn the key".to_owned();
+        Self::of(number, Matter::Task(Task { instructions, checklist, verification: None }))
+    }
+
+    pub fn notify(number: u64) -> Self {
+        Self::of(number, Matter::Notify)
+    }
+
+    /// An ask whose answer has to be pushed.
+    pub fn pushed(number: u64) -> Self {
+        Self { callback: Some(callback_to(HOST)), ..Self::ask(number) }
+    }
+
+    pub fn id(&self) -> MessageId {
+        message_id(self.number)
+    }
+
+    pub fn content(&self) -> Content {
+        let (id, run_id, runtime) = (self.agent.to_owned(), "run-1".to_owned(), "cli".to_owned());
+        let labels = BTreeMap::from([("team".to_owned(), "core".to_owned())]);
+        Content {
+            agent: Agent { id, run_id, runtime, project: Some("bridge".to_owned()), labels },
+            title: format!("Number {}", self.number),
+            body: Some("Line one\nline “two”".to_owned()),
+            priority: self.priority,
+            tags: vec!["ops".to_owned()],
+            context: vec![json!({"kind": "data", "data": {"cost": 0.1, "big": 9_007_199_254_740_993_u64}})],
+            sensitive: false,
+            matter: self.matter.clone(),
+            resolvers: vec![alice()],
+        }
+    }
+
+    pub fn source(&self) -> Source {
+        Source { door: Door::A2h, ids: BTreeMap::from([("run_id".to_owned(), "run-1".to_owned())]) }
+    }
+
+    /// Not what any serializer would write: it has to come back byte for byte.
+    pub fn wire(&self) -> String {
+        format!(r#"{{"n":{},  "state": {{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}}}}"#, self.number)
+    }
+
+    pub fn render(&self) -> NewMessage {
+        let content = content_text(&self.content()).expect("content can be written");
+        let audit = Entry {
+            subject: self.id().to_string(),
+            at: at(0),
+            actor: Actor::agent(self.agent).to_string(),
+            event: "submitted".to_owned(),
+            content_sha256: Some(Digest::of(content.as_bytes())),
+            resolution_sha256: None,
+            prev_hash: None,
+        };
+        NewMessage {
+            id: self.id(),
+            agent_id: self.agent.to_owned(),
+            kind: self.matter.kind(),
+            rank: rank_of(self.priority),
+            received_at: at(0),
+            expires_at: self.expires_at,
+            idempotency_key: self.key.map(str::to_owned),
+            payload_sha256: [self.payload; 32],
+            source: serde_json::to_string(&self.source()).expect("a source can be written"),
+            callback: self.callback.as_ref().map(|callback| serde_json::to_string(callback).expect("and a callback")),
+            content,
+            wire: self.wire(),
+            audit,
+        }
+    }
+}
+
+pub fn callback_to(host: &str) -> Callback {
+    Callback { url: format!("https://{host}/resume"), host: host.to_owned(), auth: None }
+}
+
+pub fn by_alice(verdict: Verdict) -> Command {
+    Command::Resolve { actor: alice(), verdict, comment: None }
+}
+
+pub fn answer(value: &str) -> Command {
+    by_alice(Verdict::Answered(json!(value)))
+}
+
+/// What ends a message of this kind in the plainest way.
+pub fn finish(kind: Kind) -> Command {
+    match kind {
+        Kind::Ask => answer("approve"),
+        Kind::Task => by_alice(Verdict::Completed(None)),
+        Kind::Notify => panic!("a notify is over when it comes"),
+    }
+}
+
+pub async fn add_agent(store: &Store, id: &str) {
+    let agent = AddAgent {
+        id: id.to_owned(),
+        signature_alg: SignatureAlg::HmacSha256,
+        token_hash: hash_of(&format!("{id} token")),
+        signing_key: format!("{id} key"),
+        actor: OWNER.to_owned(),
+    };
+    assert!(store.run(agent).await.unwrap(), "{id} is new");
+}
+
+pub async fn submit_within(store: &Store, draft: &Draft, max_open: i64) -> Submission {
+    store.run(Submit { message: draft.render(), max_open }).await.unwrap()
+}
+
+pub async fn submit(store: &Store, draft: &Draft) -> Submission {
+    submit_within(store, draft, NO_LIMIT).await
+}
+
+pub async fn submitted(store: &Store, draft: &Draft) -> MessageId {
+    assert_eq!(submit(store, draft).await, Submission::Created);
+    draft.id()
+}
+
+pub async fn apply(store: &Store, id: &MessageId, command: Command) -> Application {
+    let proposal = Proposal { message_id: id.clone(), command, resolution_id: resolution_id() };
+    store.run(Apply(proposal)).await.unwrap()
+}
+
+pub async fn resolved(store: &Store, id: &MessageId, command: Command) -> Resolution {
+    match apply(store, id, command).await {
+        Application::Resolved(applied) => applied.resolution,
+        other => panic!("expected a resolution, got {other:?}"),
+    }
+}
+
+pub async fn rejected(store: &Store, id: &MessageId, command: Command) -> Rejection {
+    match apply(store, id, command).await {
+        Application::Rejected(rejection) => rejection,
+        other => panic!("expected a rejection, got {other:?}"),
+    }
+}
+
+/// Submits and resolves at the present moment.
+pub async fn submitted_and_resolved(store: &Store, draft: &Draft) -> Resolution {
+    let id = submitted(store, draft).await;
+    resolved(store, &id, finish(draft.matter.kind())).await
+}
+
+pub async fn pulled(store: &Store, id: &MessageId) -> Pulled {
+    match store.run(Pull(id.clone())).await.unwrap() {
+        Some(Found::Live(pulled)) => pulled,
+        other => panic!("expected a message, got {other:?}"),
+    }
+}
+
+pub async fn viewed(store: &Store, id: &MessageId) -> Item {
+    match store.run(View(id.clone())).await.unwrap() {
+        Some(Found::Live(item)) => item,
+        other => panic!("expected an item, got {other:?}"),
+    }
+}
+
+/// How many open messages the store has counted for an agent.
+pub async fn open_count(store: &Store, agent: &str) -> i64 {
+    let agents = store.run(ListAgents).await.unwrap();
+    agents.iter().find(|summary| summary.agent_id == agent).expect("the agent is there").open
+}

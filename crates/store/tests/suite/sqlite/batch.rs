@@ -1,0 +1,101 @@
+//! Waiting writes are committed together, and still each stands for itself.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use countersign_core::State;
+use countersign_store::StoreError;
+use countersign_store::model::Submission;
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::submit::Submit;
+use futures_util::future::join_all;
+
+use super::fresh::Fresh;
+use crate::scene::*;
+
+/// Sends all of them while the file is locked from outside: whatever the writer had not taken yet, it takes as one batch.
+async fn together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, StoreError>> {
+    let lock = fresh.scratch.connect();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let submit = |draft: &Draft| fresh.store.run(Submit { message: draft.render(), max_open: NO_LIMIT });
+    let mut all = pin!(join_all(drafts.iter().map(submit)));
+    let queued = poll_fn(|context| Poll::Ready(all.as_mut().poll(context))).await;
+    assert!(queued.is_pending(), "nobody is answered before the commit");
+    lock.execute_batch("ROLLBACK").unwrap();
+    all.await
+}
+
+fn assert_refused(answer: &Result<Submission, StoreError>) {
+    match answer {
+        Err(StoreError::Unavailable(why)) => assert!(why.contains("UNIQUE"), "{why}"),
+        other => panic!("expected the database to refuse, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn many_writes_are_all_there_after_their_commit() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    let drafts: Vec<_> = (1..=100).map(Draft::ask).collect();
+    for answer in together(&fresh, &drafts).await {
+        assert_eq!(answer.unwrap(), Submission::Created);
+    }
+    let stored: i64 = fresh.scratch.connect().query_row("SELECT COUNT(*) FROM message", [], |row| row.get(0)).unwrap();
+    assert_eq!((stored, open_count(&fresh.store, BUILDER).await), (100, 100));
+}
+
+#[tokio::test]
+async fn one_that_fails_does_not_hurt_its_neighbours() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    // Number 4 comes twice: the second of them cannot be stored under an id that is taken.
+    let drafts: Vec<_> = [1, 2, 3, 4, 5, 4, 6, 7].map(Draft::ask).into();
+    let answers = together(&fresh, &drafts).await;
+    for (place, answer) in answers.iter().enumerate() {
+        match place {
+            5 => assert_refused(answer),
+            _ => assert_eq!(answer.as_ref().unwrap(), &Submission::Created, "at {place}"),
+        }
+    }
+    for number in 1..=7 {
+        assert_eq!(pulled(&fresh.store, &message_id(number)).await.state, State::Open);
+        let trail = fresh.store.run(Trail { subject: message_id(number).to_string() }).await.unwrap();
+        assert_eq!(trail.len(), 1);
+    }
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 7, "the one that failed took no place");
+
+    let fresh = fresh.reopen();
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 7);
+    assert_eq!(pulled(&fresh.store, &message_id(7)).await.state, State::Open);
+}
+
+#[tokio::test]
+async fn a_batch_of_nothing_but_failures_harms_nobody_after_it() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    submitted(&fresh.store, &Draft::ask(1)).await;
+    let drafts: Vec<_> = [1, 1, 1].map(Draft::ask).into();
+    together(&fresh, &drafts).await.iter().for_each(assert_refused);
+    submitted(&fresh.store, &Draft::ask(2)).await;
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
+}
+
+#[tokio::test]
+async fn a_caller_that_gives_up_does_not_undo_its_write() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    {
+        let message = Draft::ask(1).render();
+        let mut impatient = pin!(fresh.store.run(Submit { message, max_open: NO_LIMIT }));
+        let lock = fresh.scratch.connect();
+        lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let asked = poll_fn(|context| Poll::Ready(impatient.as_mut().poll(context))).await;
+        assert!(asked.is_pending());
+        lock.execute_batch("ROLLBACK").unwrap();
+    }
+    // The writer keeps the order it was asked in, so this one comes after.
+    submitted(&fresh.store, &Draft::ask(2)).await;
+    assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
+}

@@ -1,0 +1,27 @@
+//! The embedded engine: the common behaviours, each on a file of its own, and what only this engine promises.
+
+mod batch;
+mod file;
+mod fresh;
+mod restart;
+mod sequences;
+
+use fresh::Fresh;
+
+macro_rules! on_sqlite {
+    ($($subject:ident: $($behaviour:ident)+;)+) => {
+        $(
+            mod $subject {
+                $(
+                    #[tokio::test]
+                    async fn $behaviour() {
+                        let fresh = super::Fresh::open();
+                        crate::behaviours::$subject::$behaviour(&fresh.store, &fresh.clock).await;
+                    }
+                )+
+            }
+        )+
+    };
+}
+
+crate::behaviours::behaviours!(on_sqlite);

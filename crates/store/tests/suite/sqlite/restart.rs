@@ -1,0 +1,104 @@
+//! What was acknowledged is there when the file is opened again.
+
+use std::time::Duration;
+
+use countersign_core::State;
+use countersign_core::access::{Principal, Role};
+use countersign_core::delivery::Track;
+use countersign_core::message::Status;
+use countersign_store::model::{Found, Settlement, Submission};
+use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
+use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
+use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::deliver::{ClaimDue, Deliveries, ReleaseClaims, Settle};
+use countersign_store::ops::list::Inbox;
+use countersign_store::ops::pull::Pull;
+use countersign_store::ops::sweep::{NextExpiry, Purge};
+
+use super::fresh::Fresh;
+use crate::behaviours::credentials::{add_person, authenticate};
+use crate::scene::*;
+
+fn claim_all() -> ClaimDue {
+    ClaimDue { host: HOST.to_owned(), limit: 10, lease: Duration::from_secs(60) }
+}
+
+#[tokio::test]
+async fn messages_and_outcomes_are_still_there() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    let open = Draft { key: Some("deploy"), expires_at: Some(at(900)), ..Draft::ask(1) };
+    submitted(&fresh.store, &open).await;
+    let resolution = submitted_and_resolved(&fresh.store, &Draft::task(2)).await;
+    let trail = || Trail { subject: message_id(2).to_string() };
+    let told = fresh.store.run(trail()).await.unwrap();
+
+    let fresh = fresh.reopen();
+    assert_eq!(pulled(&fresh.store, &message_id(1)).await.wire, open.wire());
+    assert_eq!(pulled(&fresh.store, &message_id(2)).await.state, State::Resolved(resolution));
+    assert_eq!(format!("{:?}", fresh.store.run(trail()).await.unwrap()), format!("{told:?}"));
+    assert_eq!(fresh.store.run(NextExpiry).await.unwrap(), Some(at(900)));
+    assert_eq!(fresh.store.run(Inbox { after: None, limit: 10 }).await.unwrap().len(), 1);
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
+    let replay = Submission::Replayed { id: message_id(1), status: Status::Open };
+    assert_eq!(submit(&fresh.store, &Draft { number: 3, ..open }).await, replay);
+    resolved(&fresh.store, &message_id(1), answer("approve")).await;
+}
+
+#[tokio::test]
+async fn obligations_are_still_owed() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    for number in 1..=3 {
+        submitted_and_resolved(&fresh.store, &Draft::pushed(number)).await;
+    }
+    fresh.store.run(claim_all()).await.unwrap();
+    let settle = |number, settlement| Settle { message_id: message_id(number), settlement };
+    fresh.store.run(settle(1, Settlement::Delivered)).await.unwrap();
+    let later = Settlement::Retry { at: at(500), reason: "answered 503".to_owned() };
+    fresh.store.run(settle(2, later)).await.unwrap();
+
+    let fresh = fresh.reopen();
+    assert!(fresh.store.run(claim_all()).await.unwrap().is_empty(), "one is leased, one waits for its time");
+    assert_eq!(fresh.store.run(ReleaseClaims).await.unwrap(), 1);
+    assert_eq!(fresh.store.run(claim_all()).await.unwrap()[0].message_id, message_id(3));
+    let waiting = fresh.store.run(Deliveries { track: Some(Track::Pending), limit: 10 }).await.unwrap();
+    assert_eq!(waiting.len(), 2);
+    assert_eq!(waiting.iter().map(|delivery| delivery.attempts).max(), Some(1));
+}
+
+#[tokio::test]
+async fn people_agents_keys_and_secrets_are_still_known() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    assert!(add_person(&fresh.store, "owner", Role::Owner, "owner token").await);
+    let (agent_id, actor) = (BUILDER.to_owned(), OWNER.to_owned());
+    let host = PutHost { agent_id: agent_id.clone(), host: HOST.to_owned(), approve: true, actor: actor.clone() };
+    fresh.store.run(host).await.unwrap().expect("the agent is there");
+    let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
+    assert!(
+        fresh.store.run(PutSecret { agent_id: agent_id.clone(), name, value, actor: actor.clone() }).await.unwrap()
+    );
+    let key = AddHubKey { kid: "k1".to_owned(), seed: vec![7; 32], overlap: Duration::ZERO, actor };
+    fresh.store.run(key).await.unwrap();
+
+    let fresh = fresh.reopen();
+    let agent = Principal::Agent { id: agent_id.clone() };
+    assert_eq!(authenticate(&fresh.store, "builder token").await, Some(agent));
+    let owner = Principal::Person { name: "owner".to_owned(), role: Role::Owner };
+    assert_eq!(authenticate(&fresh.store, "owner token").await, Some(owner));
+    assert!(fresh.store.run(IsApproved { agent_id: agent_id.clone(), host: HOST.to_owned() }).await.unwrap());
+    assert!(fresh.store.run(HasSecret { agent_id, name: "hook".to_owned() }).await.unwrap());
+    assert_eq!(fresh.store.run(HubKeys).await.unwrap()[0].seed, vec![7; 32]);
+}
+
+#[tokio::test]
+async fn what_is_gone_stays_gone() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
+    assert_eq!(fresh.store.run(Purge { resolved_before: at(1), limit: 10 }).await.unwrap(), 1);
+    let fresh = fresh.reopen();
+    assert!(matches!(fresh.store.run(Pull(message_id(1))).await.unwrap(), Some(Found::Gone { .. })));
+}
