@@ -18,10 +18,14 @@ use crate::question::Ask;
 pub struct Content {
     pub agent: Agent,
     pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     pub priority: Priority,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
     pub matter: Matter,
     /// Exactly who may resolve; a door fills in the submitting agent when the wire named nobody.
@@ -49,7 +53,9 @@ impl Matter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub instructions: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checklist: Vec<CheckItem>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<String>,
 }
 

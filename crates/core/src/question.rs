@@ -11,9 +11,13 @@ use crate::schema;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     pub question: Question,
+    /// Stored only where the asker withdrew it, like the one below.
+    #[serde(default = "granted", skip_serializing_if = "is_granted")]
     pub may_respond: bool,
+    #[serde(default = "granted", skip_serializing_if = "is_granted")]
     pub may_decline: bool,
     /// Declared by the asker; applied by the hub at expiry and never otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_on_expire: Option<Value>,
 }
 
@@ -23,6 +27,14 @@ pub enum Question {
     Confirm { options: Vec<Choice>, allow_edit: bool },
     Select { options: Vec<Choice>, allow_edit: bool },
     Form { schema: Value },
+}
+
+fn granted() -> bool {
+    true
+}
+
+fn is_granted(permission: &bool) -> bool {
+    *permission
 }
 
 const MAX_OPTIONS: usize = 100;

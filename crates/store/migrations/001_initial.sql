@@ -1,5 +1,4 @@
--- Ids are TEXT, instants BIGINT milliseconds, JSON is TEXT that we parse. Small columns come first: SQLite reads a row
--- from its start, and most reads want no content.
+-- Ids are TEXT, instants BIGINT milliseconds, JSON is TEXT that we parse.
 
 CREATE TABLE agent (
     id TEXT PRIMARY KEY,
@@ -77,15 +76,22 @@ CREATE TABLE message (
     audit_hash BLOB NOT NULL,
     source TEXT NOT NULL,
     callback TEXT,
-    resolution TEXT,
-    content TEXT NOT NULL,
-    wire TEXT NOT NULL
+    resolution TEXT
 );
 CREATE UNIQUE INDEX message_idempotency ON message (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX message_by_agent ON message (agent_id, seq);
 CREATE INDEX message_open ON message (rank, seq) WHERE status = 'open';
 CREATE INDEX message_expiry ON message (expires_at) WHERE status = 'open' AND expires_at IS NOT NULL;
 CREATE INDEX message_resolved ON message (resolved_at) WHERE resolved_at IS NOT NULL;
+
+-- The long texts of a message, which never change. Apart from the row that does, so that resolving rewrites little.
+CREATE TABLE message_text (
+    seq INTEGER PRIMARY KEY,
+    -- What people see and decide on.
+    content TEXT NOT NULL,
+    -- What the agent sent, byte for byte.
+    wire TEXT NOT NULL
+);
 
 -- The obligation to bring a resolution to its agent; committed together with the resolution.
 CREATE TABLE delivery (

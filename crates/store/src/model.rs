@@ -3,7 +3,7 @@
 use countersign_core::access::Role;
 use countersign_core::delivery::Track;
 use countersign_core::message::{Callback, Message, Resolution, Source, Status};
-use countersign_core::{Content, Digest, Rejection, State};
+use countersign_core::{Digest, Rejection, State};
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
@@ -237,7 +237,7 @@ pub struct Proposal {
     pub resolution_id: ResolutionId,
 }
 
-/// Renders the stored content of a message; its hash is what the audit trail names.
-pub fn content_text(content: &Content) -> Result<String, crate::StoreError> {
-    Ok(serde_json::to_string(content)?)
+/// How structured parts of a message are stored. The audit trail names the hash of this text of its content.
+pub fn json_text(part: &impl Serialize) -> Result<String, crate::StoreError> {
+    Ok(serde_json::to_string(part)?)
 }

@@ -44,11 +44,7 @@ impl Acceptor {
             tokio::spawn(async move {
                 match tls {
                     None => connection::serve(stream, router, stopping).await,
-                    Some(tls) => {
-                        if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-                            connection::serve(stream, router, stopping).await;
-                        }
-                    }
+                    Some(tls) => Box::pin(serve_tls(tls, stream, router, stopping)).await,
                 }
                 drop(place);
             });
@@ -58,6 +54,12 @@ impl Acceptor {
         if timeout(grace, places.acquire_many(everybody)).await.is_err() {
             tracing::warn!("some connections did not finish in time and are cut");
         }
+    }
+}
+
+async fn serve_tls(tls: TlsAcceptor, stream: TcpStream, router: Router, stopping: watch::Receiver<bool>) {
+    if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
+        connection::serve(stream, router, stopping).await;
     }
 }
 

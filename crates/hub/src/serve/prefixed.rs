@@ -47,7 +47,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
         let count = buffer.remaining().min(self.length - self.given);
         buffer.put_slice(&self.head[self.given..self.given + count]);
         self.given += count;
-        Poll::Ready(Ok(()))
+        // What follows goes into the same buffer: a short first read would make hyper double its own for good.
+        match Pin::new(&mut self.stream).poll_read(cx, buffer) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use countersign_protocol::a2h::{Agent, AuthScheme, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::Store;
 use countersign_store::clock::{Clock, SystemClock};
-use countersign_store::model::{Application, Delivery, NewMessage, Proposal, SignatureAlg, Submission, content_text};
+use countersign_store::model::{Application, Delivery, NewMessage, Proposal, SignatureAlg, Submission, json_text};
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
@@ -124,7 +124,7 @@ impl Stage {
     pub async fn submit(&self, url: &str, host: &str, wish: &Wish) -> MessageId {
         let id = MessageId::from_uuid(Uuid::now_v7());
         let now = self.store.clock().now();
-        let content = content_text(&content()).unwrap();
+        let content = json_text(&content()).unwrap();
         let auth = wish.auth.map(|(scheme, name)| CallbackAuth { scheme, reference: name.to_owned() });
         let callback = Callback { url: url.to_owned(), host: host.to_owned(), auth };
         let (family, version) = (wish.family.unwrap_or("a2h"), wish.version.unwrap_or("0.3"));

@@ -54,8 +54,9 @@ enum Loaded {
 }
 
 async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreError> {
-    const SELECT: &str = "SELECT id, received_at, expires_at, status, rev, source, callback, resolution, content, \
-         audit_hash, purged_at FROM message WHERE id = ?1";
+    const SELECT: &str = "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, \
+         m.resolution, t.content, m.audit_hash, m.purged_at \
+         FROM message m LEFT JOIN message_text t ON t.seq = m.seq WHERE m.id = ?1";
     let Some(mut row) = x.row(SELECT, &[proposal.message_id.as_str().into()]).await? else {
         return Ok(Loaded::Nothing);
     };

@@ -20,8 +20,8 @@ impl Op for Pull {
 }
 
 pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<Pulled>>, StoreError> {
-    const SELECT: &str = "SELECT agent_id, purged_at, rev, received_at, expires_at, status, resolution, source, wire \
-         FROM message WHERE id = ?1";
+    const SELECT: &str = "SELECT m.agent_id, m.purged_at, m.rev, m.received_at, m.expires_at, m.status, m.resolution, \
+         m.source, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq WHERE m.id = ?1";
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else { return Ok(None) };
     let agent_id = row.text(0)?;
     if row.opt_int(1)?.is_some() {

@@ -14,9 +14,10 @@ macro_rules! select_items {
     ($rest:literal) => {
         concat!(
             "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, m.resolution, ",
-            "m.content, m.purged_at, m.agent_id, m.seq, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
+            "t.content, m.purged_at, m.agent_id, m.seq, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
             "d.created_at, d.due_at, d.delivered_at, d.last_error ",
-            "FROM message m LEFT JOIN delivery d ON d.message_id = m.id ",
+            "FROM message m LEFT JOIN message_text t ON t.seq = m.seq ",
+            "LEFT JOIN delivery d ON d.message_id = m.id ",
             $rest
         )
     };

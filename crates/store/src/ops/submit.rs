@@ -27,7 +27,8 @@ impl Op for Submit {
             return Ok(self.earlier(x).await?.unwrap_or(Submission::TooManyOpen));
         }
         let hash = message.audit.hash();
-        if insert(x, message, &hash).await? {
+        if let Some(seq) = insert(x, message, &hash).await? {
+            insert_text(x, seq, message).await?;
             audit::append(x, 1, &message.audit, &hash).await?;
             return Ok(Submission::Created);
         }
@@ -66,14 +67,15 @@ pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), Sto
     x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await.map(drop)
 }
 
-async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -> Result<bool, StoreError> {
+/// Gives the place in the order of arrival, or nothing when the key is taken.
+async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -> Result<Option<i64>, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
-         idempotency_key, payload_sha256, audit_hash, source, callback, content, wire) \
-         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
-         ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING";
+         idempotency_key, payload_sha256, audit_hash, source, callback) \
+         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING seq";
     let is_notify = message.kind == Kind::Notify;
     let status = if is_notify { Status::Delivered } else { Status::Open };
-    let params: [Param<'_>; 14] = [
+    let params: [Param<'_>; 12] = [
         message.id.as_str().into(),
         (&message.agent_id).into(),
         status.as_str().into(),
@@ -86,10 +88,13 @@ async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -
         audit_hash.into(),
         (&message.source).into(),
         message.callback.as_ref().into(),
-        (&message.content).into(),
-        (&message.wire).into(),
     ];
-    Ok(x.exec(INSERT, &params).await? == 1)
+    x.row(INSERT, &params).await?.map(|mut row| row.int(0)).transpose()
+}
+
+async fn insert_text<X: Exec>(x: &mut X, seq: i64, message: &NewMessage) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO message_text (seq, content, wire) VALUES (?1, ?2, ?3)";
+    x.exec(INSERT, &[seq.into(), (&message.content).into(), (&message.wire).into()]).await.map(drop)
 }
 
 async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {

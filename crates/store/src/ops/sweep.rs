@@ -48,17 +48,18 @@ impl Op for Purge {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
-        const SELECT: &str =
-            "SELECT id FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 ORDER BY resolved_at LIMIT ?2";
+        const SELECT: &str = "SELECT id, seq FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 ORDER BY resolved_at LIMIT ?2";
         const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
-             source = '', callback = NULL, resolution = NULL, content = '', wire = '', rev = rev + 1 WHERE id = ?2";
-        const FORGET: &str = "DELETE FROM delivery WHERE message_id = ?1";
+             source = '', callback = NULL, resolution = NULL, rev = rev + 1 WHERE id = ?2";
+        const FORGET_TEXT: &str = "DELETE FROM message_text WHERE seq = ?1";
+        const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";
         let due = x.rows(SELECT, &[self.resolved_before.into(), self.limit.into()]).await?;
         let mut emptied = 0;
         for mut row in due {
-            let id = row.text(0)?;
+            let (id, seq) = (row.text(0)?, row.int(1)?);
             emptied += x.exec(EMPTY, &[now.into(), (&id).into()]).await?;
-            x.exec(FORGET, &[(&id).into()]).await?;
+            x.exec(FORGET_TEXT, &[seq.into()]).await?;
+            x.exec(FORGET_DELIVERY, &[(&id).into()]).await?;
         }
         Ok(emptied)
     }

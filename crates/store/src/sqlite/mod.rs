@@ -1,5 +1,6 @@
 //! The embedded engine: one file, one writer thread with group commit, a few readers.
 
+mod checkpoint;
 mod connection;
 mod migrate;
 mod readers;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::{Mode, Op};
+use checkpoint::Checkpointer;
 use readers::Readers;
 use writer::Writer;
 
@@ -27,7 +29,8 @@ impl Sqlite {
         let mut connection = connection::open_writer(file)?;
         migrate::run(&mut connection)?;
         let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
-        Ok(Self { writer: Writer::start(connection, clock)?, readers, file: file.to_owned() })
+        let checkpointer = Checkpointer::start(file, &mut connection)?;
+        Ok(Self { writer: Writer::start(connection, checkpointer, clock)?, readers, file: file.to_owned() })
     }
 
     /// Moves everything from the write-ahead log into the database file, so that the file alone is the whole store.

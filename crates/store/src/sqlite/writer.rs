@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::checkpoint::Checkpointer;
 use super::connection::SqliteExec;
 use crate::clock::Clock;
 use crate::error::StoreError;
@@ -23,11 +24,15 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn start(connection: Connection, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    pub fn start(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || work(connection, jobs, &*clock))
+            .spawn(move || work(connection, jobs, &checkpointer, &*clock))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { queue })
     }
@@ -75,7 +80,12 @@ impl<O: Op> Job for Pending<O> {
     }
 }
 
-fn work(mut connection: Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, clock: &dyn Clock) {
+fn work(
+    mut connection: Connection,
+    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+    checkpointer: &Checkpointer,
+    clock: &dyn Clock,
+) {
     let mut batch = Vec::with_capacity(BATCH);
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
         match commit_together(&mut connection, &mut batch, clock) {
@@ -84,6 +94,9 @@ fn work(mut connection: Connection, mut jobs: mpsc::Receiver<Box<dyn Job>>, cloc
                 tracing::warn!(%error, size = batch.len(), "batch rolled back, running its members one by one");
                 batch.drain(..).for_each(|job| commit_alone(&mut connection, job, clock));
             }
+        }
+        if let Err(error) = checkpointer.after_commit(&connection) {
+            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
         }
     }
 }

@@ -12,7 +12,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    Application, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, content_text,
+    Application, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
@@ -129,7 +129,7 @@ impl Draft {
     }
 
     pub fn render(&self) -> NewMessage {
-        let content = content_text(&self.content()).expect("content can be written");
+        let content = json_text(&self.content()).expect("content can be written");
         let audit = Entry {
             subject: self.id().to_string(),
             at: at(0),

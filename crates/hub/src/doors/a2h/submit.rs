@@ -14,11 +14,13 @@ use countersign_core::{Digest, Rejection};
 use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, Priority, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
-use countersign_store::model::{NewMessage, Submission, content_text};
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::{NewMessage, Submission, json_text};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
 use countersign_store::ops::submit::{FindEarlier, Submit};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
@@ -36,19 +38,23 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
     hub.rate_limit.check(&agent.id)?;
     let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
     let parsed = json::parse(&bytes)?;
-    let arrived = Arrived { payload_sha256: payload_hash(&parsed), wire: wire(&bytes, &parsed)? };
+    let (payload_sha256, wire) = (payload_hash(&parsed), wire(&bytes, &parsed)?);
     let envelope = Envelope::from_value(parsed)?;
     if envelope.agent.id != agent.id {
         let message = format!("this credential belongs to agent {}, not to {}", agent.id, envelope.agent.id);
         return Err(Problem::AgentIdMismatch { message });
     }
-    match prepare(&hub, &envelope, &arrived).await {
+    let arrived =
+        Arrived { agent_id: agent.id, idempotency_key: envelope.idempotency_key.clone(), payload_sha256, wire };
+    match prepare(&hub, envelope, &arrived).await {
         Ok(message) => store(&hub, message).await,
-        Err(problem) => replay(&hub, &envelope, &arrived, problem).await,
+        Err(problem) => replay(&hub, arrived, problem).await,
     }
 }
 
 struct Arrived {
+    agent_id: String,
+    idempotency_key: Option<String>,
     payload_sha256: [u8; 32],
     /// The envelope as it came: `state` must go back byte for byte.
     wire: String,
@@ -61,51 +67,61 @@ fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
 }
 
 /// Everything that may be wrong with a well-formed envelope. It comes after the look-up of its key: see `replay`.
-async fn prepare(hub: &Hub, envelope: &Envelope, arrived: &Arrived) -> Result<NewMessage, Problem> {
+async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<NewMessage, Problem> {
     let received_at = hub.store.clock().now();
+    check_envelope(hub, &envelope, arrived, received_at)?;
+    let callback = translate::callback(&envelope, hub.config.push.legacy)?;
+    if let Some(callback) = &callback {
+        check_callback(hub, &envelope, callback).await?;
+    }
+    let (kind, priority, expires_at) = (envelope.kind, envelope.priority, envelope.expires_at);
+    let source = translate::source(&envelope);
     let content = translate::content(envelope)?;
-    hub.config.limits.check(&content)?;
-    if envelope.has_state {
-        hub.config.limits.check_state(json::raw_field(&arrived.wire, "state")?.unwrap_or_default())?;
+    hub.config.limits.check(&content, arrived.wire.len())?;
+    let id = MessageId::from_uuid(Uuid::now_v7());
+    let content = json_text(&content)?;
+    Ok(NewMessage {
+        agent_id: arrived.agent_id.clone(),
+        kind,
+        rank: rank(priority),
+        received_at,
+        expires_at: expires_at.filter(|_| kind != Kind::Notify),
+        idempotency_key: arrived.idempotency_key.clone(),
+        payload_sha256: arrived.payload_sha256,
+        source: json_text(&source)?,
+        callback: callback.as_ref().map(json_text).transpose()?,
+        wire: arrived.wire.clone(),
+        audit: submitted(&id, &arrived.agent_id, &content, received_at),
+        content,
+        id,
+    })
+}
+
+fn check_envelope(hub: &Hub, envelope: &Envelope, arrived: &Arrived, now: Timestamp) -> Result<(), Problem> {
+    let limits = &hub.config.limits;
+    // The whole is no smaller than its part; most requests need no second look.
+    if envelope.has_state && arrived.wire.len() > limits.max_state_bytes {
+        limits.check_state(json::raw_field(&arrived.wire, "state")?.unwrap_or_default())?;
     }
     if let Some(key) = &envelope.idempotency_key {
         check_idempotency_key(key)?;
     }
-    if envelope.expires_at.is_some_and(|expires_at| expires_at <= received_at) {
+    if envelope.expires_at.is_some_and(|expires_at| expires_at <= now) {
         return Err(Rejection::field("expires_at", "lies in the past; give an instant in the future").into());
     }
-    let callback = translate::callback(envelope, hub.config.push.legacy)?;
-    if let Some(callback) = &callback {
-        check_callback(hub, envelope, callback).await?;
+    Ok(())
+}
+
+fn submitted(id: &MessageId, agent_id: &str, content: &str, at: Timestamp) -> Entry {
+    Entry {
+        subject: id.to_string(),
+        at,
+        actor: format!("agent:{agent_id}"),
+        event: "submitted".to_owned(),
+        content_sha256: Some(Digest::of(content.as_bytes())),
+        resolution_sha256: None,
+        prev_hash: None,
     }
-    let id = MessageId::from_uuid(Uuid::now_v7());
-    let content = content_text(&content)?;
-    Ok(NewMessage {
-        agent_id: envelope.agent.id.clone(),
-        kind: envelope.kind,
-        rank: rank(envelope.priority),
-        received_at,
-        expires_at: envelope.expires_at.filter(|_| envelope.kind != Kind::Notify),
-        idempotency_key: envelope.idempotency_key.clone(),
-        payload_sha256: arrived.payload_sha256,
-        source: serde_json::to_string(&translate::source(envelope)).map_err(countersign_store::StoreError::from)?,
-        callback: callback
-            .map(|callback| serde_json::to_string(&callback))
-            .transpose()
-            .map_err(countersign_store::StoreError::from)?,
-        wire: arrived.wire.clone(),
-        audit: Entry {
-            subject: id.to_string(),
-            at: received_at,
-            actor: format!("agent:{}", envelope.agent.id),
-            event: "submitted".to_owned(),
-            content_sha256: Some(Digest::of(content.as_bytes())),
-            resolution_sha256: None,
-            prev_hash: None,
-        },
-        content,
-        id,
-    })
 }
 
 /// 0 comes first in the inbox.
@@ -166,9 +182,9 @@ async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
 }
 
 /// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
-async fn replay(hub: &Hub, envelope: &Envelope, arrived: &Arrived, problem: Problem) -> Result<Response, Problem> {
-    let Some(key) = envelope.idempotency_key.clone() else { return Err(problem) };
-    let agent_id = envelope.agent.id.clone();
+async fn replay(hub: &Hub, arrived: Arrived, problem: Problem) -> Result<Response, Problem> {
+    let Some(key) = arrived.idempotency_key else { return Err(problem) };
+    let agent_id = arrived.agent_id;
     let Some(earlier) = hub.store.run(FindEarlier { agent_id, key }).await? else { return Err(problem) };
     match earlier.compare(&arrived.payload_sha256) {
         Submission::Replayed { id, status } => Ok(ack(hub, &id, status)),
@@ -178,6 +194,12 @@ async fn replay(hub: &Hub, envelope: &Envelope, arrived: &Arrived, problem: Prob
 
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
     let poll_url = format!("{}/v1/messages/{id}", hub.url());
-    let body = json!({"id": id, "status": status.as_str(), "poll_url": poll_url});
-    (StatusCode::ACCEPTED, Json(body)).into_response()
+    (StatusCode::ACCEPTED, Json(Ack { id, status: status.as_str(), poll_url })).into_response()
+}
+
+#[derive(Serialize)]
+struct Ack<'a> {
+    id: &'a MessageId,
+    status: &'static str,
+    poll_url: String,
 }

@@ -1,5 +1,6 @@
 //! From an envelope to a message in the core's words, with the checks that only the hub can make.
 
+use countersign_core::actor::ActorError;
 use countersign_core::message::{Callback, CallbackAuth, Content, Door, Matter, Source, Task};
 use countersign_core::question::{Ask, Question, approve_or_deny};
 use countersign_core::{Actor, Rejection};
@@ -12,59 +13,56 @@ use crate::problem::Problem;
 /// From this minor version on a resolver may be allowed to type an answer of their own.
 const EDITING_SINCE: u32 = 6;
 
-pub fn content(envelope: &Envelope) -> Result<Content, Rejection> {
-    let named = match (&envelope.request, &envelope.action) {
-        (Some(request), _) => request.allowed_resolvers.as_deref(),
-        (None, Some(action)) => action.allowed_resolvers.as_deref(),
-        (None, None) => None,
+pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
+    let (matter, named) = match (envelope.request, envelope.action) {
+        (Some(mut request), _) => {
+            let named = request.allowed_resolvers.take();
+            (Matter::Ask(ask(request, envelope.version)?), named)
+        }
+        (None, Some(action)) => (Matter::Task(task(&action)), action.allowed_resolvers),
+        (None, None) => (Matter::Notify, None),
     };
     Ok(Content {
-        agent: envelope.agent.clone(),
-        title: envelope.title.clone(),
-        body: envelope.body.clone(),
-        priority: envelope.priority,
-        tags: envelope.tags.clone(),
-        context: envelope.context.clone(),
-        sensitive: envelope.sensitive,
-        matter: matter(envelope)?,
         resolvers: resolvers(named, &envelope.agent.id)?,
+        agent: envelope.agent,
+        title: envelope.title,
+        body: envelope.body,
+        priority: envelope.priority,
+        tags: envelope.tags,
+        context: envelope.context,
+        sensitive: envelope.sensitive,
+        matter,
     })
 }
 
 /// Nobody named means the submitting agent alone, never "anybody".
-fn resolvers(named: Option<&[String]>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
+fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
     let Some(named) = named else { return Ok(vec![Actor::agent(agent_id)]) };
-    let parsed: Result<Vec<Actor>, _> = named.iter().map(|name| name.parse()).collect();
-    parsed
-        .map_err(|error: countersign_core::actor::ActorError| Rejection::field("allowed_resolvers", error.to_string()))
+    let parsed: Result<Vec<Actor>, ActorError> = named.iter().map(|name| name.parse()).collect();
+    parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
 }
 
-fn matter(envelope: &Envelope) -> Result<Matter, Rejection> {
-    match (&envelope.request, &envelope.action) {
-        (Some(request), _) => ask(request, envelope.version).map(Matter::Ask),
-        (None, Some(action)) => Ok(Matter::Task(Task {
-            instructions: action.instructions.clone(),
-            checklist: action.checklist.clone(),
-            verification: action.verification.clone(),
-        })),
-        (None, None) => Ok(Matter::Notify),
+fn task(action: &a2h::Action) -> Task {
+    Task {
+        instructions: action.instructions.clone(),
+        checklist: action.checklist.clone(),
+        verification: action.verification.clone(),
     }
 }
 
-fn ask(request: &a2h::Request, version: Version) -> Result<Ask, Rejection> {
-    let allow_edit = version.minor >= EDITING_SINCE && request.permissions.allow_edit.unwrap_or(false);
+fn ask(request: a2h::Request, version: Version) -> Result<Ask, Rejection> {
+    let permissions = request.permissions;
+    let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {
-        Mode::Confirm => {
-            Question::Confirm { options: request.options.clone().unwrap_or_else(approve_or_deny), allow_edit }
-        }
-        Mode::Select => Question::Select { options: request.options.clone().unwrap_or_default(), allow_edit },
-        Mode::Input => Question::Form { schema: request.schema.clone().unwrap_or_default() },
+        Mode::Confirm => Question::Confirm { options: request.options.unwrap_or_else(approve_or_deny), allow_edit },
+        Mode::Select => Question::Select { options: request.options.unwrap_or_default(), allow_edit },
+        Mode::Input => Question::Form { schema: request.schema.unwrap_or_default() },
     };
     let ask = Ask {
         question,
-        may_respond: request.permissions.allow_respond.unwrap_or(true),
-        may_decline: request.permissions.allow_ignore.unwrap_or(true),
-        default_on_expire: request.default_on_expire.clone(),
+        may_respond: permissions.allow_respond.unwrap_or(true),
+        may_decline: permissions.allow_ignore.unwrap_or(true),
+        default_on_expire: request.default_on_expire,
     };
     ask.check()?;
     Ok(ask)

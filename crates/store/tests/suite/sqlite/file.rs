@@ -86,7 +86,8 @@ async fn the_trail_names_the_very_bytes_that_are_stored() {
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
     let connection = fresh.scratch.connect();
-    let sql = "SELECT content, resolution, audit_hash FROM message WHERE id = ?1";
+    let sql = "SELECT t.content, m.resolution, m.audit_hash FROM message m \
+         JOIN message_text t ON t.seq = m.seq WHERE m.id = ?1";
     let stored: (String, String, Vec<u8>) =
         connection.query_row(sql, [message_id(1).as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     let trail = fresh.store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
@@ -103,7 +104,8 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
     let purge = countersign_store::ops::sweep::Purge { resolved_before: at(1), limit: 10 };
     assert_eq!(fresh.store.run(purge).await.unwrap(), 1);
-    let sql = "SELECT source || content || wire || coalesce(callback, '') || coalesce(resolution, '') FROM message";
+    let sql = "SELECT source || coalesce(callback, '') || coalesce(resolution, '') || \
+         coalesce((SELECT content || wire FROM message_text t WHERE t.seq = message.seq), '') FROM message";
     let left: String = fresh.scratch.connect().query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(left, "");
 }
