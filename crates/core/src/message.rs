@@ -50,6 +50,16 @@ impl Matter {
     }
 }
 
+/// The order of the inbox: 0 comes first.
+pub fn inbox_rank(priority: Priority) -> i64 {
+    match priority {
+        Priority::Urgent => 0,
+        Priority::High => 1,
+        Priority::Normal => 2,
+        Priority::Low => 3,
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub instructions: String,

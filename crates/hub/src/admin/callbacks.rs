@@ -10,7 +10,7 @@ use countersign_store::ops::admin::callbacks::{ListHosts, PutHost, RemoveHost};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::no_agent;
+use super::{OfAgent, no_agent};
 use crate::app::Hub;
 use crate::auth::{AgentCaller, OwnerCaller};
 use crate::body::read_json;
@@ -76,11 +76,6 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
         return Err(Problem::NotFound { message: format!("{host} is not registered for agent {}", binding.agent_id) });
     }
     Ok(Json(json!({"agent_id": binding.agent_id, "host": host})))
-}
-
-#[derive(Deserialize)]
-pub struct OfAgent {
-    agent_id: Option<String>,
 }
 
 pub async fn list(

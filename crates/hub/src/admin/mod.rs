@@ -8,7 +8,15 @@ pub mod people;
 pub mod secrets;
 pub mod status;
 
+use serde::Deserialize;
+
 use crate::problem::Problem;
+
+/// A list of one agent's things, or of everybody's.
+#[derive(Deserialize)]
+pub struct OfAgent {
+    agent_id: Option<String>,
+}
 
 fn no_agent(id: &str) -> Problem {
     Problem::NotFound { message: format!("no agent {id}; add it with `countersign agent add {id}`") }

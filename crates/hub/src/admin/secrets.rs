@@ -7,7 +7,7 @@ use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret, RemoveSecre
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::no_agent;
+use super::{OfAgent, no_agent};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
@@ -63,11 +63,6 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
         return Err(Problem::NotFound { message: format!("agent {agent_id} has no secret {name}") });
     }
     Ok(Json(json!({"agent_id": agent_id, "name": name})))
-}
-
-#[derive(Deserialize)]
-pub struct OfAgent {
-    agent_id: Option<String>,
 }
 
 pub async fn list(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
-use countersign_core::message::Status;
+use countersign_core::message::{Status, inbox_rank};
 use countersign_store::model::{Cursor, Found, Item};
 use countersign_store::ops::list::{History, Inbox};
 use countersign_store::ops::pull::View;
@@ -65,7 +65,7 @@ pub async fn list(
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let items = hub.store.run(Inbox { after, limit }).await?;
     let next = last_of_full_page(&items, limit).map(|item| {
-        let rank = crate::doors::a2h::submit::rank(item.message.content.priority);
+        let rank = inbox_rank(item.message.content.priority);
         format!("{rank}.{}", item.seq)
     });
     let viewer = Principal::Person { name: person.name, role: person.role };

@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use countersign_core::audit::Entry;
 use countersign_core::limits::check_idempotency_key;
-use countersign_core::message::{Callback, Status};
+use countersign_core::message::{Callback, Status, inbox_rank};
 use countersign_core::{Digest, Rejection};
-use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, Priority, payload_hash};
+use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
@@ -83,7 +83,7 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
     Ok(NewMessage {
         agent_id: arrived.agent_id.clone(),
         kind,
-        rank: rank(priority),
+        rank: inbox_rank(priority),
         received_at,
         expires_at: expires_at.filter(|_| kind != Kind::Notify),
         idempotency_key: arrived.idempotency_key.clone(),
@@ -121,16 +121,6 @@ fn submitted(id: &MessageId, agent_id: &str, content: &str, at: Timestamp) -> En
         content_sha256: Some(Digest::of(content.as_bytes())),
         resolution_sha256: None,
         prev_hash: None,
-    }
-}
-
-/// 0 comes first in the inbox.
-pub fn rank(priority: Priority) -> i64 {
-    match priority {
-        Priority::Urgent => 0,
-        Priority::High => 1,
-        Priority::Normal => 2,
-        Priority::Low => 3,
     }
 }
 
