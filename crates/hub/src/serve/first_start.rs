@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::SignatureAlg;
+use countersign_store::model::{PersonSummary, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
 use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
@@ -24,28 +24,37 @@ pub struct Welcome {
     pub started_at: Timestamp,
     pub owner_token: String,
     sign_in: String,
+    owner: String,
     /// Nothing when the demo agent has been removed.
     demo_token: Option<String>,
 }
 
 pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
-    let is_first = hub.store.run(ListPeople).await?.is_empty();
-    if is_first {
+    if hub.store.run(ListPeople).await?.is_empty() {
         // The owner last: a start that was cut short in between is a first start again.
         add_demo_agent(hub).await?;
         let (name, actor) = (OWNER.to_owned(), HUB.to_owned());
         hub.store.run(AddPerson { name, role: Role::Owner, token: None, actor }).await?;
     }
+    let owner = owner_of(&hub.store.run(ListPeople).await?);
     let now = hub.store.clock().now();
     let has_demo = hub.store.run(ListAgents).await?.iter().any(|agent| agent.agent_id == DEMO_AGENT);
     let demo_token = if has_demo { Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?) } else { None };
     Ok(Welcome {
         local_url: hub.local_url().to_owned(),
         started_at: hub.started_at,
-        owner_token: per_start(hub, Kind::Person, OWNER, None).await?,
-        sign_in: per_start(hub, Kind::SignIn, OWNER, Some(now.plus(LINK_LIVES))).await?,
+        owner_token: per_start(hub, Kind::Person, &owner, None).await?,
+        sign_in: per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?,
         demo_token,
+        owner,
     })
+}
+
+/// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
+fn owner_of(people: &[PersonSummary]) -> String {
+    let mut owners = people.iter().filter(|person| person.role == Role::Owner).map(|person| person.name.as_str());
+    let first = owners.clone().find(|name| *name == OWNER);
+    first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()
 }
 
 async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
@@ -86,9 +95,9 @@ impl Welcome {
 
     /// One line for a shell; the key holds the time, so that running it again asks again.
     fn demo_line(&self, token: &str) -> String {
-        let url = &self.local_url;
+        let (url, owner) = (&self.local_url, &self.owner);
         format!(
-            r#"curl -sS {url}/v1/messages -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{"a2h_version":"0.3","type":"ask","created_at":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","agent":{{"id":"demo","run_id":"demo","runtime":"cli"}},"title":"Ship to production?","body":"All checks are green.","idempotency_key":"demo-'$(date +%s%N)'","request":{{"mode":"confirm","allowed_resolvers":["human:owner"]}}}}'"#
+            r#"curl -sS {url}/v1/messages -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{"a2h_version":"0.3","type":"ask","created_at":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","agent":{{"id":"demo","run_id":"demo","runtime":"cli"}},"title":"Ship to production?","body":"All checks are green.","idempotency_key":"demo-'$(date +%s%N)'","request":{{"mode":"confirm","allowed_resolvers":["human:{owner}"]}}}}'"#
         )
     }
 }

@@ -74,6 +74,18 @@ async fn a_removed_person_gets_no_further_and_the_last_owner_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_hub_is_still_administered_after_its_first_owner_was_removed() {
+    let mut hub = Hub::start().await;
+    hub.cli(&["person", "add", "boss", "--role", "owner"]).ok();
+    hub.cli(&["person", "remove", "owner"]).ok();
+    hub.interrupt();
+    hub.restart().await;
+    let people = hub.cli(&["person", "list", "--json"]).json();
+    assert_eq!(people.as_array().map(Vec::len), Some(1), "{people}");
+    assert_eq!(people[0]["name"], "boss");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn callback_hosts_are_added_approved_listed_and_removed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
