@@ -77,9 +77,9 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
     let (kind, priority, expires_at) = (envelope.kind, envelope.priority, envelope.expires_at);
     let source = translate::source(&envelope);
     let content = translate::content(envelope)?;
-    hub.config.limits.check(&content, arrived.wire.len())?;
+    let rendered = json_text(&content)?;
+    hub.config.limits.check(&content, rendered.len())?;
     let id = MessageId::from_uuid(Uuid::now_v7());
-    let content = json_text(&content)?;
     Ok(NewMessage {
         agent_id: arrived.agent_id.clone(),
         kind,
@@ -91,8 +91,8 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
         source: json_text(&source)?,
         callback: callback.as_ref().map(json_text).transpose()?,
         wire: arrived.wire.clone(),
-        audit: submitted(&id, &arrived.agent_id, &content, received_at),
-        content,
+        audit: submitted(&id, &arrived.agent_id, &rendered, received_at),
+        content: rendered,
         id,
     })
 }
