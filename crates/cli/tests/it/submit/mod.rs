@@ -10,8 +10,28 @@ mod version;
 
 use serde_json::Value;
 
+use crate::harness::Agent;
+
 /// One defect an envelope can have: its name, how it gets there, and the field the error must name.
 type Defect = (&'static str, fn(&mut Value), &'static str);
+
+/// Sends every envelope with each of its defects. All must be refused alike, each with its own field named.
+async fn all_refused(bot: &Agent, cases: &[(&[Defect], Value)], status: u16, code: &str) {
+    let mut wrong = vec![];
+    for (defects, sound) in cases {
+        for (name, spoil, field) in *defects {
+            let mut envelope = sound.clone();
+            spoil(&mut envelope);
+            let reply = bot.submit(&envelope).await;
+            let error = &reply.json()["error"];
+            let named = error["field"].as_str().unwrap_or_default();
+            if reply.status != status || error["code"] != code || !named.contains(field) {
+                wrong.push(format!("{} with {name}: {} {}", sound["type"], reply.status, reply.text()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
 
 fn remove(object: &mut Value, key: &str) {
     object.as_object_mut().expect("an object").remove(key);

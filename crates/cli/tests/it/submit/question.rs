@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Defect, remove};
+use super::{Defect, all_refused, remove};
 use crate::harness::*;
 
 const SELECTS: &[Defect] = &[
@@ -80,20 +80,7 @@ async fn a_question_that_cannot_work_is_refused_with_the_field_named() {
         (TASKS, task("bot")),
         (TASKS, notify("bot")),
     ];
-    let mut wrong = vec![];
-    for (defects, sound) in cases {
-        for (name, spoil, field) in defects {
-            let mut envelope = sound.clone();
-            spoil(&mut envelope);
-            let reply = bot.submit(&envelope).await;
-            let error = &reply.json()["error"];
-            let named = error["field"].as_str().unwrap_or_default();
-            if reply.status != 422 || error["code"] != "invalid_field" || !named.contains(field) {
-                wrong.push(format!("{} with {name}: {} {}", sound["type"], reply.status, reply.text()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all_refused(&bot, &cases, 422, "invalid_field").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Defect, remove};
+use super::{Defect, all_refused, remove};
 use crate::harness::*;
 
 const ANY_MESSAGE: &[Defect] = &[
@@ -112,20 +112,7 @@ async fn a_malformed_envelope_is_refused_with_the_field_named() {
         (TASKS, task("bot")),
         (NOTIFIES, notify("bot")),
     ];
-    let mut wrong = vec![];
-    for (defects, sound) in cases {
-        for (name, spoil, field) in defects {
-            let mut envelope = sound.clone();
-            spoil(&mut envelope);
-            let reply = bot.submit(&envelope).await;
-            let error = &reply.json()["error"];
-            let named = error["field"].as_str().unwrap_or_default();
-            if reply.status != 400 || error["code"] != "validation_error" || !named.contains(field) {
-                wrong.push(format!("{} with {name}: {} {}", sound["type"], reply.status, reply.text()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all_refused(&bot, &cases, 400, "validation_error").await;
     assert_eq!(hub.owner.get("/v1/messages").await.expect(200)["messages"], json!([]), "none was stored");
 }
 
