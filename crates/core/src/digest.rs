@@ -22,6 +22,10 @@ impl Digest {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+
+    pub fn into_bytes(self) -> [u8; 32] {
+        self.0
+    }
 }
 
 impl fmt::Display for Digest {

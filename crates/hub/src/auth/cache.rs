@@ -63,7 +63,7 @@ impl CredentialCache {
         known.entries.insert(hash, entry);
     }
 
-    /// Call it after every commit that adds, ends or removes a credential.
+    /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.
     pub fn clear(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.generation += 1;

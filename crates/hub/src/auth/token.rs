@@ -1,8 +1,8 @@
 //! Tokens and keys: 256 random bits with a prefix that says what they are, so that a leaked one can be recognised.
 
-use aws_lc_rs::digest;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_core::Digest;
 use countersign_protocol::webhooks;
 use countersign_store::ops::credential::Kind;
 
@@ -26,9 +26,7 @@ impl Token {
 }
 
 pub fn hash_token(text: &str) -> [u8; 32] {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
-    hash
+    Digest::of(text.as_bytes()).into_bytes()
 }
 
 pub fn new_signing_key() -> Result<String, getrandom::Error> {
