@@ -15,7 +15,7 @@ pub struct Entry {
     pub at: Timestamp,
     pub actor: String,
     pub event: String,
-    /// Of the content as stored, the one the actor decided on.
+    /// Of the text as stored that the actor decided on: what the agent sent.
     pub content_sha256: Option<Digest>,
     /// Of the resolution as stored.
     pub resolution_sha256: Option<Digest>,

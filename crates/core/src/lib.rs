@@ -7,6 +7,7 @@ pub mod audit;
 pub mod decide;
 pub mod delivery;
 pub mod digest;
+pub mod envelope;
 pub mod limits;
 pub mod message;
 pub mod question;

@@ -25,20 +25,20 @@ const MAX_CHECKLIST: usize = 200;
 const MAX_RESOLVERS: usize = 200;
 
 impl Limits {
-    /// `rendered_bytes` is the size of the content as it is stored; what is small as a whole has no part that is too large.
-    pub fn check(&self, content: &Content, rendered_bytes: usize) -> Result<(), Rejection> {
+    /// `wire_bytes` is the size of what was sent; what is small as a whole has no part that is too large.
+    pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
         if content.body.as_ref().is_some_and(|body| body.len() > self.max_body_bytes) {
             return Err(Rejection::field("body", format!("keep it within {} bytes", self.max_body_bytes)));
         }
         check_names(content)?;
-        self.check_context(&content.context, rendered_bytes)
+        self.check_context(&content.context, wire_bytes)
     }
 
-    fn check_context(&self, parts: &[Value], rendered_bytes: usize) -> Result<(), Rejection> {
+    fn check_context(&self, parts: &[Value], wire_bytes: usize) -> Result<(), Rejection> {
         if parts.len() > self.max_context_parts {
             return Err(Rejection::field("context", format!("send at most {} parts", self.max_context_parts)));
         }
-        let suspects = if rendered_bytes > self.max_part_bytes { parts } else { &[] };
+        let suspects = if wire_bytes > self.max_part_bytes { parts } else { &[] };
         for (index, part) in suspects.iter().enumerate() {
             if part.to_string().len() > self.max_part_bytes {
                 let field = format!("context[{index}]");

@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::actor::Actor;
 use crate::question::Ask;
+use crate::rejection::Rejection;
 
-/// The part a person decides on. Its stored text is what the audit trail hashes.
+/// The part a person decides on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     pub agent: Agent,
@@ -30,6 +31,16 @@ pub struct Content {
     pub matter: Matter,
     /// Exactly who may resolve; a door fills in the submitting agent when the wire named nobody.
     pub resolvers: Vec<Actor>,
+}
+
+impl Content {
+    /// Whether what is asked makes sense.
+    pub fn check(&self) -> Result<(), Rejection> {
+        match &self.matter {
+            Matter::Ask(ask) => ask.check(),
+            Matter::Task(_) | Matter::Notify => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

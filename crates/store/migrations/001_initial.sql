@@ -72,11 +72,14 @@ CREATE TABLE message (
     -- Set when retention has emptied the row; the id then answers "gone".
     purged_at BIGINT,
     idempotency_key TEXT,
-    payload_sha256 BLOB NOT NULL,
-    audit_hash BLOB NOT NULL,
+    -- The last entry of its trail.
+    audit_seq BIGINT NOT NULL,
+    -- The hash of that entry while the message is open, because the next entry covers it. Resolving clears it, which
+    -- makes room in the row for what resolving adds: no page has to be split.
+    audit_hash BLOB,
     source TEXT NOT NULL,
     callback TEXT,
-    resolution TEXT
+    resolution_seq BIGINT
 );
 CREATE UNIQUE INDEX message_idempotency ON message (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX message_by_agent ON message (agent_id, seq);
@@ -87,10 +90,16 @@ CREATE INDEX message_resolved ON message (resolved_at) WHERE resolved_at IS NOT 
 -- The long texts of a message, which never change. Apart from the row that does, so that resolving rewrites little.
 CREATE TABLE message_text (
     seq INTEGER PRIMARY KEY,
-    -- What people see and decide on.
-    content TEXT NOT NULL,
+    -- What people see and decide on; NULL where it is read from wire.
+    content TEXT,
     -- What the agent sent, byte for byte.
     wire TEXT NOT NULL
+);
+
+-- In order of arrival like the trail: messages are resolved in any order, and a row in the middle costs a page of its own.
+CREATE TABLE resolution (
+    seq INTEGER PRIMARY KEY,
+    body TEXT NOT NULL
 );
 
 -- The obligation to bring a resolution to its agent; committed together with the resolution.
@@ -110,22 +119,30 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_due ON delivery (host, due_at) WHERE track = 'pending';
 CREATE INDEX delivery_track ON delivery (track, created_at);
 
--- Append-only. n counts the entries of one subject.
+-- Append-only. n counts the entries of one subject; they are found from the last one backwards.
 CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY,
     subject TEXT NOT NULL,
     n BIGINT NOT NULL,
+    -- The entry before it, of the same subject.
+    prev_seq BIGINT,
     at BIGINT NOT NULL,
     actor TEXT NOT NULL,
     event TEXT NOT NULL,
     content_sha256 BLOB,
     resolution_sha256 BLOB,
     -- Covers the hash of entry n - 1 too.
-    hash BLOB NOT NULL,
-    PRIMARY KEY (subject, n)
-) WITHOUT ROWID;
+    hash BLOB NOT NULL
+);
 CREATE TRIGGER audit_keeps_its_entries BEFORE DELETE ON audit BEGIN
     SELECT RAISE(ABORT, 'audit is append-only');
 END;
 CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN
     SELECT RAISE(ABORT, 'audit is append-only');
 END;
+
+-- The last entry of whatever is not a message: an agent, a person, the hub.
+CREATE TABLE audit_head (
+    subject TEXT PRIMARY KEY,
+    audit_seq BIGINT NOT NULL
+);

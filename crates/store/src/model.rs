@@ -19,10 +19,10 @@ pub struct NewMessage {
     pub received_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub idempotency_key: Option<String>,
-    pub payload_sha256: [u8; 32],
     pub source: String,
     pub callback: Option<String>,
-    pub content: String,
+    /// What people see, where it is not read from `wire`.
+    pub content: Option<String>,
     pub wire: String,
     pub audit: countersign_core::audit::Entry,
 }
@@ -30,13 +30,8 @@ pub struct NewMessage {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
     Created,
-    /// The key was used before with this very payload.
-    Replayed {
-        id: MessageId,
-        status: Status,
-    },
-    /// The key was used before with another payload.
-    Conflict,
+    /// The key was used before; whether for the same payload is for the door to say.
+    Taken(Earlier),
     TooManyOpen,
 }
 
@@ -45,7 +40,7 @@ pub enum Submission {
 pub struct Earlier {
     pub id: MessageId,
     pub status: Status,
-    pub payload_sha256: Vec<u8>,
+    pub wire: String,
 }
 
 #[derive(Debug, Clone)]
@@ -237,7 +232,7 @@ pub struct Proposal {
     pub resolution_id: ResolutionId,
 }
 
-/// How structured parts of a message are stored. The audit trail names the hash of this text of its content.
+/// How structured parts of a message are stored.
 pub fn json_text(part: &impl Serialize) -> Result<String, crate::StoreError> {
     Ok(serde_json::to_string(part)?)
 }

@@ -137,7 +137,6 @@ impl Stage {
             received_at: now,
             expires_at: None,
             idempotency_key: None,
-            payload_sha256: [0; 32],
             source: source.to_string(),
             callback: Some(serde_json::to_string(&callback).unwrap()),
             wire: wish.state.map_or("{}".to_owned(), |state| format!("{{\"state\":{state}}}")),
@@ -150,7 +149,7 @@ impl Stage {
                 resolution_sha256: None,
                 prev_hash: None,
             },
-            content,
+            content: Some(content),
         };
         assert_eq!(self.store.run(Submit { message, max_open: i64::MAX }).await.unwrap(), Submission::Created);
         id

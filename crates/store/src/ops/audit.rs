@@ -8,13 +8,21 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::AuditRow;
 
-/// `hash` is the entry's own; the caller has it already, because the subject's row keeps it too.
-pub async fn append<X: Exec>(x: &mut X, n: i64, entry: &Entry, hash: &Digest) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO audit (subject, n, at, actor, event, content_sha256, resolution_sha256, hash) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+/// Gives the place of the entry. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
+pub async fn append<X: Exec>(
+    x: &mut X,
+    n: i64,
+    prev_seq: Option<i64>,
+    entry: &Entry,
+    hash: &Digest,
+) -> Result<i64, StoreError> {
+    const INSERT: &str = "INSERT INTO audit \
+         (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let params = [
         (&entry.subject).into(),
         n.into(),
+        prev_seq.into(),
         entry.at.into(),
         (&entry.actor).into(),
         (&entry.event).into(),
@@ -22,7 +30,7 @@ pub async fn append<X: Exec>(x: &mut X, n: i64, entry: &Entry, hash: &Digest) ->
         entry.resolution_sha256.as_ref().into(),
         hash.into(),
     ];
-    x.exec(INSERT, &params).await.map(drop)
+    super::inserted(x.insert(INSERT, &params).await?)
 }
 
 /// What an operator did to an agent, a person or the hub.
@@ -33,10 +41,13 @@ pub async fn append_operation<X: Exec>(
     event: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    const LAST: &str = "SELECT n, hash FROM audit WHERE subject = ?1 ORDER BY n DESC LIMIT 1";
-    let (n, prev_hash) = match x.row(LAST, &[subject.into()]).await? {
-        Some(mut row) => (row.int(0)? + 1, Some(row.digest(1)?)),
-        None => (1, None),
+    const LAST: &str =
+        "SELECT a.seq, a.n, a.hash FROM audit_head h JOIN audit a ON a.seq = h.audit_seq WHERE h.subject = ?1";
+    const MOVE_HEAD: &str = "INSERT INTO audit_head (subject, audit_seq) VALUES (?1, ?2) \
+         ON CONFLICT (subject) DO UPDATE SET audit_seq = ?2";
+    let (prev_seq, n, prev_hash) = match x.row(LAST, &[subject.into()]).await? {
+        Some(mut row) => (Some(row.int(0)?), row.int(1)? + 1, Some(row.digest(2)?)),
+        None => (None, 1, None),
     };
     let entry = Entry {
         subject: subject.to_owned(),
@@ -47,33 +58,50 @@ pub async fn append_operation<X: Exec>(
         resolution_sha256: None,
         prev_hash,
     };
-    append(x, n, &entry, &entry.hash()).await
+    let seq = append(x, n, prev_seq, &entry, &entry.hash()).await?;
+    x.exec(MOVE_HEAD, &[subject.into(), seq.into()]).await.map(drop)
 }
 
+/// The latest entries of one subject, in the order they were made.
 pub struct Trail {
     pub subject: String,
 }
 
+const LONGEST_TRAIL: usize = 1000;
+
 impl Op for Trail {
     type Out = Vec<AuditRow>;
-    const MODE: Mode = Mode::Read;
+    const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<AuditRow>, StoreError> {
-        const SELECT: &str = "SELECT n, at, actor, event, content_sha256, resolution_sha256, hash \
-             FROM audit WHERE subject = ?1 ORDER BY n LIMIT 1000";
+        const HEAD: &str = "SELECT audit_seq FROM message WHERE id = ?1 \
+             UNION ALL SELECT audit_seq FROM audit_head WHERE subject = ?1";
+        const ENTRY: &str = "SELECT prev_seq, n, at, actor, event, content_sha256, resolution_sha256, hash \
+             FROM audit WHERE seq = ?1";
+        let head = x.row(HEAD, &[(&self.subject).into()]).await?;
+        let mut next = head.map(|mut row| row.int(0)).transpose()?;
         let mut entries: Vec<AuditRow> = Vec::new();
-        for mut row in x.rows(SELECT, &[(&self.subject).into()]).await? {
+        while let Some(seq) = next.filter(|_| entries.len() < LONGEST_TRAIL) {
+            let lost = || StoreError::Corrupt(format!("the trail of {} has a gap", self.subject));
+            let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(lost)?;
+            next = row.opt_int(0)?;
             let entry = Entry {
                 subject: self.subject.clone(),
-                at: row.instant(1)?,
-                actor: row.text(2)?,
-                event: row.text(3)?,
-                content_sha256: row.opt_digest(4)?,
-                resolution_sha256: row.opt_digest(5)?,
-                prev_hash: entries.last().map(|before| before.hash),
+                at: row.instant(2)?,
+                actor: row.text(3)?,
+                event: row.text(4)?,
+                content_sha256: row.opt_digest(5)?,
+                resolution_sha256: row.opt_digest(6)?,
+                prev_hash: None,
             };
-            entries.push(AuditRow { n: row.int(0)?, entry, hash: row.digest(6)? });
+            let (n, hash) = (row.int(1)?, row.digest(7)?);
+            // The entry found before this one is the one that follows it.
+            if let Some(later) = entries.last_mut() {
+                later.entry.prev_hash = Some(hash);
+            }
+            entries.push(AuditRow { n, entry, hash });
         }
+        entries.reverse();
         Ok(entries)
     }
 }

@@ -18,13 +18,14 @@ impl Op for Inbox {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Item>, StoreError> {
-        const SELECT: &str = "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, \
-             m.resolution, t.content, m.seq FROM message m JOIN message_text t ON t.seq = m.seq \
-             WHERE m.status = 'open' AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3";
+        const SELECT: &str = rows::select_messages!(
+            "m.seq",
+            "WHERE m.status = 'open' AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3"
+        );
         let (rank, seq) = self.after.as_ref().map_or((-1, 0), |cursor| (cursor.rank, cursor.seq));
         let mut items = Vec::new();
         for mut row in x.rows(SELECT, &[rank.into(), seq.into(), self.limit.into()]).await? {
-            items.push(Item { seq: row.int(9)?, message: rows::message(&mut row)?, delivery: None });
+            items.push(Item { seq: row.int(rows::MESSAGE)?, message: rows::message(&mut row)?, delivery: None });
         }
         Ok(items)
     }

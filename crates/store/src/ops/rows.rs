@@ -1,22 +1,38 @@
 //! How rows become the things they stand for.
 
-use countersign_core::State;
 use countersign_core::delivery::Track;
+use countersign_core::envelope::read_content;
 use countersign_core::message::{Message, Status};
+use countersign_core::{Content, Digest, State};
 use countersign_protocol::id::MessageId;
 
 use crate::error::StoreError;
 use crate::exec::{Row, Value};
 use crate::model::{Delivery, Item};
 
-/// A SELECT of items: the columns `item` reads, of every message with the delivery it may have.
+/// A SELECT of whole messages: the columns `message` reads, then `$more`, which begin at `MESSAGE`.
+macro_rules! select_messages {
+    ($more:literal, $($rest:literal),+) => {
+        concat!(
+            "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, r.body, t.content, t.wire, ",
+            $more,
+            " FROM message m LEFT JOIN message_text t ON t.seq = m.seq ",
+            "LEFT JOIN resolution r ON r.seq = m.resolution_seq ",
+            $($rest),+
+        )
+    };
+}
+pub(super) use select_messages;
+
+/// How many columns a message takes.
+pub const MESSAGE: usize = 10;
+
+/// Messages with the delivery they may have: the columns `item` reads.
 macro_rules! select_items {
     ($rest:literal) => {
-        concat!(
-            "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, m.resolution, ",
-            "t.content, m.purged_at, m.agent_id, m.seq, d.message_id, d.agent_id, d.host, d.track, d.attempts, ",
-            "d.created_at, d.due_at, d.delivered_at, d.last_error ",
-            "FROM message m LEFT JOIN message_text t ON t.seq = m.seq ",
+        $crate::ops::rows::select_messages!(
+            "m.seq, m.purged_at, m.agent_id, d.message_id, d.agent_id, d.host, d.track, d.attempts, \
+             d.created_at, d.due_at, d.delivered_at, d.last_error",
             "LEFT JOIN delivery d ON d.message_id = m.id ",
             $rest
         )
@@ -25,12 +41,12 @@ macro_rules! select_items {
 pub(super) use select_items;
 
 pub fn item(row: &mut Row) -> Result<Item, StoreError> {
-    let has_delivery = !matches!(row.0.get(12), None | Some(Value::Null));
-    let delivery = if has_delivery { Some(delivery(row, 12)?) } else { None };
-    Ok(Item { seq: row.int(11)?, message: message(row)?, delivery })
+    const DELIVERY: usize = MESSAGE + 3;
+    let has_delivery = !matches!(row.0.get(DELIVERY), None | Some(Value::Null));
+    let delivery = if has_delivery { Some(delivery(row, DELIVERY)?) } else { None };
+    Ok(Item { seq: row.int(MESSAGE)?, message: message(row)?, delivery })
 }
 
-/// Columns: id, received_at, expires_at, status, rev, source, callback, resolution, content.
 pub fn message(row: &mut Row) -> Result<Message, StoreError> {
     let callback = row.opt_text(6)?;
     Ok(Message {
@@ -41,8 +57,26 @@ pub fn message(row: &mut Row) -> Result<Message, StoreError> {
         rev: row.int(4)?,
         source: serde_json::from_str(&row.text(5)?)?,
         callback: callback.as_deref().map(serde_json::from_str).transpose()?,
-        content: serde_json::from_str(&row.text(8)?)?,
+        content: content(row)?,
     })
+}
+
+const CONTENT: usize = 8;
+const WIRE: usize = 9;
+
+fn content(row: &mut Row) -> Result<Content, StoreError> {
+    match row.opt_text(CONTENT)? {
+        Some(content) => Ok(serde_json::from_str(&content)?),
+        None => read_content(&row.text(WIRE)?).map_err(|error| StoreError::Corrupt(error.to_string())),
+    }
+}
+
+/// The hash of the text from which the content is read.
+pub fn decided_text(row: &Row) -> Result<Digest, StoreError> {
+    match (row.0.get(CONTENT), row.0.get(WIRE)) {
+        (Some(Value::Text(text)), _) | (_, Some(Value::Text(text))) => Ok(Digest::of(text.as_bytes())),
+        _ => Err(StoreError::Corrupt("a message without content".to_owned())),
+    }
 }
 
 pub fn message_id(row: &mut Row, column: usize) -> Result<MessageId, StoreError> {

@@ -21,22 +21,19 @@ impl Op for Submit {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Submission, StoreError> {
         let message = &self.message;
-        let counts = message.kind != Kind::Notify;
-        if counts && !self.take_place(x).await? {
-            // A replay needs no place of its own.
-            return Ok(self.earlier(x).await?.unwrap_or(Submission::TooManyOpen));
+        if let Some(key) = &message.idempotency_key
+            && let Some(earlier) = find(x, &message.agent_id, key).await?
+        {
+            return Ok(Submission::Taken(earlier));
+        }
+        if message.kind != Kind::Notify && !self.take_place(x).await? {
+            return Ok(Submission::TooManyOpen);
         }
         let hash = message.audit.hash();
-        if let Some(seq) = insert(x, message, &hash).await? {
-            insert_text(x, seq, message).await?;
-            audit::append(x, 1, &message.audit, &hash).await?;
-            return Ok(Submission::Created);
-        }
-        if counts {
-            release_place(x, &message.agent_id).await?;
-        }
-        let lost = || StoreError::Corrupt("a message was refused for a key that is not there".to_owned());
-        self.earlier(x).await?.ok_or_else(lost)
+        let audit_seq = audit::append(x, 1, None, &message.audit, &hash).await?;
+        let seq = insert(x, message, audit_seq, &hash).await?;
+        insert_text(x, seq, message).await?;
+        Ok(Submission::Created)
     }
 }
 
@@ -45,34 +42,17 @@ impl Submit {
         const TAKE: &str = "UPDATE agent SET open = open + 1 WHERE id = ?1 AND open < ?2";
         Ok(x.exec(TAKE, &[(&self.message.agent_id).into(), self.max_open.into()]).await? == 1)
     }
-
-    async fn earlier<X: Exec>(&self, x: &mut X) -> Result<Option<Submission>, StoreError> {
-        let Some(key) = &self.message.idempotency_key else { return Ok(None) };
-        let earlier = find(x, &self.message.agent_id, key).await?;
-        Ok(earlier.map(|earlier| earlier.compare(&self.message.payload_sha256)))
-    }
-}
-
-impl Earlier {
-    pub fn compare(self, payload_sha256: &[u8; 32]) -> Submission {
-        if self.payload_sha256 == payload_sha256 {
-            Submission::Replayed { id: self.id, status: self.status }
-        } else {
-            Submission::Conflict
-        }
-    }
 }
 
 pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), StoreError> {
     x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await.map(drop)
 }
 
-/// Gives the place in the order of arrival, or nothing when the key is taken.
-async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -> Result<Option<i64>, StoreError> {
+/// Gives the place in the order of arrival.
+async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_seq: i64, hash: &Digest) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
-         idempotency_key, payload_sha256, audit_hash, source, callback) \
-         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-         ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING seq";
+         idempotency_key, audit_seq, audit_hash, source, callback) \
+         VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     let is_notify = message.kind == Kind::Notify;
     let status = if is_notify { Status::Delivered } else { Status::Open };
     let params: [Param<'_>; 12] = [
@@ -84,27 +64,24 @@ async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_hash: &Digest) -
         message.expires_at.into(),
         is_notify.then_some(message.received_at).into(),
         message.idempotency_key.as_ref().into(),
-        message.payload_sha256.as_slice().into(),
-        audit_hash.into(),
+        audit_seq.into(),
+        hash.into(),
         (&message.source).into(),
         message.callback.as_ref().into(),
     ];
-    x.row(INSERT, &params).await?.map(|mut row| row.int(0)).transpose()
+    super::inserted(x.insert(INSERT, &params).await?)
 }
 
 async fn insert_text<X: Exec>(x: &mut X, seq: i64, message: &NewMessage) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO message_text (seq, content, wire) VALUES (?1, ?2, ?3)";
-    x.exec(INSERT, &[seq.into(), (&message.content).into(), (&message.wire).into()]).await.map(drop)
+    x.exec(INSERT, &[seq.into(), message.content.as_ref().into(), (&message.wire).into()]).await.map(drop)
 }
 
 async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
-    const FIND: &str = "SELECT id, status, payload_sha256 FROM message WHERE agent_id = ?1 AND idempotency_key = ?2";
+    const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+         WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
     let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else { return Ok(None) };
-    Ok(Some(Earlier {
-        id: rows::message_id(&mut row, 0)?,
-        status: rows::status(&row.text(1)?)?,
-        payload_sha256: row.blob(2)?,
-    }))
+    Ok(Some(Earlier { id: rows::message_id(&mut row, 0)?, status: rows::status(&row.text(1)?)?, wire: row.text(2)? }))
 }
 
 /// Looks a key up without writing: a request that fails its checks may still be a replay of one that did not.

@@ -48,17 +48,20 @@ impl Op for Purge {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
-        const SELECT: &str = "SELECT id, seq FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 ORDER BY resolved_at LIMIT ?2";
+        const SELECT: &str = "SELECT id, seq, resolution_seq FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 \
+             ORDER BY resolved_at LIMIT ?2";
         const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
-             source = '', callback = NULL, resolution = NULL, rev = rev + 1 WHERE id = ?2";
+             source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2";
         const FORGET_TEXT: &str = "DELETE FROM message_text WHERE seq = ?1";
+        const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
         const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";
         let due = x.rows(SELECT, &[self.resolved_before.into(), self.limit.into()]).await?;
         let mut emptied = 0;
         for mut row in due {
             let (id, seq) = (row.text(0)?, row.int(1)?);
-            emptied += x.exec(EMPTY, &[now.into(), (&id).into()]).await?;
+            emptied += x.exec(EMPTY, &[now.into(), seq.into()]).await?;
             x.exec(FORGET_TEXT, &[seq.into()]).await?;
+            x.exec(FORGET_RESOLUTION, &[row.opt_int(2)?.into()]).await?;
             x.exec(FORGET_DELIVERY, &[(&id).into()]).await?;
         }
         Ok(emptied)

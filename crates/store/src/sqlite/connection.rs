@@ -78,6 +78,12 @@ impl SqliteExec<'_> {
         Ok(changed as u64)
     }
 
+    // Not RETURNING: it collects its rows in a table of its own first.
+    fn insert_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<i64>, StoreError> {
+        let inserted = self.exec_now(sql, params)? == 1;
+        Ok(inserted.then(|| self.0.last_insert_rowid()))
+    }
+
     fn rows_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut statement = self.bound(sql, params)?;
         let columns = statement.column_count();
@@ -107,6 +113,14 @@ impl Exec for SqliteExec<'_> {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<u64, StoreError>> + Send {
         ready(self.exec_now(sql, params))
+    }
+
+    fn insert(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send {
+        ready(self.insert_now(sql, params))
     }
 
     fn rows(

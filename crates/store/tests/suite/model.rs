@@ -5,7 +5,7 @@ use countersign_protocol::a2h::Kind;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Submission;
 
-use crate::scene::{at, message_id};
+use crate::scene::{Draft, at};
 
 pub const MAX_OPEN: usize = 3;
 
@@ -76,10 +76,7 @@ impl Model {
         let same_key = |other: &&Known| !other.gone && other.agent == known.agent && other.key == known.key;
         let earlier = self.messages.iter().filter(|_| known.key.is_some()).find(same_key);
         if let Some(earlier) = earlier {
-            return match earlier.payload == known.payload {
-                true => Submission::Replayed { id: message_id(earlier.number), status: earlier.status },
-                false => Submission::Conflict,
-            };
+            return earlier.draft().taken(earlier.status);
         }
         if known.kind != Kind::Notify && self.open_of(known.agent) >= MAX_OPEN {
             return Submission::TooManyOpen;
@@ -117,6 +114,16 @@ impl Model {
 }
 
 impl Known {
+    pub fn draft(&self) -> Draft {
+        let plain = match self.kind {
+            Kind::Ask => Draft::pushed(self.number),
+            Kind::Task => Draft::task(self.number),
+            Kind::Notify => Draft::notify(self.number),
+        };
+        let (agent, key, payload) = (self.agent, self.key, self.payload);
+        Draft { agent, key, payload, expires_at: self.expires_at.map(at), ..plain }
+    }
+
     pub fn is_late(&self, now: i64) -> bool {
         self.expires_at.is_some_and(|expires_at| now > expires_at)
     }

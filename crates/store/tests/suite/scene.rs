@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_core::audit::Entry;
-use countersign_core::message::{Callback, Door, Resolution, Task};
+use countersign_core::message::{Callback, Door, Resolution, Status, Task};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Rejection, Source, Verdict};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
@@ -12,7 +12,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    Application, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
+    Application, Earlier, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
@@ -125,7 +125,13 @@ impl Draft {
 
     /// Not what any serializer would write: it has to come back byte for byte.
     pub fn wire(&self) -> String {
-        format!(r#"{{"n":{},  "state": {{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}}}}"#, self.number)
+        let state = r#"{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}"#;
+        format!(r#"{{"n":{},  "payload":{}, "state": {state}}}"#, self.number, self.payload)
+    }
+
+    /// What somebody who comes with the same key is told of this one.
+    pub fn taken(&self, status: Status) -> Submission {
+        Submission::Taken(Earlier { id: self.id(), status, wire: self.wire() })
     }
 
     pub fn render(&self) -> NewMessage {
@@ -147,10 +153,9 @@ impl Draft {
             received_at: at(0),
             expires_at: self.expires_at,
             idempotency_key: self.key.map(str::to_owned),
-            payload_sha256: [self.payload; 32],
             source: serde_json::to_string(&self.source()).expect("a source can be written"),
             callback: self.callback.as_ref().map(|callback| serde_json::to_string(callback).expect("and a callback")),
-            content,
+            content: Some(content),
             wire: self.wire(),
             audit,
         }

@@ -41,16 +41,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn draft(known: &Known) -> Draft {
-    let plain = match known.kind {
-        Kind::Ask => Draft::pushed(known.number),
-        Kind::Task => Draft::task(known.number),
-        Kind::Notify => Draft::notify(known.number),
-    };
-    let (agent, key, payload) = (known.agent, known.key, known.payload);
-    Draft { agent, key, payload, expires_at: known.expires_at.map(at), ..plain }
-}
-
 fn command(kind: Kind, act: Act) -> Command {
     match (act, kind) {
         (Act::Cancel, _) => Command::Cancel,
@@ -98,7 +88,7 @@ impl Pair<'_> {
 
     async fn submit(&mut self, known: Known) -> Result<(), TestCaseError> {
         let max_open = i64::try_from(MAX_OPEN).unwrap();
-        let answer: Submission = submit_within(self.store, &draft(&known), max_open).await;
+        let answer: Submission = submit_within(self.store, &known.draft(), max_open).await;
         prop_assert_eq!(answer, self.model.submit(known));
         Ok(())
     }

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use countersign_core::audit::Entry;
+use countersign_core::envelope;
 use countersign_core::limits::check_idempotency_key;
 use countersign_core::message::{Callback, Status, inbox_rank};
 use countersign_core::{Digest, Rejection};
@@ -15,7 +16,7 @@ use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::{NewMessage, Submission, json_text};
+use countersign_store::model::{Earlier, NewMessage, Submission, json_text};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
 use countersign_store::ops::submit::{FindEarlier, Submit};
@@ -24,7 +25,7 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-use super::translate;
+use super::callback;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
 use crate::body;
@@ -38,24 +39,22 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
     hub.rate_limit.check(&agent.id)?;
     let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
     let parsed = json::parse(&bytes)?;
-    let (payload_sha256, wire) = (payload_hash(&parsed), wire(&bytes, &parsed)?);
+    let wire = wire(&bytes, &parsed)?;
     let envelope = Envelope::from_value(parsed)?;
     if envelope.agent.id != agent.id {
         let message = format!("this credential belongs to agent {}, not to {}", agent.id, envelope.agent.id);
         return Err(Problem::AgentIdMismatch { message });
     }
-    let arrived =
-        Arrived { agent_id: agent.id, idempotency_key: envelope.idempotency_key.clone(), payload_sha256, wire };
+    let arrived = Arrived { agent_id: agent.id, idempotency_key: envelope.idempotency_key.clone(), wire };
     match prepare(&hub, envelope, &arrived).await {
-        Ok(message) => store(&hub, message).await,
-        Err(problem) => replay(&hub, arrived, problem).await,
+        Ok(message) => store(&hub, message, &arrived).await,
+        Err(problem) => replay(&hub, &arrived, problem).await,
     }
 }
 
 struct Arrived {
     agent_id: String,
     idempotency_key: Option<String>,
-    payload_sha256: [u8; 32],
     /// The envelope as it came: `state` must go back byte for byte.
     wire: String,
 }
@@ -70,15 +69,15 @@ fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
 async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<NewMessage, Problem> {
     let received_at = hub.store.clock().now();
     check_envelope(hub, &envelope, arrived, received_at)?;
-    let callback = translate::callback(&envelope, hub.config.push.legacy)?;
+    let callback = callback::wanted(&envelope, hub.config.push.legacy)?;
     if let Some(callback) = &callback {
         check_callback(hub, &envelope, callback).await?;
     }
     let (kind, priority, expires_at) = (envelope.kind, envelope.priority, envelope.expires_at);
-    let source = translate::source(&envelope);
-    let content = translate::content(envelope)?;
-    let rendered = json_text(&content)?;
-    hub.config.limits.check(&content, rendered.len())?;
+    let source = envelope::source(&envelope);
+    let content = envelope::content(envelope)?;
+    content.check()?;
+    hub.config.limits.check(&content, arrived.wire.len())?;
     let id = MessageId::from_uuid(Uuid::now_v7());
     Ok(NewMessage {
         agent_id: arrived.agent_id.clone(),
@@ -87,12 +86,11 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
         received_at,
         expires_at: expires_at.filter(|_| kind != Kind::Notify),
         idempotency_key: arrived.idempotency_key.clone(),
-        payload_sha256: arrived.payload_sha256,
         source: json_text(&source)?,
         callback: callback.as_ref().map(json_text).transpose()?,
+        content: None,
         wire: arrived.wire.clone(),
-        audit: submitted(&id, &arrived.agent_id, &rendered, received_at),
-        content: rendered,
+        audit: submitted(&id, arrived, received_at),
         id,
     })
 }
@@ -112,13 +110,13 @@ fn check_envelope(hub: &Hub, envelope: &Envelope, arrived: &Arrived, now: Timest
     Ok(())
 }
 
-fn submitted(id: &MessageId, agent_id: &str, content: &str, at: Timestamp) -> Entry {
+fn submitted(id: &MessageId, arrived: &Arrived, at: Timestamp) -> Entry {
     Entry {
         subject: id.to_string(),
         at,
-        actor: format!("agent:{agent_id}"),
+        actor: format!("agent:{}", arrived.agent_id),
         event: "submitted".to_owned(),
-        content_sha256: Some(Digest::of(content.as_bytes())),
+        content_sha256: Some(Digest::of(arrived.wire.as_bytes())),
         resolution_sha256: None,
         prev_hash: None,
     }
@@ -149,7 +147,7 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
     Ok(())
 }
 
-async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
+async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Response, Problem> {
     let (id, kind, expires_at) = (message.id.clone(), message.kind, message.expires_at);
     let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
     match hub.store.run(Submit { message, max_open }).await? {
@@ -162,8 +160,7 @@ async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
             let status = if kind == Kind::Notify { Status::Delivered } else { Status::Open };
             Ok(ack(hub, &id, status))
         }
-        Submission::Replayed { id, status } => Ok(ack(hub, &id, status)),
-        Submission::Conflict => Err(Problem::IdempotencyConflict),
+        Submission::Taken(earlier) => ack_again(hub, &earlier, arrived),
         Submission::TooManyOpen => Err(Problem::RateLimited {
             retry_after_seconds: 30,
             message: "too many open asks and tasks for this agent; wait until some are resolved".to_owned(),
@@ -172,14 +169,22 @@ async fn store(hub: &Hub, message: NewMessage) -> Result<Response, Problem> {
 }
 
 /// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
-async fn replay(hub: &Hub, arrived: Arrived, problem: Problem) -> Result<Response, Problem> {
-    let Some(key) = arrived.idempotency_key else { return Err(problem) };
-    let agent_id = arrived.agent_id;
-    let Some(earlier) = hub.store.run(FindEarlier { agent_id, key }).await? else { return Err(problem) };
-    match earlier.compare(&arrived.payload_sha256) {
-        Submission::Replayed { id, status } => Ok(ack(hub, &id, status)),
-        Submission::Created | Submission::Conflict | Submission::TooManyOpen => Err(Problem::IdempotencyConflict),
+async fn replay(hub: &Hub, arrived: &Arrived, problem: Problem) -> Result<Response, Problem> {
+    let Some(key) = arrived.idempotency_key.clone() else { return Err(problem) };
+    let agent_id = arrived.agent_id.clone();
+    match hub.store.run(FindEarlier { agent_id, key }).await? {
+        Some(earlier) => ack_again(hub, &earlier, arrived),
+        None => Err(problem),
     }
+}
+
+/// The payloads are compared only here, so that a submit under a new key need not render its own.
+fn ack_again(hub: &Hub, earlier: &Earlier, arrived: &Arrived) -> Result<Response, Problem> {
+    let hash = |wire: &str| json::parse(wire.as_bytes()).map(|payload| payload_hash(&payload));
+    if hash(&earlier.wire)? == hash(&arrived.wire)? {
+        return Ok(ack(hub, &earlier.id, earlier.status));
+    }
+    Err(Problem::IdempotencyConflict)
 }
 
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {

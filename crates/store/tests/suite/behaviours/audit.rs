@@ -1,7 +1,7 @@
 use countersign_core::{Command, Digest};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::AuditRow;
+use countersign_store::model::{AuditRow, json_text};
 use countersign_store::ops::admin::agents::{RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
@@ -58,7 +58,7 @@ pub async fn an_entry_names_the_content_and_the_resolution(store: &Store, _clock
     add_agent(store, BUILDER).await;
     let draft = Draft::ask(1);
     let resolution = submitted_and_resolved(store, &draft).await;
-    let content_sha256 = Some(Digest::of(draft.render().content.as_bytes()));
+    let content_sha256 = Some(Digest::of(json_text(&draft.content()).unwrap().as_bytes()));
     let trail = trail(store, draft.id().as_str()).await;
     assert!(trail.iter().all(|row| row.entry.content_sha256 == content_sha256));
     let decided = serde_json::to_string(&resolution).unwrap();

@@ -24,8 +24,7 @@ macro_rules! behaviours {
             submit:
                 a_message_comes_back_as_it_was_sent
                 a_notify_is_delivered_at_once
-                the_same_payload_under_a_key_gets_its_first_id_and_current_status
-                another_payload_under_a_key_conflicts
+                a_used_key_gives_its_first_message_and_current_status
                 a_key_belongs_to_one_agent
                 a_notify_is_replayed_like_any_other
                 without_a_key_everything_is_new

@@ -6,7 +6,7 @@ use countersign_core::State;
 use countersign_core::access::{Principal, Role};
 use countersign_core::delivery::Track;
 use countersign_core::message::Status;
-use countersign_store::model::{Found, Settlement, Submission};
+use countersign_store::model::{Found, Settlement};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
@@ -41,8 +41,8 @@ async fn messages_and_outcomes_are_still_there() {
     assert_eq!(fresh.store.run(NextExpiry).await.unwrap(), Some(at(900)));
     assert_eq!(fresh.store.run(Inbox { after: None, limit: 10 }).await.unwrap().len(), 1);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
-    let replay = Submission::Replayed { id: message_id(1), status: Status::Open };
-    assert_eq!(submit(&fresh.store, &Draft { number: 3, ..open }).await, replay);
+    let taken = open.taken(Status::Open);
+    assert_eq!(submit(&fresh.store, &Draft { number: 3, ..open }).await, taken);
     resolved(&fresh.store, &message_id(1), answer("approve")).await;
 }
 

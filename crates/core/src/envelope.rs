@@ -1,0 +1,87 @@
+//! From an A2H envelope to content in the core's words.
+//!
+//! The store keeps the envelope as it came and reads the content from it each time, so an envelope that was accepted once
+//! must stay readable: a later rule belongs to the door, not to this translation.
+
+use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
+
+use crate::Rejection;
+use crate::actor::{Actor, ActorError};
+use crate::message::{Content, Door, Matter, Source, Task};
+use crate::question::{Ask, Question, approve_or_deny};
+
+/// From this minor version on a resolver may be allowed to type an answer of their own.
+const EDITING_SINCE: u32 = 6;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Envelope(#[from] EnvelopeError),
+    #[error(transparent)]
+    Content(#[from] Rejection),
+}
+
+/// The content of an envelope that was accepted before.
+pub fn read_content(wire: &str) -> Result<Content, Unreadable> {
+    Ok(content(Envelope::from_value(serde_json::from_str(wire)?)?)?)
+}
+
+/// Whether the question makes sense is for `Content::check` to say.
+pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
+    let (matter, named) = match (envelope.request, envelope.action) {
+        (Some(mut request), _) => {
+            let named = request.allowed_resolvers.take();
+            (Matter::Ask(ask(request, envelope.version)), named)
+        }
+        (None, Some(action)) => {
+            let a2h::Action { instructions, checklist, verification, allowed_resolvers, .. } = action;
+            (Matter::Task(Task { instructions, checklist, verification }), allowed_resolvers)
+        }
+        (None, None) => (Matter::Notify, None),
+    };
+    Ok(Content {
+        resolvers: resolvers(named, &envelope.agent.id)?,
+        agent: envelope.agent,
+        title: envelope.title,
+        body: envelope.body,
+        priority: envelope.priority,
+        tags: envelope.tags,
+        context: envelope.context,
+        sensitive: envelope.sensitive,
+        matter,
+    })
+}
+
+/// Nobody named means the submitting agent alone, never "anybody".
+fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
+    let Some(named) = named else { return Ok(vec![Actor::agent(agent_id)]) };
+    let parsed: Result<Vec<Actor>, ActorError> = named.iter().map(|name| name.parse()).collect();
+    parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
+}
+
+fn ask(request: a2h::Request, version: Version) -> Ask {
+    let permissions = request.permissions;
+    let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
+    let question = match request.mode {
+        Mode::Confirm => Question::Confirm { options: request.options.unwrap_or_else(approve_or_deny), allow_edit },
+        Mode::Select => Question::Select { options: request.options.unwrap_or_default(), allow_edit },
+        Mode::Input => Question::Form { schema: request.schema.unwrap_or_default() },
+    };
+    Ask {
+        question,
+        may_respond: permissions.allow_respond.unwrap_or(true),
+        may_decline: permissions.allow_ignore.unwrap_or(true),
+        default_on_expire: request.default_on_expire,
+    }
+}
+
+pub fn source(envelope: &Envelope) -> Source {
+    let ids = [
+        ("family", envelope.version.family.name().to_owned()),
+        ("version", envelope.version.text()),
+        ("run_id", envelope.agent.run_id.clone()),
+    ];
+    Source { door: Door::A2h, ids: ids.into_iter().map(|(key, id)| (key.to_owned(), id)).collect() }
+}
