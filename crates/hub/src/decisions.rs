@@ -20,7 +20,7 @@ impl Hub {
         let application = self.store.run(Apply(proposal)).await?;
         if let Application::Resolved(applied) = &application {
             self.metrics.resolved(applied.resolution.outcome);
-            self.wake.ring(message_id);
+            self.wake.ring(&applied.pulled);
             if let Some(host) = &applied.push_host {
                 self.outbox.wake(host);
             }

@@ -1,10 +1,12 @@
-//! Waking those who wait for a message. A wake-up is only a hint: register first, then look at the store.
+//! Waking those who wait for a message. Register first, then look at the store: what is resolved after that comes with
+//! the wake-up itself. It may also come with nothing in it, which means: look again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_protocol::id::MessageId;
+use countersign_store::model::Pulled;
 use tokio::sync::oneshot;
 
 #[derive(Default)]
@@ -15,7 +17,7 @@ pub struct Wake {
 
 struct Bell {
     number: u64,
-    ring: oneshot::Sender<()>,
+    ring: oneshot::Sender<Box<Pulled>>,
 }
 
 impl Wake {
@@ -26,11 +28,11 @@ impl Wake {
         Waiter { wake: Arc::clone(self), id: id.clone(), number, rung }
     }
 
-    pub fn ring(&self, id: &MessageId) {
-        let bells = self.lock().remove(id).unwrap_or_default();
+    pub fn ring(&self, resolved: &Pulled) {
+        let bells = self.lock().remove(&resolved.id).unwrap_or_default();
         for bell in bells {
             // Whoever has stopped waiting does not mind.
-            let _ = bell.ring.send(());
+            let _ = bell.ring.send(Box::new(resolved.clone()));
         }
     }
 
@@ -48,13 +50,12 @@ pub struct Waiter {
     wake: Arc<Wake>,
     id: MessageId,
     number: u64,
-    rung: oneshot::Receiver<()>,
+    rung: oneshot::Receiver<Box<Pulled>>,
 }
 
 impl Waiter {
-    pub async fn rung(&mut self) {
-        // A dropped bell means the same as a rung one: look again.
-        drop((&mut self.rung).await);
+    pub async fn rung(&mut self) -> Option<Box<Pulled>> {
+        (&mut self.rung).await.ok()
     }
 }
 
@@ -72,17 +73,35 @@ impl Drop for Waiter {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use countersign_core::message::{Door, Source, State};
+    use countersign_protocol::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
+
+    fn resolved(id: &MessageId) -> Pulled {
+        let now = Timestamp::from_millis(1);
+        Pulled {
+            id: id.clone(),
+            agent_id: "bot".to_owned(),
+            rev: 2,
+            received_at: now,
+            expires_at: None,
+            state: State::Delivered,
+            source: Source { door: Door::A2h, ids: BTreeMap::new() },
+            wire: "{}".to_owned(),
+        }
+    }
 
     #[tokio::test]
     async fn a_ring_between_registering_and_waiting_is_not_lost() {
         let wake = Arc::new(Wake::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let mut waiter = wake.register(&id);
-        wake.ring(&id);
-        waiter.rung().await;
+        wake.ring(&resolved(&id));
+        assert_eq!(waiter.rung().await.map(|pulled| pulled.rev), Some(2));
     }
 
     #[test]

@@ -48,12 +48,14 @@ pub enum Application {
     NotFound,
     Gone,
     Rejected(Rejection),
-    Resolved(Applied),
+    Resolved(Box<Applied>),
 }
 
 #[derive(Debug, Clone)]
 pub struct Applied {
     pub resolution: Resolution,
+    /// The message as its agent sees it from now on.
+    pub pulled: Pulled,
     /// Where a delivery now waits.
     pub push_host: Option<String>,
 }

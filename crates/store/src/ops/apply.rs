@@ -3,13 +3,13 @@
 use countersign_core::Digest;
 use countersign_core::audit::Entry;
 use countersign_core::decide;
-use countersign_core::message::{Message, Resolution};
+use countersign_core::message::{Message, Resolution, State};
 use countersign_protocol::time::Timestamp;
 
 use super::{audit, rows, submit};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
-use crate::model::{Application, Applied, Proposal};
+use crate::model::{Application, Applied, Proposal, Pulled};
 
 pub struct Apply(pub Proposal);
 
@@ -29,8 +29,7 @@ impl Op for Apply {
             Err(rejection) => return Ok(Application::Rejected(rejection)),
         };
         write(x, &loaded, &resolution).await?;
-        let push_host = loaded.message.callback.map(|callback| callback.host);
-        Ok(Application::Resolved(Applied { resolution, push_host }))
+        Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
     }
 }
 
@@ -41,6 +40,24 @@ struct LoadedMessage {
     audit_seq: i64,
     /// Of an open message only; nothing else changes.
     audit_hash: Option<Digest>,
+    wire: String,
+}
+
+impl LoadedMessage {
+    fn applied(self, resolution: Resolution) -> Applied {
+        let Message { id, received_at, expires_at, content, source, callback, rev, state: _ } = self.message;
+        let pulled = Pulled {
+            id,
+            agent_id: content.agent.id,
+            rev: rev + 1,
+            received_at,
+            expires_at,
+            state: State::Resolved(resolution.clone()),
+            source,
+            wire: self.wire,
+        };
+        Applied { resolution, pulled, push_host: callback.map(|callback| callback.host) }
+    }
 }
 
 enum Loaded {
@@ -57,12 +74,15 @@ async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreEr
     if row.opt_int(rows::MESSAGE + 3)?.is_some() {
         return Ok(Loaded::Purged);
     }
+    let content_sha256 = rows::decided_text(&row)?;
+    let (message, wire) = rows::message_and_wire(&mut row)?;
     Ok(Loaded::Message(Box::new(LoadedMessage {
         seq: row.int(rows::MESSAGE)?,
-        content_sha256: rows::decided_text(&row)?,
+        message,
+        content_sha256,
         audit_seq: row.int(rows::MESSAGE + 1)?,
         audit_hash: row.opt_digest(rows::MESSAGE + 2)?,
-        message: rows::message(&mut row)?,
+        wire,
     })))
 }
 

@@ -48,8 +48,12 @@ pub fn item(row: &mut Row) -> Result<Item, StoreError> {
 }
 
 pub fn message(row: &mut Row) -> Result<Message, StoreError> {
-    let callback = row.opt_text(6)?;
-    Ok(Message {
+    message_and_wire(row).map(|(message, _)| message)
+}
+
+pub fn message_and_wire(row: &mut Row) -> Result<(Message, String), StoreError> {
+    let (callback, wire) = (row.opt_text(6)?, row.text(WIRE)?);
+    let message = Message {
         id: message_id(row, 0)?,
         received_at: row.instant(1)?,
         expires_at: row.opt_instant(2)?,
@@ -57,17 +61,18 @@ pub fn message(row: &mut Row) -> Result<Message, StoreError> {
         rev: row.int(4)?,
         source: serde_json::from_str(&row.text(5)?)?,
         callback: callback.as_deref().map(serde_json::from_str).transpose()?,
-        content: content(row)?,
-    })
+        content: content(row.opt_text(CONTENT)?, &wire)?,
+    };
+    Ok((message, wire))
 }
 
 const CONTENT: usize = 8;
 const WIRE: usize = 9;
 
-fn content(row: &mut Row) -> Result<Content, StoreError> {
-    match row.opt_text(CONTENT)? {
+fn content(content: Option<String>, wire: &str) -> Result<Content, StoreError> {
+    match content {
         Some(content) => Ok(serde_json::from_str(&content)?),
-        None => read_content(&row.text(WIRE)?).map_err(|error| StoreError::Corrupt(error.to_string())),
+        None => read_content(wire).map_err(|error| StoreError::Corrupt(error.to_string())),
     }
 }
 

@@ -98,7 +98,7 @@ async fn look_until_terminal(
         }
         drop(pulled);
         tokio::select! {
-            () = waiter.rung() => {}
+            resolved = waiter.rung() => if let Some(resolved) = resolved { return Ok(*resolved) },
             () = tokio::time::sleep_until(deadline) => {}
             _ = stopping.changed() => {}
         }
