@@ -1,7 +1,7 @@
 //! What must hold for any bytes a stranger sends. The fuzzer calls these, and so does an ordinary test of the protocol
 //! crate, with bytes it draws itself.
 
-use countersign_protocol::a2h::{Envelope, SignatureHeader, payload_hash};
+use countersign_protocol::a2h::{Envelope, SealToken, SealedFor, SignatureHeader, payload_hash};
 use countersign_protocol::{jcs, json};
 
 /// An envelope is read or refused, and the text agrees with what was read from it.
@@ -37,4 +37,13 @@ pub fn signature_header(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(header) = SignatureHeader::parse(text) else { return };
     assert_eq!(SignatureHeader::parse(&header.to_header()), Ok(header));
+}
+
+/// A sealed token is refused, or written again as the very same text; without its key it never opens.
+pub fn seal_token(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(token) = SealToken::parse(text) else { return };
+    assert_eq!(token.to_string(), text);
+    assert!(token.open(&[0; 32], None).is_err());
+    assert!(token.open(&[0; 32], Some(SealedFor { agent_id: "a", idempotency_key: "k" })).is_err());
 }

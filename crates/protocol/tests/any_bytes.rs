@@ -5,10 +5,11 @@ use proptest::prelude::*;
 #[path = "../../../fuzz/src/lib.rs"]
 mod properties;
 
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 4] = [
     r#"{"a2h_version":"0.3","type":"ask","created_at":"2026-06-04T15:48:30Z","idempotency_key":"k","title":"t","agent":{"id":"a","run_id":"r","runtime":"cli"},"state":{"b":1.50,"a":[1e2]},"request":{"mode":"select","options":[{"value":"a","label":"A"}],"callback":{"mode":"push","url":"https://a.example/"}}}"#,
     r#"{"a":[0,-0.0,1e21,1e-7,9007199254740993,"\u00e9\ud83d\ude00\\\"\n"],"\ufb33":{},"\ud83d\ude00":[[[]]],"state":null}"#,
     "A2H-Signature: t=1749050910,jti=jti_1,v1=In3evtBNZywRzuNYkphbw-_764_Wu98zWM5rZ1iN4VI,kid=k",
+    "A2HSEALv1.AAECAwQFBgcICQoL.Y6OaBHh5-3NEnsfyjSwJ2NsedSc6TlVdf70XmLSMXCvrQyiX-6NsgA.5KEzKbg-81DNhE2H8Oge-Q",
 ];
 
 /// A seed with some of its bytes overwritten, inserted or cut.
@@ -37,14 +38,16 @@ proptest! {
         properties::envelope(&bytes);
         properties::jcs(&bytes);
         properties::signature_header(&bytes);
+        properties::seal_token(&bytes);
     }
 }
 
 #[test]
 fn the_seeds_are_accepted() {
-    use countersign_protocol::a2h::{Envelope, SignatureHeader};
+    use countersign_protocol::a2h::{Envelope, SealToken, SignatureHeader};
     use countersign_protocol::json;
     assert!(Envelope::from_value(json::parse(SEEDS[0].as_bytes()).unwrap()).is_ok());
     assert!(json::parse(SEEDS[1].as_bytes()).is_ok());
     assert!(SignatureHeader::parse(SEEDS[2]).is_ok());
+    assert!(SealToken::parse(SEEDS[3]).is_ok());
 }

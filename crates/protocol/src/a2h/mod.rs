@@ -7,6 +7,7 @@ mod fields;
 mod part;
 pub mod request;
 pub mod response;
+pub mod seal;
 pub mod signature;
 mod words;
 
@@ -17,5 +18,6 @@ pub use request::{
     Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, Mode, Permissions, Request,
 };
 pub use response::{Response, payload_sha256};
+pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};
 pub use signature::{SignatureError, SignatureHeader, SignedContext};
 pub use words::UnknownWord;

@@ -1,0 +1,94 @@
+//! Messages before they are sent: builders that make only what a hub accepts.
+
+mod address;
+mod ask;
+mod common;
+mod form;
+mod notify;
+mod part;
+mod rules;
+mod task;
+
+use std::fmt;
+
+use countersign_protocol::a2h::{Envelope, Kind, Version};
+use countersign_protocol::json;
+use countersign_protocol::time::Timestamp;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+pub use address::{Addressed, Unaddressed};
+pub use ask::Ask;
+use common::Common;
+pub use notify::Notify;
+pub use part::{Callback, Choice, Part};
+pub use task::Task;
+
+use crate::error::Error;
+use crate::identity::Identity;
+
+/// A message as the bytes that will be sent, however often: a fresh `created_at` would make it another message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Draft {
+    idempotency_key: String,
+    agent_id: String,
+    kind: Kind,
+    bytes: Vec<u8>,
+}
+
+impl Draft {
+    pub fn idempotency_key(&self) -> &str {
+        &self.idempotency_key
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn agent_id(&self) -> &str {
+        &self.agent_id
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// What was written stays out of logs: it may be sensitive.
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft")
+            .field("kind", &self.kind)
+            .field("agent_id", &self.agent_id)
+            .field("idempotency_key", &self.idempotency_key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// When, by whom and in which version a message is drafted.
+#[derive(Clone, Copy)]
+struct Occasion<'a> {
+    identity: &'a Identity,
+    version: Version,
+    now: Timestamp,
+}
+
+impl Occasion<'_> {
+    /// The last step of every builder: the very bytes are read back as the hub will read them.
+    fn draft(self, kind: Kind, common: &Common, matter: Option<(&str, Map<String, Value>)>) -> Result<Draft, Error> {
+        let key = common.key.clone().unwrap_or_else(|| format!("idem_{}", Uuid::new_v4()));
+        let mut fields = common.fields(self)?;
+        fields.insert("type".to_owned(), kind.as_str().into());
+        fields.insert("idempotency_key".to_owned(), key.as_str().into());
+        if let Some((name, matter)) = matter {
+            fields.insert(name.to_owned(), Value::Object(matter));
+        }
+        let bytes = Value::Object(fields).to_string().into_bytes();
+        let parsed = json::parse(&bytes).map_err(|error| Error::invalid("envelope", format!("is {error}")))?;
+        rules::check(&Envelope::from_value(parsed)?, self.now)?;
+        Ok(Draft { idempotency_key: key, agent_id: self.identity.agent_id.clone(), kind, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Tell somebody something; no answer is wanted.
+
+use countersign_protocol::a2h::{Kind, Version};
+use countersign_protocol::time::Timestamp;
+
+use super::common::{Common, common_setters};
+use super::{Draft, Occasion};
+use crate::error::Error;
+use crate::identity::Identity;
+
+#[derive(Debug, Clone)]
+pub struct Notify {
+    common: Common,
+}
+
+impl Notify {
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { common: Common::titled(title) }
+    }
+
+    common_setters!();
+
+    pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
+        Occasion { identity, version, now }.draft(Kind::Notify, &self.common, None)
+    }
+}

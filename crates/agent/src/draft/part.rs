@@ -1,0 +1,87 @@
+//! The pieces a message is made of.
+
+use countersign_protocol::a2h::{AuthScheme, CallbackAuth};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// One of the answers offered: `value` is for the agent, the rest for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    pub value: String,
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl Choice {
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { value: value.into(), label: label.into(), description: None }
+    }
+
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+}
+
+/// Something to look at before deciding.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    Text(String),
+    Data(Map<String, Value>),
+    /// A reference: nobody fetches it on the way.
+    File {
+        uri: String,
+        name: Option<String>,
+        mime_type: Option<String>,
+    },
+}
+
+impl Part {
+    pub(super) fn to_value(&self) -> Value {
+        match self {
+            Self::Text(text) => json!({"kind": "text", "text": text}),
+            Self::Data(data) => json!({"kind": "data", "data": data}),
+            Self::File { uri, name, mime_type } => {
+                let mut file = json!({"uri": uri});
+                for (key, value) in [("name", name), ("mime_type", mime_type)] {
+                    if let Some(value) = value {
+                        file[key] = value.as_str().into();
+                    }
+                }
+                json!({"kind": "file", "file": file})
+            }
+        }
+    }
+}
+
+/// Where the hub pushes the outcome. The signature covers `url` letter by letter: verify with the same spelling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callback {
+    pub url: String,
+    /// The name of a credential the hub holds for this agent, never the credential.
+    pub auth: Option<CallbackAuth>,
+}
+
+impl Callback {
+    pub fn push(url: impl Into<String>) -> Self {
+        Self { url: url.into(), auth: None }
+    }
+
+    pub fn authenticated(mut self, scheme: AuthScheme, reference: impl Into<String>) -> Self {
+        self.auth = Some(CallbackAuth { scheme, reference: reference.into() });
+        self
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        let mut callback = json!({"mode": "push", "url": self.url});
+        if let Some(auth) = &self.auth {
+            let name = match auth.scheme {
+                AuthScheme::Hmac => "secret_ref",
+                AuthScheme::Bearer | AuthScheme::Apikey => "token_ref",
+            };
+            callback["auth"] = json!({"scheme": auth.scheme, name: auth.reference});
+        }
+        callback
+    }
+}

@@ -1,0 +1,156 @@
+//! What a hub refuses although it is well formed. Found here, it is found where the author can still fix it. Sizes that
+//! a hub sets for itself are left to it.
+
+use countersign_protocol::a2h::{Action, Callback, Choice, Envelope, Mode, Request, Version};
+use countersign_protocol::time::Timestamp;
+use serde_json::Value;
+use url::Url;
+
+use super::form;
+use crate::error::Error;
+
+type Checked = Result<(), Error>;
+
+const MAX_NAME_CHARS: usize = 255;
+const MAX_TAGS: usize = 64;
+const MAX_LABELS: usize = 64;
+const MAX_RESOLVERS: usize = 200;
+const MAX_OPTIONS: usize = 100;
+const MAX_OPTION_CHARS: usize = 1000;
+const MAX_CHECKLIST: usize = 200;
+const MAX_TASK_BYTES: usize = 65_536;
+
+pub(super) fn check(envelope: &Envelope, now: Timestamp) -> Checked {
+    check_names(envelope)?;
+    if envelope.expires_at.is_some_and(|at| at <= now) {
+        return Err(Error::invalid("expires_at", "lies in the past: give an instant in the future"));
+    }
+    match (&envelope.request, &envelope.action) {
+        (Some(request), _) => check_request(request, envelope.version),
+        (None, Some(action)) => check_action(action, envelope.version),
+        (None, None) => Ok(()),
+    }
+}
+
+fn check_names(envelope: &Envelope) -> Checked {
+    let agent = &envelope.agent;
+    check_name("agent.id", &agent.id)?;
+    check_name("agent.run_id", &agent.run_id)?;
+    check_name("agent.project", agent.project.as_deref().unwrap_or_default())?;
+    check_count("agent.labels", agent.labels.len(), MAX_LABELS)?;
+    for text in agent.labels.iter().flat_map(|(name, value)| [name, value]) {
+        check_name("agent.labels", text)?;
+    }
+    check_count("tags", envelope.tags.len(), MAX_TAGS)?;
+    envelope.tags.iter().try_for_each(|tag| check_name("tags", tag))?;
+    match envelope.idempotency_key.as_deref() {
+        Some("") => Err(Error::invalid("idempotency_key", "must not be empty: leave it out to get a fresh one")),
+        Some(key) => check_name("idempotency_key", key),
+        None => Ok(()),
+    }
+}
+
+fn check_request(request: &Request, version: Version) -> Checked {
+    check_resolvers("request", request.allowed_resolvers.as_deref())?;
+    check_callback("request", request.callback.as_ref(), version)?;
+    let options = request.options.as_deref().unwrap_or_default();
+    check_options(options)?;
+    if let Some(schema) = &request.schema {
+        form::check(schema)?;
+    }
+    match &request.default_on_expire {
+        Some(default) => check_default(request, options, default),
+        None => Ok(()),
+    }
+}
+
+fn check_action(action: &Action, version: Version) -> Checked {
+    check_resolvers("action", action.allowed_resolvers.as_deref())?;
+    check_callback("action", action.callback.as_ref(), version)?;
+    check_count("action.checklist", action.checklist.len(), MAX_CHECKLIST)?;
+    let texts = [("instructions", Some(&action.instructions)), ("verification", action.verification.as_ref())];
+    match texts.iter().find(|(_, text)| text.is_some_and(|text| text.len() > MAX_TASK_BYTES)) {
+        Some((key, _)) => {
+            Err(Error::invalid(format!("action.{key}"), format!("must be kept within {MAX_TASK_BYTES} bytes")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_options(options: &[Choice]) -> Checked {
+    check_count("request.options", options.len(), MAX_OPTIONS)?;
+    for (index, option) in options.iter().enumerate() {
+        let refuse = |message: &str| Err(Error::invalid(format!("request.options[{index}].value"), message));
+        if option.value.is_empty() {
+            return refuse("must not be empty");
+        }
+        if [&option.value, &option.label].iter().any(|text| text.chars().count() > MAX_OPTION_CHARS) {
+            return refuse("and its label must be kept within 1000 characters each");
+        }
+        if options[..index].iter().any(|earlier| earlier.value == option.value) {
+            return refuse("is the value of another option too: give each its own");
+        }
+    }
+    Ok(())
+}
+
+fn check_default(request: &Request, options: &[Choice], default: &Value) -> Checked {
+    let offered: Vec<&str> = match (request.mode, options) {
+        (Mode::Input, _) => return form::check_default(request.schema.as_ref(), default),
+        (Mode::Confirm, []) => vec!["approve", "deny"],
+        (Mode::Confirm | Mode::Select, options) => options.iter().map(|option| option.value.as_str()).collect(),
+    };
+    if default.as_str().is_some_and(|default| offered.contains(&default)) {
+        return Ok(());
+    }
+    Err(Error::invalid("request.default_on_expire", format!("must be one of: {}", offered.join(", "))))
+}
+
+/// The hub matches names letter by letter. What could never match is refused, because nobody would notice.
+fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
+    let field = format!("{place}.allowed_resolvers");
+    let resolvers = resolvers.unwrap_or_default();
+    if resolvers.is_empty() {
+        return Err(Error::invalid(field, "must name somebody, such as human:alice: nobody else could answer"));
+    }
+    check_count(&field, resolvers.len(), MAX_RESOLVERS)?;
+    for (index, resolver) in resolvers.iter().enumerate() {
+        let field = format!("{field}[{index}]");
+        check_name(&field, resolver)?;
+        if resolver.contains('*') {
+            return Err(Error::invalid(field, "must name one actor, such as human:alice: there are no wildcards"));
+        }
+        let name = resolver.split_once(':').map_or("", |(_, name)| name);
+        if name.trim() != name || name.is_empty() {
+            return Err(Error::invalid(field, "must have a name without spaces around it, such as human:alice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_callback(place: &str, callback: Option<&Callback>, version: Version) -> Checked {
+    let Some(callback) = callback else { return Ok(()) };
+    if version.push_signing().is_none() {
+        let message = format!("cannot be signed in version {version}: use 0.3 or later, or come for the outcome");
+        return Err(Error::invalid(format!("{place}.callback"), message));
+    }
+    let url = callback.url.as_deref().and_then(|url| Url::parse(url).ok());
+    if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{place}.callback.url"), "must be an address that starts with https://"))
+}
+
+fn check_name(field: &str, text: &str) -> Checked {
+    if text.chars().count() > MAX_NAME_CHARS {
+        return Err(Error::invalid(field, format!("must be kept within {MAX_NAME_CHARS} characters")));
+    }
+    Ok(())
+}
+
+fn check_count(field: &str, count: usize, most: usize) -> Checked {
+    if count > most {
+        return Err(Error::invalid(field, format!("must have at most {most} entries, not {count}")));
+    }
+    Ok(())
+}

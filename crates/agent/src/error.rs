@@ -1,0 +1,119 @@
+//! What can go wrong between an agent and its hub.
+
+use countersign_protocol::a2h::EnvelopeError;
+use serde::Deserialize;
+
+use crate::journal::JournalError;
+
+/// A stranger writes the texts of a refusal; they end up on a terminal or in a log.
+const MAX_TOLD_CHARS: usize = 1000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The hub understood and said no.
+    #[error("{} ({code})", told(.field.as_deref(), .message))]
+    Refused { status: u16, code: String, message: String, field: Option<String> },
+    #[error("{0}")]
+    Unreachable(String),
+    /// Something answered, but not as a hub does.
+    #[error("what the hub sent makes no sense: {0}")]
+    Strange(String),
+    /// The caller's own input; nothing was sent.
+    #[error("`{field}` {message}")]
+    Invalid { field: String, message: String },
+    #[error(
+        "this idempotency key was used for another message before: take a new key, or come back for the first message"
+    )]
+    Conflict,
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("the message has been deleted at the end of its retention")]
+    Gone,
+    #[error("the hub has no such message of this agent: check the id, the agent and the hub's address")]
+    NotFound,
+}
+
+impl Error {
+    pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), message: message.into() }
+    }
+
+    pub(crate) fn strange(text: impl Into<String>) -> Self {
+        Self::Strange(text.into())
+    }
+
+    /// What the hub gave as its reason, or that it gave none.
+    pub(crate) fn refused(status: u16, body: &[u8]) -> Self {
+        let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
+            return Self::Strange(format!("status {status} without a reason; is this the address of a hub?"));
+        };
+        Self::Refused {
+            status,
+            code: plain(&error.code),
+            message: plain(&error.message),
+            field: error.field.as_deref().map(plain),
+        }
+    }
+}
+
+impl From<EnvelopeError> for Error {
+    fn from(error: EnvelopeError) -> Self {
+        match error {
+            EnvelopeError::Invalid { field, message } if field.is_empty() => Self::invalid("envelope", message),
+            EnvelopeError::Invalid { field, message } => Self::invalid(field, message),
+            EnvelopeError::VersionNotSupported { message } => Self::invalid("version", message),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: ErrorDetail,
+}
+
+#[derive(Deserialize)]
+struct ErrorDetail {
+    code: String,
+    message: String,
+    #[serde(default)]
+    field: Option<String>,
+}
+
+fn told(field: Option<&str>, message: &str) -> String {
+    match field {
+        Some(field) if !message.contains(field) => format!("{field}: {message}"),
+        Some(_) | None => message.to_owned(),
+    }
+}
+
+/// Short, and without the characters that move a terminal's cursor.
+fn plain(text: &str) -> String {
+    let kept = text.chars().take(MAX_TOLD_CHARS);
+    kept.map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(body: &str) -> String {
+        Error::refused(422, body.as_bytes()).to_string()
+    }
+
+    #[test]
+    fn a_refusal_names_its_code_and_the_field_once() {
+        let fielded = r#"{"error":{"code":"invalid_field","message":"too long","field":"body"}}"#;
+        assert_eq!(refused(fielded), "body: too long (invalid_field)");
+        let named = r#"{"error":{"code":"invalid_field","message":"body: too long","field":"body"}}"#;
+        assert_eq!(refused(named), "body: too long (invalid_field)");
+    }
+
+    #[test]
+    fn a_stranger_is_called_one_and_cannot_paint_the_terminal() {
+        assert!(refused("<html>").contains("422"));
+        let painted = r#"{"error":{"code":"x","message":"\u001b[2Jgone"}}"#;
+        assert_eq!(refused(painted), " [2Jgone (x)");
+        let long = format!(r#"{{"error":{{"code":"x","message":"{}"}}}}"#, "a".repeat(5000));
+        assert_eq!(refused(&long).len(), MAX_TOLD_CHARS + " (x)".len());
+    }
+}

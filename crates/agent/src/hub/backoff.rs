@@ -1,0 +1,102 @@
+//! How long to wait before trying again.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use countersign_protocol::time::Timestamp;
+use http::{HeaderMap, header};
+
+/// However long a hub asks to stay away, the answer may be there sooner.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// Pauses that double from the first to the longest. Half of each is chance, so that agents whose hub went away do not
+/// all come back in the same moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Backoff {
+    first: Duration,
+    longest: Duration,
+    next: Duration,
+}
+
+impl Backoff {
+    pub fn new(first: Duration, longest: Duration) -> Self {
+        Self { first, longest, next: first }
+    }
+
+    pub fn pause(&mut self, retry_after: Option<Duration>) -> Duration {
+        let pause = jittered(self.next);
+        self.next = (self.next * 2).min(self.longest);
+        pause.max(retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER))
+    }
+
+    pub fn reset(&mut self) {
+        self.next = self.first;
+    }
+}
+
+fn jittered(pause: Duration) -> Duration {
+    let chance = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
+    pause.mul_f64(0.5 + chance / 2.0)
+}
+
+/// Seconds or a date, as HTTP allows both.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Some(http_date(text)?.since(now())),
+    }
+}
+
+fn now() -> Timestamp {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(0).plus(elapsed)
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still sent.
+fn http_date(text: &str) -> Option<Timestamp> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split(' ').collect();
+    let [_, day, month, year, time, "GMT"] = words[..] else { return None };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    Timestamp::parse_rfc3339(&format!("{year}-{month:02}-{day}T{time}Z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_start_over() {
+        let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(1));
+        for most in [200, 400, 800, 1000, 1000] {
+            let pause = backoff.pause(None);
+            assert!(pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2), "{pause:?}");
+        }
+        backoff.reset();
+        assert!(backoff.pause(None) <= Duration::from_millis(200));
+    }
+
+    #[test]
+    fn the_hub_may_ask_for_more_but_not_for_ever() {
+        let mut backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(1));
+        assert_eq!(backoff.pause(Some(Duration::from_secs(7))), Duration::from_secs(7));
+        assert_eq!(backoff.pause(Some(Duration::MAX)), LONGEST_RETRY_AFTER);
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let after = |text: &str| {
+            let value = HeaderValue::from_str(text).unwrap();
+            retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))
+        };
+        assert_eq!(after("30"), Some(Duration::from_secs(30)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(after("Fri, 31 Dec 9998 23:59:59 GMT").unwrap() > LONGEST_RETRY_AFTER);
+        for text in ["", "-1", "soon", "Sun, 06 Foo 1994 08:49:37 GMT"] {
+            assert_eq!(after(text), None, "{text}");
+        }
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! One request and its reply, and whether it is worth another try.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, header};
+use tokio::time::Instant;
+use url::Url;
+
+use super::Hub;
+use super::backoff::{Backoff, retry_after};
+use crate::error::Error;
+
+/// For a request that the hub answers at once.
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// A pulled message is what was sent and what came of it; the largest is a request of a generous hub.
+const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub method: Method,
+    pub url: Url,
+    /// Sent as it is, as often as it takes.
+    pub body: Option<Bytes>,
+    pub timeout: Duration,
+}
+
+impl Call {
+    pub fn get(url: Url) -> Self {
+        Self { method: Method::GET, url, body: None, timeout: REQUEST_TIMEOUT }
+    }
+
+    pub fn post(url: Url, body: Bytes) -> Self {
+        Self { method: Method::POST, url, body: Some(body), timeout: REQUEST_TIMEOUT }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// Why there is no reply to work with.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Trying again would not help.
+    Final(Error),
+    /// The same request may succeed later.
+    Passing { error: Error, retry_after: Option<Duration> },
+}
+
+impl Failure {
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Final(error) | Self::Passing { error, .. } => error,
+        }
+    }
+
+    fn passing(error: Error) -> Self {
+        Self::Passing { error, retry_after: None }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl Hub {
+    /// Repeats the call until the hub has decided about it, or the time is over.
+    pub(crate) async fn insist(&self, call: &Call, give_up_after: Duration) -> Result<Reply, Error> {
+        let started = Instant::now();
+        let mut backoff = self.backoff();
+        loop {
+            let (error, retry_after) = match self.call(call).await {
+                Ok(reply) => return Ok(reply),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing { error, retry_after }) => (error, retry_after),
+            };
+            let pause = backoff.pause(retry_after);
+            if started.elapsed().saturating_add(pause) > give_up_after {
+                return Err(error);
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// A reply that is worth reading: anything but a sign to come back later.
+    pub(crate) async fn call(&self, call: &Call) -> Result<Reply, Failure> {
+        let mut request = self.http().request(call.method.clone(), call.url.clone()).timeout(call.timeout);
+        request = request.bearer_auth(self.token()).header(header::ACCEPT, "application/json");
+        if let Some(body) = &call.body {
+            request = request.header(header::CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let response = request.send().await.map_err(|error| unanswered(&error, &call.url))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = read(response, &call.url).await?;
+        sort(status, &headers, body)
+    }
+
+    pub(super) fn backoff(&self) -> Backoff {
+        Backoff::new(self.first_pause(), Duration::from_secs(30))
+    }
+}
+
+fn sort(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<Reply, Failure> {
+    match status {
+        408 | 425 | 429 | 500..=599 => {
+            // Something in between may speak for the hub, without its words.
+            let error = match Error::refused(status, &body) {
+                Error::Strange(_) => Error::Unreachable(format!("the hub answers with status {status}")),
+                refused => refused,
+            };
+            Err(Failure::Passing { error, retry_after: retry_after(headers) })
+        }
+        300..=399 => {
+            let message = format!("status {status}, which sends the caller elsewhere; use the hub's own address");
+            Err(Failure::Final(Error::Strange(message)))
+        }
+        _ => Ok(Reply { status, body }),
+    }
+}
+
+async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unanswered(&error, url))? {
+        if body.len() + chunk.len() > MAX_REPLY_BYTES {
+            return Err(Error::strange(format!("a reply larger than {MAX_REPLY_BYTES} bytes")).into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Only the origin is told: the rest of an address may be secret.
+fn unanswered(error: &reqwest::Error, url: &Url) -> Failure {
+    if error.is_builder() {
+        return Failure::Final(Error::invalid("token", "or the hub's address cannot be put into a request"));
+    }
+    let reason = if error.is_timeout() { "it took too long".to_owned() } else { root_cause(error) };
+    let origin = url.origin().ascii_serialization();
+    Failure::passing(Error::Unreachable(format!("the hub at {origin} cannot be reached: {reason}")))
+}
+
+fn root_cause(error: &(dyn StdError + 'static)) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn sorted(status: u16, body: &str) -> Result<Reply, Failure> {
+        let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("3"))]);
+        sort(status, &headers, body.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        for status in [408, 425, 429, 500, 502, 503, 504, 599] {
+            match sorted(status, "<html>") {
+                Err(Failure::Passing { error: Error::Unreachable(_), retry_after }) => {
+                    assert_eq!(retry_after, Some(Duration::from_secs(3)));
+                }
+                other => panic!("{status}: {other:?}"),
+            }
+        }
+        for status in [301, 302, 307, 308] {
+            assert!(matches!(sorted(status, ""), Err(Failure::Final(Error::Strange(_)))), "{status}");
+        }
+        for status in [200, 202, 400, 401, 403, 404, 409, 410, 422] {
+            assert!(matches!(sorted(status, ""), Ok(reply) if reply.status == status), "{status}");
+        }
+    }
+
+    #[test]
+    fn the_reason_of_a_busy_hub_is_kept() {
+        let body = r#"{"error":{"code":"rate_limited","message":"too many open asks"}}"#;
+        let told = sorted(429, body).map(drop).unwrap_err().into_error();
+        assert_eq!(told.to_string(), "too many open asks (rate_limited)");
+    }
+}

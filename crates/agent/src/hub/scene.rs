@@ -1,0 +1,89 @@
+//! A hub that says what it is told to, connection by connection.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use url::Url;
+
+use super::Hub;
+
+/// What happens to one request, after it was read.
+pub enum Act {
+    Reply(u16, Value),
+    /// The connection ends without a reply, as when a 202 is lost.
+    Vanish,
+    /// Nothing at all, until the client goes.
+    Hang,
+}
+
+pub struct Scene {
+    pub url: Url,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Scene {
+    /// The last act is repeated for whoever comes after.
+    pub async fn play(acts: impl FnOnce(&Url) -> Vec<Act>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (acts, seen) = (acts(&url), requests.clone());
+        tokio::spawn(async move {
+            let mut next = 0;
+            while let Ok((stream, _)) = listener.accept().await {
+                perform(stream, &acts[next], &seen).await;
+                next = (next + 1).min(acts.len() - 1);
+            }
+        });
+        Self { url, requests }
+    }
+
+    pub fn hub(&self) -> Hub {
+        let mut hub = Hub::new(self.url.clone(), "csa_secret".to_owned()).unwrap();
+        hub.first_pause = Duration::from_millis(1);
+        hub
+    }
+
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        self.requests().iter().map(|request| request.lines().next().unwrap_or_default().to_owned()).collect()
+    }
+}
+
+async fn perform(mut stream: TcpStream, act: &Act, seen: &Mutex<Vec<String>>) {
+    let Some(request) = read_request(&mut stream).await else { return };
+    seen.lock().unwrap().push(request);
+    match act {
+        Act::Reply(status, body) => {
+            let body = body.to_string();
+            let head = format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+        }
+        Act::Vanish => {}
+        Act::Hang => {
+            let _ = stream.read(&mut [0]).await;
+        }
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                return Some(text.into_owned());
+            }
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+}

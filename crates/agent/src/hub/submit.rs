@@ -1,0 +1,178 @@
+//! Sends a message: kept first, then repeated byte for byte until the hub has it or refuses it.
+
+use bytes::Bytes;
+use countersign_protocol::json;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::call::{Call, Reply};
+use super::{Hub, is_web_address};
+use crate::draft::Draft;
+use crate::error::Error;
+use crate::journal::{Journal, JournalError, Kept};
+use crate::ticket::Ticket;
+
+const MAX_ID_CHARS: usize = 255;
+const MAX_URL_BYTES: usize = 4096;
+
+#[derive(Deserialize)]
+struct Ack {
+    id: String,
+    poll_url: String,
+}
+
+impl Hub {
+    /// Ends with a ticket, or with an error that another try would not change. Until then the message is in the journal,
+    /// and [`Hub::resend`] goes on from there, in this process or a later one.
+    ///
+    /// A draft under a key that is in the journal already stands for the message that was kept first, if it says the same:
+    /// only when it was made, in which run, the instant of its expiry and the seal of its state may differ. The kept bytes
+    /// are sent.
+    pub async fn submit(&self, journal: &Journal, draft: &Draft) -> Result<Ticket, Error> {
+        let (hub, draft) = (self.origin(), draft.clone());
+        let (key, agent_id) = (draft.idempotency_key().to_owned(), draft.agent_id().to_owned());
+        let kind = draft.kind();
+        let bytes = aside(journal, move |journal| keep(journal, &hub, &draft)).await??;
+        let ticket = Ticket { idempotency_key: key, agent_id, message_id: None, poll_url: None, kind };
+        self.send(journal, ticket, bytes).await
+    }
+
+    /// Sends what was kept under the ticket's key once more: after a restart, or to learn the message's id.
+    pub async fn resend(&self, journal: &Journal, ticket: &Ticket) -> Result<Ticket, Error> {
+        let (hub, wanted) = (self.origin(), ticket.clone());
+        let bytes = aside(journal, move |journal| journal.bytes(&hub, &wanted.agent_id, &wanted.idempotency_key));
+        match bytes.await?? {
+            Some(bytes) => self.send(journal, ticket.clone(), bytes).await,
+            None => {
+                let message = format!("{} is not in this journal for this hub and agent", ticket.idempotency_key);
+                Err(Error::invalid("idempotency_key", message))
+            }
+        }
+    }
+
+    async fn send(&self, journal: &Journal, mut ticket: Ticket, bytes: Vec<u8>) -> Result<Ticket, Error> {
+        let call = Call::post(self.address(&["v1", "messages"]), Bytes::from(bytes));
+        let reply = self.insist(&call, self.give_up_after()).await?;
+        if is_wrong_for_good(reply.status) {
+            let (hub, refused) = (self.origin(), ticket.clone());
+            aside(journal, move |journal| journal.discard(&hub, &refused.agent_id, &refused.idempotency_key)).await??;
+        }
+        let ack = accepted(&reply)?;
+        self.poll_address(&ack.poll_url)?;
+        ticket.message_id = Some(ack.id.clone());
+        ticket.poll_url = Some(ack.poll_url.clone());
+        let (hub, sent) = (self.origin(), ticket.clone());
+        let noted = aside(journal, move |journal| {
+            journal.acknowledge(&hub, &sent.agent_id, &sent.idempotency_key, &ack.id, &ack.poll_url)
+        });
+        noted.await??;
+        Ok(ticket)
+    }
+
+    /// The address the hub gave, as it gave it. The token goes there, so it must not be less guarded than the hub itself.
+    pub(super) fn poll_address(&self, poll_url: &str) -> Result<Url, Error> {
+        let refuse = |reason: &str| Err(Error::strange(format!("a `poll_url` {reason}")));
+        if poll_url.len() > MAX_URL_BYTES {
+            return refuse("that is too long");
+        }
+        match Url::parse(poll_url) {
+            Ok(url) if url.scheme() == "http" && self.is_guarded() => {
+                refuse("without encryption, although the hub is reached with it")
+            }
+            Ok(url) if is_web_address(&url) => Ok(url),
+            Ok(_) | Err(_) => refuse("that is no web address"),
+        }
+    }
+}
+
+/// The bytes to send: the draft's own, or those that were kept for the same message before.
+fn keep(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
+    let (key, agent_id) = (draft.idempotency_key(), draft.agent_id());
+    match journal.keep(hub, key, agent_id, draft.kind(), draft.bytes())? {
+        Kept::New | Kept::Same => Ok(draft.bytes().to_vec()),
+        Kept::Other => {
+            let kept = journal.bytes(hub, agent_id, key)?;
+            kept.filter(|kept| says_the_same(kept, draft.bytes())).ok_or(Error::Conflict)
+        }
+    }
+}
+
+/// The journal waits for the disk, and for other processes; meanwhile the runtime's thread has other things to do.
+async fn aside<T: Send + 'static>(
+    journal: &Journal,
+    work: impl FnOnce(&Journal) -> T + Send + 'static,
+) -> Result<T, Error> {
+    let journal = journal.clone();
+    let done = tokio::task::spawn_blocking(move || work(&journal)).await;
+    Ok(done.map_err(|_| JournalError::Unavailable("it was interrupted".to_owned()))?)
+}
+
+/// Whether these bytes can never become a message. A refused credential is no such case: they may have become one before.
+fn is_wrong_for_good(status: u16) -> bool {
+    matches!(status, 400 | 413 | 422)
+}
+
+fn accepted(reply: &Reply) -> Result<Ack, Error> {
+    match reply.status {
+        200..=299 => {
+            let ack: Ack = serde_json::from_slice(&reply.body)
+                .map_err(|_| Error::strange("its acknowledgement has no `id` and `poll_url`"))?;
+            if ack.id.is_empty() || ack.id.chars().count() > MAX_ID_CHARS {
+                return Err(Error::strange("its acknowledgement has no usable `id`"));
+            }
+            Ok(ack)
+        }
+        409 => Err(Error::Conflict),
+        status => Err(Error::refused(status, &reply.body)),
+    }
+}
+
+/// Whether two messages under one key are one message that was written down twice.
+fn says_the_same(kept: &[u8], drafted: &[u8]) -> bool {
+    let lasting = |bytes: &[u8]| {
+        let mut message = json::parse(bytes).ok()?;
+        // A state sealed twice is two tokens, and what is in them nobody here can compare.
+        for (pointer, key) in [("", "created_at"), ("", "expires_at"), ("/agent", "run_id"), ("/state", "sealed")] {
+            if let Some(value) = message.pointer_mut(pointer).and_then(|place| place.get_mut(key)) {
+                *value = Value::Null;
+            }
+        }
+        Some(message)
+    };
+    let kept = lasting(kept);
+    kept.is_some() && kept == lasting(drafted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_message_written_down_twice_is_told_from_another() {
+        let first = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","expires_at":"x","title":"Ship?"}"#;
+        let again = br#"{"agent":{"id":"a","run_id":"2"},"created_at":"y","expires_at":"y","title":"Ship?"}"#;
+        let other = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","expires_at":"x","title":"Drop?"}"#;
+        let endless = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","title":"Ship?"}"#;
+        assert!(says_the_same(first, again));
+        let sealed = |token: &str| format!(r#"{{"agent":{{"id":"a"}},"state":{{"sealed":"{token}"}}}}"#);
+        assert!(says_the_same(sealed("one").as_bytes(), sealed("two").as_bytes()));
+        assert!(!says_the_same(sealed("one").as_bytes(), br#"{"agent":{"id":"a"}}"#));
+        assert!(!says_the_same(first, other));
+        assert!(!says_the_same(first, endless));
+        assert!(!says_the_same(b"damaged", b"damaged"));
+    }
+
+    #[test]
+    fn an_acknowledgement_has_an_id_and_an_address() {
+        let reply = |status, body: &str| accepted(&Reply { status, body: body.as_bytes().to_vec() }).map(|ack| ack.id);
+        let good = r#"{"id":"msg_1","status":"open","poll_url":"https://hub.example/v1/messages/msg_1"}"#;
+        assert_eq!(reply(202, good).unwrap(), "msg_1");
+        for body in ["", "<html>", "{}", r#"{"id":"msg_1"}"#, r#"{"id":"","poll_url":"https://hub.example/"}"#] {
+            assert!(matches!(reply(202, body), Err(Error::Strange(_))), "{body}");
+        }
+        assert!(matches!(reply(409, "{}"), Err(Error::Conflict)));
+        let refused = r#"{"error":{"code":"unauthenticated","message":"no"}}"#;
+        assert!(matches!(reply(401, refused), Err(Error::Refused { status: 401, .. })));
+    }
+}

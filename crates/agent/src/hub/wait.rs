@@ -1,0 +1,220 @@
+//! Comes for the outcome: once, or until there is one.
+
+use std::time::Duration;
+
+use countersign_protocol::json;
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::Hub;
+use super::backoff::Backoff;
+use super::call::{Call, Failure, REQUEST_TIMEOUT, Reply};
+use crate::error::Error;
+use crate::outcome::Resolved;
+use crate::ticket::Ticket;
+
+/// The longest a hub holds a reply back.
+const LONGEST_HOLD: Duration = Duration::from_secs(60);
+/// The shortest hold that is asked for after longer ones were cut off.
+const SHORTEST_LONG_HOLD: Duration = Duration::from_secs(5);
+/// What the way there and back may take on top of that.
+const GRACE: Duration = Duration::from_secs(15);
+/// For the look at the very end of the caller's time.
+const LAST_LOOK: Duration = Duration::from_secs(2);
+/// Between two looks at a hub that does not hold its replies back.
+const LONGEST_IDLE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    Ended,
+    /// Then the progress of that moment is returned.
+    Deadline(Instant),
+}
+
+/// How far a message has come.
+#[derive(Debug, Clone)]
+pub enum Progress {
+    /// Nobody has answered yet.
+    Open,
+    /// A notify; it has no other end.
+    Delivered,
+    Ended(Box<Resolved>),
+}
+
+impl Until {
+    /// Whole seconds for which the hub may hold its reply back; None when there is less than one left.
+    fn hold(self, longest: Duration) -> Option<Duration> {
+        let Self::Deadline(deadline) = self else { return Some(longest) };
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs();
+        (left > 0).then(|| Duration::from_secs(left).min(longest))
+    }
+
+    async fn sleep(self, pause: Duration) {
+        let wake = Instant::now() + pause;
+        sleep_until(match self {
+            Self::Ended => wake,
+            Self::Deadline(deadline) => wake.min(deadline),
+        })
+        .await;
+    }
+}
+
+impl Hub {
+    /// One look, without waiting.
+    pub async fn look(&self, ticket: &Ticket) -> Result<Progress, Error> {
+        self.pull(ticket, Duration::ZERO, REQUEST_TIMEOUT).await.map_err(Failure::into_error)
+    }
+
+    /// Waits until the message has ended or the caller's time is over. Drop the future to stop waiting; nothing is lost,
+    /// because the outcome stays with the hub. A hub that cannot be reached is tried again until it has been silent for as
+    /// long as [`Hub::giving_up_after`] says.
+    pub async fn wait(&self, ticket: &Ticket, until: Until) -> Result<Progress, Error> {
+        let mut idle = Backoff::new(self.first_pause(), LONGEST_IDLE);
+        let mut silence = Silence::new(self);
+        let mut longest = LONGEST_HOLD;
+        while let Some(hold) = until.hold(longest) {
+            let asked = Instant::now();
+            match self.pull_until(ticket, hold, until).await {
+                Ok(Progress::Open) => {
+                    silence.ended();
+                    if asked.elapsed() < hold / 2 {
+                        until.sleep(idle.pause(None)).await;
+                    } else {
+                        idle.reset();
+                    }
+                }
+                Ok(progress @ (Progress::Delivered | Progress::Ended(_))) => return Ok(progress),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing { error, retry_after }) => {
+                    longest = longest.min(uncut_hold(asked.elapsed()));
+                    until.sleep(silence.goes_on(error, retry_after)?).await;
+                }
+            }
+        }
+        self.last_look(ticket, until, silence.was_broken).await
+    }
+
+    /// A hub that was there before, and is silent in the last moment, has not changed the last thing it said.
+    async fn last_look(&self, ticket: &Ticket, until: Until, was_open: bool) -> Result<Progress, Error> {
+        until.sleep(LONGEST_HOLD).await;
+        match self.pull(ticket, Duration::ZERO, LAST_LOOK).await {
+            Ok(progress) => Ok(progress),
+            Err(Failure::Passing { .. }) if was_open => Ok(Progress::Open),
+            Err(failure) => Err(failure.into_error()),
+        }
+    }
+
+    async fn pull_until(&self, ticket: &Ticket, hold: Duration, until: Until) -> Result<Progress, Failure> {
+        let pull = self.pull(ticket, hold, hold + GRACE);
+        let Until::Deadline(deadline) = until else { return pull.await };
+        match timeout_at(deadline, pull).await {
+            Ok(pulled) => pulled,
+            Err(_) => {
+                let error = Error::Unreachable(format!("the hub at {} did not answer in time", self.origin()));
+                Err(Failure::Passing { error, retry_after: None })
+            }
+        }
+    }
+
+    pub(super) async fn pull(&self, ticket: &Ticket, hold: Duration, timeout: Duration) -> Result<Progress, Failure> {
+        let call = Call { timeout, ..self.pull_call(ticket, hold)? };
+        Ok(progress(&self.call(&call).await?, ticket)?)
+    }
+
+    /// The ticket's address, with nothing but `wait` added.
+    pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<Call, Error> {
+        let Some(poll_url) = &ticket.poll_url else {
+            return Err(Error::invalid("poll_url", "is not known yet: send the message again to learn it"));
+        };
+        let mut url = self.poll_address(poll_url)?;
+        if !hold.is_zero() {
+            url.query_pairs_mut().append_pair("wait", &hold.as_secs().to_string());
+        }
+        Ok(Call::get(url))
+    }
+}
+
+/// A proxy on the way may cut off what lasts too long for it. Then half of that is tried, so that the hub is heard.
+fn uncut_hold(cut_after: Duration) -> Duration {
+    let half = Duration::from_secs(cut_after.as_secs() / 2);
+    if cut_after < SHORTEST_LONG_HOLD { LONGEST_HOLD } else { half.max(SHORTEST_LONG_HOLD) }
+}
+
+/// How long the hub has not said anything.
+struct Silence {
+    since: Instant,
+    backoff: Backoff,
+    give_up_after: Duration,
+    was_broken: bool,
+}
+
+impl Silence {
+    fn new(hub: &Hub) -> Self {
+        Self { since: Instant::now(), backoff: hub.backoff(), give_up_after: hub.give_up_after(), was_broken: false }
+    }
+
+    fn ended(&mut self) {
+        (self.since, self.was_broken) = (Instant::now(), true);
+        self.backoff.reset();
+    }
+
+    fn goes_on(&mut self, error: Error, retry_after: Option<Duration>) -> Result<Duration, Error> {
+        let pause = self.backoff.pause(retry_after);
+        if self.since.elapsed().saturating_add(pause) > self.give_up_after { Err(error) } else { Ok(pause) }
+    }
+}
+
+pub(super) fn progress(reply: &Reply, ticket: &Ticket) -> Result<Progress, Error> {
+    match reply.status {
+        200 => read(&reply.body, ticket),
+        404 => Err(Error::NotFound),
+        410 => Err(Error::Gone),
+        status => Err(Error::refused(status, &reply.body)),
+    }
+}
+
+fn read(body: &[u8], ticket: &Ticket) -> Result<Progress, Error> {
+    let message = json::parse(body).map_err(|error| Error::strange(format!("the message: {error}")))?;
+    if message.get("id").and_then(Value::as_str) != ticket.message_id.as_deref() {
+        return Err(Error::strange("another message than the one that was looked for"));
+    }
+    match message.get("status").and_then(Value::as_str) {
+        Some("open") => return Ok(Progress::Open),
+        Some("delivered") => return Ok(Progress::Delivered),
+        Some(_) => {}
+        None => return Err(Error::strange("a message without a `status`")),
+    }
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let response = json::raw_field(text, "response").ok().flatten();
+    let response = response.ok_or_else(|| Error::strange("a message that has ended without a `response`"))?;
+    let mut resolved = Resolved::from_response(response.as_bytes())?;
+    if ticket.message_id.as_ref() != Some(&resolved.message_id) {
+        return Err(Error::strange("the outcome of another message"));
+    }
+    resolved.idempotency_key = message.get("idempotency_key").and_then(Value::as_str).map(str::to_owned);
+    Ok(Progress::Ended(Box::new(resolved)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hold_fits_into_what_is_left() {
+        let left = |millis| Until::Deadline(Instant::now() + Duration::from_millis(millis)).hold(LONGEST_HOLD);
+        assert_eq!(left(0), None);
+        assert_eq!(left(900), None);
+        assert_eq!(left(7_500), Some(Duration::from_secs(7)));
+        assert_eq!(left(3_600_000), Some(LONGEST_HOLD));
+        assert_eq!(Until::Ended.hold(Duration::from_secs(15)), Some(Duration::from_secs(15)));
+    }
+
+    #[test]
+    fn a_hold_that_was_cut_off_is_halved_and_a_refused_connection_changes_nothing() {
+        let seconds = Duration::from_secs;
+        assert_eq!(uncut_hold(Duration::from_millis(3)), LONGEST_HOLD);
+        assert_eq!(uncut_hold(seconds(31)), seconds(15));
+        assert_eq!(uncut_hold(seconds(6)), SHORTEST_LONG_HOLD);
+        assert!(uncut_hold(LONGEST_HOLD + GRACE) < LONGEST_HOLD);
+    }
+}

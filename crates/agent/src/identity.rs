@@ -1,0 +1,53 @@
+//! Who is asking.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+/// The agent as the hub and the people see it. The credential is bound to `agent_id`; the run is a label that
+/// authorises nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Identity {
+    #[serde(rename = "id")]
+    pub agent_id: String,
+    pub run_id: String,
+    /// `github-actions`, `cli`, `cloud`, `desktop`, `openclaw` or `other`.
+    pub runtime: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Identity {
+    /// A run of its own, on a command line.
+    pub fn new(agent_id: impl Into<String>) -> Self {
+        Self {
+            agent_id: agent_id.into(),
+            run_id: Uuid::new_v4().to_string(),
+            runtime: "cli".to_owned(),
+            project: None,
+            labels: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_identity_is_a_run_of_its_own() {
+        let (first, second) = (Identity::new("deploybot"), Identity::new("deploybot"));
+        assert_eq!(first.agent_id, second.agent_id);
+        assert_ne!(first.run_id, second.run_id);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told() {
+        let wire = serde_json::to_value(Identity::new("deploybot")).unwrap();
+        let keys: Vec<&str> = wire.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["id", "run_id", "runtime"]);
+    }
+}

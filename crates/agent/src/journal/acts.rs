@@ -1,0 +1,191 @@
+//! Acting at most once: reserved before the work, ended after it, so that a crash in between is seen as such.
+
+use countersign_protocol::time::Timestamp;
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::Serialize;
+
+use super::holder::Holder;
+use super::{Journal, JournalError, at_most, now};
+
+/// What to do about an outcome.
+#[derive(Debug)]
+pub enum Begin {
+    /// Nobody acted on it: do, and finish the reservation.
+    Go(Reservation),
+    AlreadyDone {
+        ok: bool,
+    },
+    /// It was reserved by a process that died, or that let go without an end: how far it came, nobody knows.
+    Interrupted,
+    /// It is reserved by a process that runs.
+    UnderWay,
+    /// Another resolution of the same message was acted on.
+    Other,
+}
+
+/// The right and the duty to act. Dropped without [`Journal::finish`], the act shows as interrupted.
+#[derive(Debug)]
+pub struct Reservation {
+    journal: Journal,
+    id: i64,
+    message_id: String,
+    resolution_id: String,
+    ended: bool,
+}
+
+impl Reservation {
+    pub fn message_id(&self) -> &str {
+        &self.message_id
+    }
+
+    pub fn resolution_id(&self) -> &str {
+        &self.resolution_id
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.ended {
+            let sql = "UPDATE acts SET holder_pid = NULL, holder_started = NULL WHERE id = ?1 AND state = 'reserved'";
+            // If it cannot be written, the reservation still ends with this process.
+            let _ = self.journal.connection().execute(sql, [self.id]);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActState {
+    Reserved,
+    Done,
+    Failed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Act {
+    pub message_id: String,
+    pub resolution_id: String,
+    pub state: ActState,
+    /// Whether the process that reserved it still runs; a reserved act that is not under way was interrupted.
+    pub under_way: bool,
+    pub begun_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, holder_pid, holder_started";
+
+impl Journal {
+    pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Begin, JournalError> {
+        let reserved = self.write(|transaction| match find(transaction, message_id)? {
+            Some(act) => Ok(Err(act)),
+            None => reserve(transaction, message_id, resolution_id).map(Ok),
+        })?;
+        Ok(match reserved {
+            Ok(id) => Begin::Go(Reservation {
+                journal: self.clone(),
+                id,
+                message_id: message_id.to_owned(),
+                resolution_id: resolution_id.to_owned(),
+                ended: false,
+            }),
+            Err(act) if act.resolution_id != resolution_id => Begin::Other,
+            Err(act) => match act.state {
+                ActState::Done => Begin::AlreadyDone { ok: true },
+                ActState::Failed => Begin::AlreadyDone { ok: false },
+                ActState::Reserved if act.under_way => Begin::UnderWay,
+                ActState::Reserved => Begin::Interrupted,
+            },
+        })
+    }
+
+    pub fn finish(&self, mut reservation: Reservation, ok: bool) -> Result<(), JournalError> {
+        let sql = "UPDATE acts SET state = ?2, ended_at = ?3, holder_pid = NULL, holder_started = NULL
+                   WHERE id = ?1 AND state = 'reserved'";
+        let row = params![reservation.id, if ok { "done" } else { "failed" }, now().as_millis()];
+        let changed = reservation.journal.connection().execute(sql, row)?;
+        reservation.ended = true;
+        if changed == 1 { Ok(()) } else { Err(JournalError::NotReserved(reservation.message_id.clone())) }
+    }
+
+    pub fn act(&self, message_id: &str) -> Result<Option<Act>, JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
+        let found = self.connection().query_row(&sql, [message_id], StoredAct::read).optional()?;
+        found.map(StoredAct::act).transpose()
+    }
+
+    /// Newest first.
+    pub fn acts(&self, limit: usize) -> Result<Vec<Act>, JournalError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM acts ORDER BY id DESC LIMIT ?1"))?;
+        let rows = statement.query_map([at_most(limit)], StoredAct::read)?;
+        rows.map(|row| row?.act()).collect()
+    }
+
+    /// A person looked at an interrupted or failed act and says that it may be done again. False when there is none.
+    pub fn forget(&self, message_id: &str) -> Result<bool, JournalError> {
+        self.write(|transaction| {
+            let Some(act) = find(transaction, message_id)? else { return Ok(false) };
+            match act.state {
+                ActState::Done => return Err(JournalError::Done(act.message_id)),
+                ActState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
+                ActState::Reserved | ActState::Failed => {}
+            }
+            Ok(transaction.execute("DELETE FROM acts WHERE message_id = ?1", [message_id])? == 1)
+        })
+    }
+}
+
+fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Act>, JournalError> {
+    let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
+    let found = transaction.query_row(&sql, [message_id], StoredAct::read).optional()?;
+    found.map(StoredAct::act).transpose()
+}
+
+fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str) -> Result<i64, JournalError> {
+    let holder = Holder::current();
+    let sql = "INSERT INTO acts (message_id, resolution_id, state, begun_at, holder_pid, holder_started)
+               VALUES (?1, ?2, 'reserved', ?3, ?4, ?5)";
+    let row = params![message_id, resolution_id, now().as_millis(), holder.pid, holder.started];
+    transaction.execute(sql, row)?;
+    Ok(transaction.last_insert_rowid())
+}
+
+struct StoredAct {
+    message_id: String,
+    resolution_id: String,
+    state: String,
+    begun_at: i64,
+    ended_at: Option<i64>,
+    holder: Option<Holder>,
+}
+
+impl StoredAct {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (pid, started): (Option<u32>, Option<String>) = (row.get(5)?, row.get(6)?);
+        Ok(Self {
+            message_id: row.get(0)?,
+            resolution_id: row.get(1)?,
+            state: row.get(2)?,
+            begun_at: row.get(3)?,
+            ended_at: row.get(4)?,
+            holder: pid.zip(started).map(|(pid, started)| Holder { pid, started }),
+        })
+    }
+
+    fn act(self) -> Result<Act, JournalError> {
+        let state = match self.state.as_str() {
+            "reserved" => ActState::Reserved,
+            "done" => ActState::Done,
+            "failed" => ActState::Failed,
+            other => return Err(JournalError::Unreadable(format!("an act in state {other:?}"))),
+        };
+        Ok(Act {
+            message_id: self.message_id,
+            resolution_id: self.resolution_id,
+            state,
+            under_way: self.holder.is_some_and(|holder| holder.is_alive()),
+            begun_at: Timestamp::from_millis(self.begun_at),
+            ended_at: self.ended_at.map(Timestamp::from_millis),
+        })
+    }
+}

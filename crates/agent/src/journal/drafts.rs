@@ -1,0 +1,109 @@
+//! What was sent: the bytes before the first attempt, and what the hub acknowledged.
+
+use countersign_protocol::a2h::Kind;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Journal, JournalError, at_most, now};
+use crate::ticket::Ticket;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    New,
+    /// The same bytes were kept before.
+    Same,
+    /// The key was used for other bytes; nothing was written.
+    Other,
+}
+
+impl Journal {
+    pub fn keep(&self, hub: &str, key: &str, agent_id: &str, kind: Kind, bytes: &[u8]) -> Result<Kept, JournalError> {
+        self.write(|transaction| {
+            let sql = "INSERT INTO drafts (hub, agent_id, key, kind, bytes, kept_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                       ON CONFLICT (hub, agent_id, key) DO NOTHING";
+            let row = params![hub, agent_id, key, kind.as_str(), bytes, now().as_millis()];
+            if transaction.execute(sql, row)? == 1 {
+                return Ok(Kept::New);
+            }
+            let sql = "SELECT bytes = ?4 FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
+            let same = transaction.query_row(sql, params![hub, agent_id, key, bytes], |row| row.get(0))?;
+            Ok(if same { Kept::Same } else { Kept::Other })
+        })
+    }
+
+    /// The bytes that were kept under this key, to be sent again.
+    pub fn bytes(&self, hub: &str, agent_id: &str, key: &str) -> Result<Option<Vec<u8>>, JournalError> {
+        let sql = "SELECT bytes FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
+        let found = self.connection().query_row(sql, [hub, agent_id, key], |row| row.get(0)).optional()?;
+        Ok(found)
+    }
+
+    pub fn acknowledge(
+        &self,
+        hub: &str,
+        agent_id: &str,
+        key: &str,
+        message_id: &str,
+        poll_url: &str,
+    ) -> Result<(), JournalError> {
+        let sql = "UPDATE drafts SET message_id = ?4, poll_url = ?5 WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
+        match self.connection().execute(sql, [hub, agent_id, key, message_id, poll_url])? {
+            0 => Err(JournalError::NotKept { agent_id: agent_id.to_owned(), idempotency_key: key.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// For a message that the hub will never take as it is: its key is free for a better one. What was acknowledged stays.
+    pub fn discard(&self, hub: &str, agent_id: &str, key: &str) -> Result<(), JournalError> {
+        let sql = "DELETE FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3 AND message_id IS NULL";
+        self.connection().execute(sql, [hub, agent_id, key])?;
+        Ok(())
+    }
+
+    /// By message id or by idempotency key; the newest, should several agents have used the same key.
+    pub fn ticket(&self, wanted: &str) -> Result<Option<Ticket>, JournalError> {
+        let sql = "SELECT key, agent_id, message_id, poll_url, kind FROM drafts WHERE message_id = ?1 OR key = ?1
+                   ORDER BY message_id IS ?1 DESC, id DESC LIMIT 1";
+        self.connection().query_row(sql, [wanted], read_row).optional()?.map(StoredTicket::ticket).transpose()
+    }
+
+    /// Newest first.
+    pub fn tickets(&self, limit: usize) -> Result<Vec<Ticket>, JournalError> {
+        let connection = self.connection();
+        let sql = "SELECT key, agent_id, message_id, poll_url, kind FROM drafts ORDER BY id DESC LIMIT ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map([at_most(limit)], read_row)?;
+        rows.map(|row| row?.ticket()).collect()
+    }
+}
+
+struct StoredTicket {
+    key: String,
+    agent_id: String,
+    message_id: Option<String>,
+    poll_url: Option<String>,
+    kind: String,
+}
+
+fn read_row(row: &Row<'_>) -> rusqlite::Result<StoredTicket> {
+    Ok(StoredTicket {
+        key: row.get(0)?,
+        agent_id: row.get(1)?,
+        message_id: row.get(2)?,
+        poll_url: row.get(3)?,
+        kind: row.get(4)?,
+    })
+}
+
+impl StoredTicket {
+    fn ticket(self) -> Result<Ticket, JournalError> {
+        let kind = self.kind.parse();
+        let kind = kind.map_err(|_| JournalError::Unreadable(format!("a message of kind {:?}", self.kind)))?;
+        Ok(Ticket {
+            idempotency_key: self.key,
+            agent_id: self.agent_id,
+            message_id: self.message_id,
+            poll_url: self.poll_url,
+            kind,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Opening the journal's file, perhaps while other processes do the same.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::JournalError;
+
+/// "csjn": tells a journal from any other SQLite file, the hub's included.
+const APPLICATION_ID: i64 = 0x6373_6a6e;
+const SCHEMA_VERSION: i64 = 1;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A file that is closed loses all locks its process has on it, those of another connection included; so within one
+/// process nobody opens the file while another is making it.
+static OPENING: Mutex<()> = Mutex::new(());
+
+pub fn open(path: &Path) -> Result<Connection, JournalError> {
+    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed = |error: io::Error| JournalError::Unavailable(format!("{}: {error}", path.display()));
+    // Some names, such as `:memory:`, mean something else to SQLite; a whole path is always a file.
+    let path = &std::path::absolute(path).map_err(failed)?;
+    create_private(path).map_err(failed)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let named = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => JournalError::NotAJournal(path.display().to_string()),
+        _ => JournalError::Unavailable(format!("{}: {error}", path.display())),
+    };
+    let mut connection = Connection::open_with_flags(path, flags).map_err(named)?;
+    connection.busy_timeout(PATIENCE)?;
+    recognise(&connection).map_err(named)?.check(path)?;
+    use_wal(&connection).map_err(named)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    make_tables(&mut connection, path)?;
+    Ok(connection)
+}
+
+/// SQLite gives its side files the mode of the database, so the mode is set before it first opens it. A file that is
+/// there already is not touched.
+fn create_private(path: &Path) -> io::Result<()> {
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
+    }
+}
+
+/// SQLite does not wait when two processes turn on the write-ahead log of a new file at once, so we do.
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let give_up = Instant::now() + PATIENCE;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if is_busy(&error) && Instant::now() < give_up => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// What the file says it is.
+struct Mark {
+    application_id: i64,
+    version: i64,
+    tables: i64,
+}
+
+fn recognise(connection: &Connection) -> rusqlite::Result<Mark> {
+    // One statement, so that all three are of the same moment.
+    let sql = "SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+               FROM pragma_application_id a, pragma_user_version v";
+    connection
+        .query_row(sql, [], |row| Ok(Mark { application_id: row.get(0)?, version: row.get(1)?, tables: row.get(2)? }))
+}
+
+impl Mark {
+    fn is_new(&self) -> bool {
+        self.application_id == 0 && self.version == 0 && self.tables == 0
+    }
+
+    fn check(&self, path: &Path) -> Result<(), JournalError> {
+        if self.is_new() {
+            return Ok(());
+        }
+        if self.application_id != APPLICATION_ID {
+            return Err(JournalError::NotAJournal(path.display().to_string()));
+        }
+        if self.version > SCHEMA_VERSION {
+            return Err(JournalError::NewerSchema { found: self.version, known: SCHEMA_VERSION });
+        }
+        Ok(())
+    }
+}
+
+fn make_tables(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mark = recognise(&transaction)?;
+    mark.check(path)?;
+    if mark.is_new() {
+        transaction.execute_batch(include_str!("schema.sql"))?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Which process holds a reservation, and whether it still runs.
+
+use std::fs;
+
+/// A pid is given to another process after a while, so the time the process started goes with it; and as that is counted
+/// from the start of the machine, the machine's start goes with that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    pub pid: u32,
+    pub started: String,
+}
+
+impl Holder {
+    /// This process. Where the system does not tell when it started, that is left empty.
+    pub fn current() -> Self {
+        let pid = std::process::id();
+        Self { pid, started: started(pid).unwrap_or_default() }
+    }
+
+    /// A process we cannot see counts as gone: its reservation then shows as interrupted, and nobody acts on it either.
+    pub fn is_alive(&self) -> bool {
+        *self == Self::current() || started(self.pid).is_some_and(|started| started == self.started)
+    }
+}
+
+/// None when there is no such process.
+fn started(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = start_ticks(&stat)?;
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    Some(format!("{}+{ticks}", boot.trim()))
+}
+
+/// The process's name comes second, in parentheses, and may hold anything; the state follows it, and the start time is
+/// the twentieth from there. A process that was killed and not yet waited for is a zombie: it does nothing any more.
+fn start_ticks(stat: &str) -> Option<&str> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") { None } else { fields.nth(18) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str =
+        "42 (a) R 1) S 1 42 42 0 -1 4194304 9 8 7 6 5 4 3 2 20 0 1 0 123456 1000 200 18446744073709551615";
+
+    #[test]
+    fn the_start_time_is_read_past_any_name() {
+        assert_eq!(start_ticks(STAT), Some("123456"));
+        assert_eq!(start_ticks(&STAT.replace(") S", ") Z")), None);
+        assert_eq!(start_ticks("42 (a) S 1"), None);
+        assert_eq!(start_ticks(""), None);
+    }
+
+    #[test]
+    fn this_process_is_alive_and_its_pid_alone_is_not_enough() {
+        let holder = Holder::current();
+        assert!(holder.is_alive());
+        assert!(!Holder { started: "another boot+1".to_owned(), ..holder.clone() }.is_alive());
+        assert!(!Holder { pid: u32::MAX, ..holder }.is_alive());
+    }
+
+    #[test]
+    fn a_killed_child_is_dead_before_it_is_waited_for() {
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let holder = Holder { pid: child.id(), started: started(child.id()).unwrap() };
+        assert!(holder.is_alive());
+        child.kill().unwrap();
+        // Nothing has waited for it, so the system still lists it.
+        while holder.is_alive() {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(!holder.is_alive());
+    }
+}

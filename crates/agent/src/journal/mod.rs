@@ -1,0 +1,85 @@
+//! The agent's memory between runs: what it sent, what it acted on, and which pushes it has seen. One SQLite file that
+//! several processes may use at once.
+
+mod acts;
+mod drafts;
+mod file;
+mod holder;
+mod jtis;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use countersign_protocol::time::Timestamp;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub use acts::{Act, ActState, Begin, Reservation};
+pub use drafts::Kept;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    #[error("the journal is not available: {0}")]
+    Unavailable(String),
+    #[error("{0} is not an agent's journal: name another file")]
+    NotAJournal(String),
+    #[error("the journal was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
+    NewerSchema { found: i64, known: i64 },
+    #[error("the journal holds something unreadable: {0}")]
+    Unreadable(String),
+    #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: keep it before it is sent")]
+    NotKept { agent_id: String, idempotency_key: String },
+    #[error("the act on {0} is not reserved any more: it was forgotten or finished meanwhile")]
+    NotReserved(String),
+    #[error("the act on {0} is under way: wait until it ends")]
+    UnderWay(String),
+    #[error("the act on {0} is done: doing it again needs a new question")]
+    Done(String),
+}
+
+impl From<rusqlite::Error> for JournalError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+/// Cheap to clone; the clones share one connection.
+#[derive(Clone)]
+pub struct Journal(Arc<Mutex<Connection>>);
+
+impl Journal {
+    /// Makes the file, and the directories it lies in, when they are not there; only their owner can read them.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        Ok(Self(Arc::new(Mutex::new(file::open(path)?))))
+    }
+
+    /// A transaction that is left by a panic was rolled back, so the connection is as good as before.
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything that reads before it writes takes the write lock first: between the two no other process gets in.
+    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>) -> Result<T, JournalError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Journal")
+    }
+}
+
+fn now() -> Timestamp {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn at_most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

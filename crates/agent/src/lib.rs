@@ -1,0 +1,45 @@
+//! The agent's side: ask a person, come back for the answer, act on it at most once.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use countersign_agent::{Answer, Ask, Hub, Identity, Journal, Outcome, Progress, Timestamp, Until};
+//!
+//! # async fn gate(now: Timestamp, token: String) -> Result<bool, Box<dyn std::error::Error>> {
+//! let hub = Hub::new("https://hub.example".parse()?, token)?;
+//! let journal = Journal::open(Path::new("journal.db"))?;
+//! let ask = Ask::confirm("Ship 1.4 to production?").key("ship-1.4").to(["human:alice"]);
+//! let draft = ask.draft(&Identity::new("deploybot"), hub.version().await?, now)?;
+//! let ticket = hub.submit(&journal, &draft).await?;
+//! let Progress::Ended(resolved) = hub.wait(&ticket, Until::Ended).await? else { return Ok(false) };
+//! Ok(match resolved.outcome {
+//!     Outcome::Answered { value, edited: false } => value == Answer::Choice("approve".to_owned()),
+//!     Outcome::Answered { edited: true, .. } | Outcome::Declined | Outcome::Cancelled => false,
+//!     Outcome::Expired { .. } => false,
+//!     Outcome::Completed { .. } | Outcome::Dismissed { .. } => false,
+//! })
+//! # }
+//! ```
+
+mod discovery;
+mod draft;
+mod error;
+mod hub;
+mod identity;
+mod journal;
+mod outcome;
+mod push;
+mod seal;
+mod ticket;
+
+pub use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CheckItem, Family, Kind, Priority, Version};
+pub use countersign_protocol::time::Timestamp;
+pub use draft::{Addressed, Ask, Callback, Choice, Draft, Notify, Part, Task, Unaddressed};
+pub use error::Error;
+pub use hub::{Hub, Progress, Until};
+pub use identity::Identity;
+pub use journal::{Act, ActState, Begin, Journal, JournalError, Kept, Reservation};
+pub use outcome::{Answer, Outcome, Resolved};
+pub use push::{ReceiverLayer, Refusal, Verified, Verifier, verify};
+pub use seal::{Binding, SealError, SealKey, open, open_state, seal, sealed_state};
+pub use ticket::Ticket;

@@ -1,0 +1,175 @@
+//! The checks of a receiver as a tower layer: what reaches the service behind it is genuine and new.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use countersign_protocol::time::Timestamp;
+use http::StatusCode;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::json;
+use tower::{Layer, Service};
+
+use super::verify::is_signed;
+use super::{MAX_BODY_BYTES, Refusal, Verified, Verifier};
+use crate::journal::{ActState, Journal, JournalError};
+
+/// A hub sends a body in one go.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Puts a [`Verified`] into the extensions of each request it lets through; begin and finish the act in the service
+/// behind it. A push that was received before is answered here: with 200 when its act is done, so that nobody sends it
+/// again, and otherwise with 401.
+#[derive(Clone)]
+pub struct ReceiverLayer(Arc<Checks>);
+
+struct Checks {
+    verifier: Verifier,
+    journal: Journal,
+    clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl ReceiverLayer {
+    pub fn new(verifier: Verifier, journal: Journal, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Checks { verifier, journal, clock: Box::new(clock) }))
+    }
+}
+
+impl fmt::Debug for ReceiverLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReceiverLayer").field(&self.0.verifier).finish()
+    }
+}
+
+impl<S> Layer<S> for ReceiverLayer {
+    type Service = Receiver<S>;
+
+    fn layer(&self, inner: S) -> Receiver<S> {
+        Receiver { inner, checks: Arc::clone(&self.0) }
+    }
+}
+
+#[derive(Clone)]
+pub struct Receiver<S> {
+    inner: S,
+    checks: Arc<Checks>,
+}
+
+impl<S> Service<Request> for Receiver<S>
+where
+    S: Service<Request, Response = Response> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        // The one that was made ready is the one to call; its copy waits for the next request.
+        let next = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, next);
+        let checks = Arc::clone(&self.checks);
+        Box::pin(async move {
+            match checks.admit(request).await {
+                Ok(request) => inner.call(request).await,
+                Err(turned) => Ok(turned.into_response()),
+            }
+        })
+    }
+}
+
+/// Why a request goes no further.
+enum Turned {
+    Refused(Refusal),
+    Duplicate,
+    TooLarge,
+    Unread(String),
+    TooSlow,
+    NoJournal(String),
+}
+
+impl From<Refusal> for Turned {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Checks {
+    async fn admit(&self, request: Request) -> Result<Request, Turned> {
+        let (mut parts, body) = request.into_parts();
+        if !is_signed(&parts.headers) {
+            return Err(Refusal::NoSignature.into());
+        }
+        let body = read(body).await?;
+        let verified = self.verifier.verify(&parts.headers, &body, (self.clock)())?;
+        self.see(&verified).await?;
+        parts.extensions.insert(verified);
+        Ok(Request::from_parts(parts, Body::from(body)))
+    }
+
+    async fn see(&self, verified: &Verified) -> Result<(), Turned> {
+        let journal = self.journal.clone();
+        let (jti, until) = (verified.jti.clone(), verified.signed_until);
+        let (message_id, resolution_id) = verified.resolved.act_key();
+        let (message_id, resolution_id) = (message_id.to_owned(), resolution_id.to_owned());
+        let seen = tokio::task::spawn_blocking(move || -> Result<Option<Turned>, JournalError> {
+            if journal.see_jti(&jti, until)? {
+                return Ok(None);
+            }
+            let act = journal.act(&message_id)?.filter(|act| act.resolution_id == resolution_id);
+            let ended = act.is_some_and(|act| act.state != ActState::Reserved);
+            Ok(Some(if ended { Turned::Duplicate } else { Refusal::ReplayedJti.into() }))
+        });
+        match seen.await {
+            Ok(Ok(None)) => Ok(()),
+            Ok(Ok(Some(turned))) => Err(turned),
+            Ok(Err(error)) => Err(Turned::NoJournal(error.to_string())),
+            Err(error) => Err(Turned::NoJournal(error.to_string())),
+        }
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, Turned> {
+    let collected = tokio::time::timeout(BODY_TIME, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+    match collected {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Turned::TooLarge),
+        Ok(Err(error)) => Err(Turned::Unread(error.to_string())),
+        Err(_) => Err(Turned::TooSlow),
+    }
+}
+
+impl IntoResponse for Turned {
+    fn into_response(self) -> Response {
+        let (status, code, message) = match self {
+            Self::Duplicate => return Json(json!({"status": "duplicate"})).into_response(),
+            Self::Refused(refusal) => (
+                StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST),
+                refusal.code(),
+                refusal.to_string(),
+            ),
+            Self::TooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("the body is longer than {MAX_BODY_BYTES} bytes"))
+            }
+            Self::Unread(reason) => {
+                (StatusCode::BAD_REQUEST, "bad_body", format!("the body could not be read: {reason}"))
+            }
+            Self::TooSlow => (StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not come in time".to_owned()),
+            // The hub tries again after a 5xx; nothing was done yet.
+            Self::NoJournal(reason) => (StatusCode::SERVICE_UNAVAILABLE, "no_journal", reason),
+        };
+        (status, Json(json!({"error": {"code": code, "message": message}}))).into_response()
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a push is not believed.
+
+/// Each text says what to check.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("there is no A2H-Signature or MA2H-Signature header: only a hub's push may come here")]
+    NoSignature,
+    #[error("{0}")]
+    BadHeader(String),
+    #[error("the body is not a response: {0}")]
+    BadBody(String),
+    /// How far the hub's clock is ahead of ours; negative when it is behind or the push is old.
+    #[error("signed {} seconds {}: check both clocks; if they agree, this is an old push sent again",
+        .seconds.unsigned_abs(), if *.seconds < 0 { "ago" } else { "in the future" })]
+    OutsideWindow { seconds: i64 },
+    #[error(
+        "the signature does not match: check the key (as the hub printed it, with its prefix), that the callback URL \
+         is the very text that was asked with, and that nothing on the way changes the body"
+    )]
+    WrongSignature,
+    #[error("this push was received before: its jti was seen")]
+    ReplayedJti,
+    #[error("this is the answer to another message than the one waited for")]
+    OtherMessage,
+    #[error("{0}")]
+    UnsupportedVersion(String),
+}
+
+impl Refusal {
+    /// One word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSignature => "no_signature",
+            Self::BadHeader(_) => "bad_header",
+            Self::BadBody(_) => "bad_body",
+            Self::OutsideWindow { .. } => "outside_window",
+            Self::WrongSignature => "wrong_signature",
+            Self::ReplayedJti => "replayed_jti",
+            Self::OtherMessage => "other_message",
+            Self::UnsupportedVersion(_) => "unsupported_version",
+        }
+    }
+
+    /// 400 for what cannot be read, 401 for what cannot be believed.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::BadHeader(_) | Self::BadBody(_) | Self::UnsupportedVersion(_) => 400,
+            Self::NoSignature
+            | Self::OutsideWindow { .. }
+            | Self::WrongSignature
+            | Self::ReplayedJti
+            | Self::OtherMessage => 401,
+        }
+    }
+}

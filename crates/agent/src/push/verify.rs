@@ -1,0 +1,227 @@
+//! Checking that a pushed answer comes from the hub, is meant for this receiver, is fresh, and is as it was sent.
+
+use std::fmt;
+use std::time::Duration;
+
+use countersign_protocol::a2h::signature::{verify_ed25519, verify_hmac};
+use countersign_protocol::a2h::{
+    EnvelopeError, Family, PushSigning, SignatureHeader, SignedContext, Version, payload_sha256,
+};
+use countersign_protocol::json;
+use countersign_protocol::time::Timestamp;
+use http::HeaderMap;
+use serde_json::{Map, Value};
+
+use super::{MAX_BODY_BYTES, Refusal};
+use crate::outcome::Resolved;
+
+const WINDOW: Duration = Duration::from_secs(120);
+
+/// The journal remembers a jti for a day; a signature must not stay good for longer than that.
+const WIDEST_WINDOW: Duration = Duration::from_secs(3600);
+
+/// What a receiver knows: its own URL, and the keys it believes.
+#[derive(Clone)]
+pub struct Verifier {
+    callback_url: String,
+    hmac_keys: Vec<Vec<u8>>,
+    ed25519_keys: Vec<Vec<u8>>,
+    window: Duration,
+    message_id: Option<String>,
+}
+
+/// A push that was signed by the hub, for this receiver, just now.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    pub resolved: Resolved,
+    pub jti: String,
+    /// The last second in which the signature would still be taken: a jti need not be remembered for longer.
+    pub signed_until: Timestamp,
+    /// Whether the signature covers the answer and the state. In version 0.2 it does not: whoever stands between the hub
+    /// and the receiver could have changed them, and only pulling the answer tells.
+    pub answer_signed: bool,
+}
+
+impl Verifier {
+    /// The callback URL is the very text the agent asked with.
+    pub fn new(callback_url: impl Into<String>) -> Self {
+        Self {
+            callback_url: callback_url.into(),
+            hmac_keys: Vec::new(),
+            ed25519_keys: Vec::new(),
+            window: WINDOW,
+            message_id: None,
+        }
+    }
+
+    /// The signing key as the hub printed it, or the secret the callback names. Give the old one and the new one while
+    /// keys change. An empty key is passed over: anybody could sign with it.
+    #[must_use]
+    pub fn hmac_key(mut self, key: impl AsRef<[u8]>) -> Self {
+        let key = key.as_ref();
+        if !key.is_empty() {
+            self.hmac_keys.push(key.to_vec());
+        }
+        self
+    }
+
+    /// The 32 bytes of one of the hub's public keys.
+    #[must_use]
+    pub fn ed25519_key(mut self, public_key: &[u8]) -> Self {
+        self.ed25519_keys.push(public_key.to_vec());
+        self
+    }
+
+    /// How far the two clocks may be apart, at most an hour; two minutes unless told.
+    #[must_use]
+    pub fn window(mut self, window: Duration) -> Self {
+        self.window = window.min(WIDEST_WINDOW);
+        self
+    }
+
+    /// Only the answer to this message is taken.
+    #[must_use]
+    pub fn expecting(mut self, message_id: impl Into<String>) -> Self {
+        self.message_id = Some(message_id.into());
+        self
+    }
+
+    /// Whether the jti was seen before is for the journal to say.
+    pub fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Verified, Refusal> {
+        if !is_signed(headers) {
+            return Err(Refusal::NoSignature);
+        }
+        let response = Response::read(body)?;
+        let header = header_of(headers, response.version.family)?;
+        let resolved = Resolved::from_response(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
+        self.check_window(header.t, now)?;
+        self.check_signature(&header, &response)?;
+        if self.message_id.as_deref().is_some_and(|expected| expected != response.in_reply_to) {
+            return Err(Refusal::OtherMessage);
+        }
+        Ok(Verified {
+            resolved,
+            jti: header.jti,
+            signed_until: Timestamp::from_millis(header.t.saturating_mul(1000)).plus(self.window),
+            answer_signed: response.payload_sha256.is_some(),
+        })
+    }
+
+    fn check_window(&self, t: i64, now: Timestamp) -> Result<(), Refusal> {
+        let seconds = t.saturating_sub(now.as_seconds());
+        if seconds.unsigned_abs() > self.window.as_secs() { Err(Refusal::OutsideWindow { seconds }) } else { Ok(()) }
+    }
+
+    fn check_signature(&self, header: &SignatureHeader, response: &Response) -> Result<(), Refusal> {
+        let canonical = SignedContext {
+            version: response.version,
+            callback_url: &self.callback_url,
+            in_reply_to: &response.in_reply_to,
+            jti: &header.jti,
+            resolution: &response.resolution,
+            resolution_id: &response.resolution_id,
+            resolved_at: &response.resolved_at,
+            t: header.t,
+            payload_sha256: response.payload_sha256.as_deref(),
+        }
+        .canonical();
+        let hmac_keys: Vec<&[u8]> = self.hmac_keys.iter().map(Vec::as_slice).collect();
+        let ed25519_keys: Vec<&[u8]> = self.ed25519_keys.iter().map(Vec::as_slice).collect();
+        let genuine = verify_hmac(header, &hmac_keys, &canonical) || verify_ed25519(header, &ed25519_keys, &canonical);
+        if genuine { Ok(()) } else { Err(Refusal::WrongSignature) }
+    }
+}
+
+/// The keys are not shown.
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier")
+            .field("callback_url", &self.callback_url)
+            .field("hmac_keys", &self.hmac_keys.len())
+            .field("ed25519_keys", &self.ed25519_keys.len())
+            .field("window", &self.window)
+            .field("message_id", &self.message_id)
+            .finish()
+    }
+}
+
+/// [`Verifier::verify`] as a plain function.
+pub fn verify(verifier: &Verifier, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Verified, Refusal> {
+    verifier.verify(headers, body, now)
+}
+
+pub(super) fn is_signed(headers: &HeaderMap) -> bool {
+    Family::ALL.iter().any(|family| headers.contains_key(family.signature_header()))
+}
+
+/// The header must go by the same name of the protocol as the body, and there must be one of it: of two, another reader
+/// might take the other.
+fn header_of(headers: &HeaderMap, family: Family) -> Result<SignatureHeader, Refusal> {
+    let (name, version_key) = (family.signature_header(), family.version_key());
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().ok_or_else(|| {
+        Refusal::BadHeader(format!(
+            "the body has `{version_key}`, so the signature must come as {name}, not as another"
+        ))
+    })?;
+    if values.next().is_some() {
+        return Err(Refusal::BadHeader(format!("{name} comes more than once")));
+    }
+    let text = value.to_str().map_err(|_| Refusal::BadHeader(format!("{name} is not plain text")))?;
+    SignatureHeader::parse(text).map_err(|error| Refusal::BadHeader(error.to_string()))
+}
+
+/// What of the body is signed, as the very texts that stand there.
+struct Response {
+    version: Version,
+    in_reply_to: String,
+    resolution_id: String,
+    resolution: String,
+    resolved_at: String,
+    payload_sha256: Option<String>,
+}
+
+impl Response {
+    fn read(body: &[u8]) -> Result<Self, Refusal> {
+        if body.len() > MAX_BODY_BYTES {
+            return Err(Refusal::BadBody(format!("it is longer than {MAX_BODY_BYTES} bytes")));
+        }
+        let value = json::parse(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
+        let fields = value.as_object().ok_or_else(|| Refusal::BadBody("it must be a JSON object".to_owned()))?;
+        let version = version(fields)?;
+        let payload_sha256 = match version.push_signing() {
+            Some(PushSigning::Payload) => Some(payload_sha256(fields.get("response"), fields.get("state"))),
+            Some(PushSigning::Context) => None,
+            None => return Err(unsupported(version)),
+        };
+        let inner = fields.get("response").and_then(Value::as_object);
+        let inner = inner.ok_or_else(|| Refusal::BadBody("`response` is missing".to_owned()))?;
+        Ok(Self {
+            version,
+            in_reply_to: text(fields, "in_reply_to")?,
+            resolution_id: text(fields, "resolution_id")?,
+            resolution: text(fields, "resolution")?,
+            resolved_at: text(inner, "resolved_at")?,
+            payload_sha256,
+        })
+    }
+}
+
+fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
+    Version::from_envelope(fields).map_err(|error| match error {
+        EnvelopeError::Invalid { .. } => Refusal::BadBody(error.to_string()),
+        EnvelopeError::VersionNotSupported { .. } => {
+            Refusal::UnsupportedVersion("the answer is of a later protocol than 0.x: upgrade this receiver".to_owned())
+        }
+    })
+}
+
+fn unsupported(version: Version) -> Refusal {
+    let key = version.family.version_key();
+    Refusal::UnsupportedVersion(format!("pushes of `{key}` {version} cannot be checked: ask with 0.3 or later"))
+}
+
+fn text(fields: &Map<String, Value>, key: &str) -> Result<String, Refusal> {
+    let found = fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    found.map(str::to_owned).ok_or_else(|| Refusal::BadBody(format!("`{key}` must be a text")))
+}

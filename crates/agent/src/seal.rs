@@ -1,0 +1,148 @@
+//! Sealing the state an agent gives the hub to hold: the hub can neither read it nor change it unnoticed.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use aws_lc_rs::constant_time;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use countersign_protocol::a2h::seal::{KEY_BYTES, NONCE_BYTES};
+use countersign_protocol::a2h::{SealBinding, SealToken, SealedFor, TokenError};
+use countersign_protocol::{json, webhooks};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// A key is at most 64 characters; a file much longer is something else.
+const MAX_KEY_FILE_BYTES: u64 = 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    #[error("{from}: not a seal key; it must be 32 bytes as base64 or hex, such as `openssl rand -base64 32` prints")]
+    BadKey { from: String },
+    #[error("{from}: {reason}; the seal key is 32 bytes as base64 or hex")]
+    NoKey { from: String, reason: String },
+    #[error("the seal key is also a callback secret, which the hub knows: make a key of its own for sealing")]
+    SameAsCallbackSecret,
+    #[error("the state has no `sealed` token: it was not sealed, or it was exchanged for another")]
+    NotSealed,
+    #[error("the sealed text is not JSON: it was sealed by something else")]
+    NotJson,
+    #[error("the state is nested too deeply to be opened again")]
+    TooDeep,
+    #[error("the system has no randomness to give: {0}")]
+    NoRandomness(String),
+}
+
+/// 32 bytes that only the agent has: in its environment or a file, never in the state and never with the hub.
+#[derive(Clone)]
+pub struct SealKey([u8; KEY_BYTES]);
+
+impl SealKey {
+    pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads the key from the environment variable of this name.
+    pub fn from_env(name: &str) -> Result<Self, SealError> {
+        let from = format!("environment variable {name}");
+        match std::env::var(name) {
+            Ok(text) => Self::from_text(&text).ok_or(SealError::BadKey { from }),
+            Err(error) => Err(SealError::NoKey { from, reason: error.to_string() }),
+        }
+    }
+
+    pub fn from_file(path: &Path) -> Result<Self, SealError> {
+        let from = path.display().to_string();
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_KEY_FILE_BYTES).read_to_string(&mut text));
+        match read {
+            Ok(_) => Self::from_text(&text).ok_or(SealError::BadKey { from }),
+            Err(error) => Err(SealError::NoKey { from, reason: error.to_string() }),
+        }
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        decode(text.trim()).map(Self)
+    }
+
+    /// The hub knows the callback secrets, so a state sealed with one of them would be no secret to it.
+    pub fn refuse_same_as(&self, secrets: &[&str]) -> Result<(), SealError> {
+        let same = |bytes: &[u8]| constant_time::verify_slices_are_equal(&self.0, bytes).is_ok();
+        let known = secrets.iter().any(|secret| {
+            let secret = secret.trim();
+            let decoded = decode(secret).is_some_and(|key| same(&key));
+            let webhook = webhooks::decode_secret(secret).is_some_and(|key| same(&key));
+            same(secret.as_bytes()) || decoded || webhook
+        });
+        if known { Err(SealError::SameAsCallbackSecret) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SealKey(…)")
+    }
+}
+
+/// 32 bytes have one length in hex and another in base64, so the three spellings cannot be mixed up.
+fn decode(text: &str) -> Option<[u8; KEY_BYTES]> {
+    if text.len() == 2 * KEY_BYTES {
+        return decode_hex(text);
+    }
+    let digits = text.strip_suffix('=').unwrap_or(text);
+    let bytes = URL_SAFE_NO_PAD.decode(digits).or_else(|_| STANDARD_NO_PAD.decode(digits));
+    bytes.ok()?.try_into().ok()
+}
+
+fn decode_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
+    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+    let bytes: Vec<u8> = digits?.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect();
+    bytes.try_into().ok()
+}
+
+/// Which token is made. The first two are those of other implementations; prefer your own, which opens only for the
+/// message it was sealed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding<'a> {
+    A2h,
+    Ma2h,
+    Own { agent_id: &'a str, idempotency_key: &'a str },
+}
+
+pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String, SealError> {
+    let text = state.to_string();
+    // Better refused now than when the answer is there and the state does not open.
+    serde_json::from_str::<Value>(&text).map_err(|_| SealError::TooDeep)?;
+    let mut nonce = [0; NONCE_BYTES];
+    getrandom::fill(&mut nonce).map_err(|error| SealError::NoRandomness(error.to_string()))?;
+    let binding = match binding {
+        Binding::A2h => SealBinding::A2h,
+        Binding::Ma2h => SealBinding::Ma2h,
+        Binding::Own { agent_id, idempotency_key } => SealBinding::Bound(SealedFor { agent_id, idempotency_key }),
+    };
+    Ok(SealToken::seal(&key.0, nonce, text.as_bytes(), binding)?.to_string())
+}
+
+/// `owner` is the agent id and the idempotency key a token of our own was sealed for. Whoever names one is not given a
+/// token that belongs to nobody; whoever names none opens only those.
+pub fn open(key: &SealKey, token: &str, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
+    let owner = owner.map(|(agent_id, idempotency_key)| SealedFor { agent_id, idempotency_key });
+    let plaintext = SealToken::parse(token)?.open(&key.0, owner)?;
+    serde_json::from_slice(&plaintext).map_err(|_| SealError::NotJson)
+}
+
+/// The state as it goes into an envelope.
+pub fn sealed_state(token: &str) -> Value {
+    json!({"sealed": token})
+}
+
+/// Opens the token in a state that came back. Whatever stands beside it was never sealed and is not looked at.
+pub fn open_state(key: &SealKey, state: &RawValue, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
+    let state = json::parse(state.get().as_bytes()).map_err(|_| SealError::NotSealed)?;
+    let token = state.get("sealed").and_then(Value::as_str).ok_or(SealError::NotSealed)?;
+    open(key, token, owner)
+}

@@ -1,0 +1,43 @@
+//! What must be kept to come back for the outcome later, from any process.
+
+use countersign_protocol::a2h::Kind;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticket {
+    pub idempotency_key: String,
+    pub agent_id: String,
+    /// None until the hub has accepted the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Where to look for the outcome, in the hub's own spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll_url: Option<String>,
+    pub kind: Kind,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_reads_back_as_it_was_written() {
+        let sent = Ticket {
+            idempotency_key: "ship-1.4".to_owned(),
+            agent_id: "deploybot/dev".to_owned(),
+            message_id: None,
+            poll_url: None,
+            kind: Kind::Ask,
+        };
+        let text = serde_json::to_string(&sent).unwrap();
+        assert_eq!(text, r#"{"idempotency_key":"ship-1.4","agent_id":"deploybot/dev","kind":"ask"}"#);
+        assert_eq!(serde_json::from_str::<Ticket>(&text).unwrap(), sent);
+        let accepted = Ticket {
+            message_id: Some("msg_1".to_owned()),
+            poll_url: Some("https://hub.example/v1/messages/msg_1".to_owned()),
+            ..sent
+        };
+        let text = serde_json::to_string(&accepted).unwrap();
+        assert_eq!(serde_json::from_str::<Ticket>(&text).unwrap(), accepted);
+    }
+}

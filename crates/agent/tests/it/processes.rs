@@ -1,0 +1,126 @@
+//! The journal between real processes: one that is killed while it acts, and several that want to act at once.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+
+use countersign_agent::{Begin, Journal};
+
+use crate::scratch::Scratch;
+
+const JOURNAL: &str = "COUNTERSIGN_TEST_JOURNAL";
+
+/// The child: this same program, told to run nothing but this. It begins when told, says how that went, and ends the act
+/// when told again.
+#[test]
+#[ignore = "the others start it as a process of its own"]
+fn child() {
+    let Some(file) = std::env::var_os(JOURNAL) else { return };
+    let mut orders = std::io::stdin().lines();
+    orders.next();
+    let journal = Journal::open(Path::new(&file)).unwrap();
+    let begun = journal.begin("msg_1", "res_1").unwrap();
+    // Its standard output belongs to the test runner.
+    eprintln!("begun {}", name(&begun));
+    if orders.next().is_some()
+        && let Begin::Go(reservation) = begun
+    {
+        journal.finish(reservation, true).unwrap();
+        eprintln!("finished");
+        orders.next();
+    }
+}
+
+fn name(begin: &Begin) -> &'static str {
+    match begin {
+        Begin::Go(_) => "go",
+        Begin::AlreadyDone { ok: true } => "done",
+        Begin::AlreadyDone { ok: false } => "failed",
+        Begin::Interrupted => "interrupted",
+        Begin::UnderWay => "under way",
+        Begin::Other => "other",
+    }
+}
+
+struct Actor {
+    process: Child,
+    orders: ChildStdin,
+    said: std::io::Lines<BufReader<ChildStderr>>,
+}
+
+impl Actor {
+    fn start(journal: &Path) -> Self {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "--nocapture", "processes::child"])
+            .env(JOURNAL, journal)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let orders = process.stdin.take().unwrap();
+        let said = BufReader::new(process.stderr.take().unwrap()).lines();
+        Self { process, orders, said }
+    }
+
+    fn order(&mut self) {
+        self.orders.write_all(b"go on\n").unwrap();
+    }
+
+    fn said(&mut self) -> String {
+        self.said.next().expect("the child ended without a word").unwrap()
+    }
+
+    fn begin(&mut self) -> String {
+        self.order();
+        self.said()
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
+    let scratch = Scratch::new();
+    let file = scratch.file("journal.db");
+    let mut actor = Actor::start(&file);
+    assert_eq!(actor.begin(), "begun go");
+    let journal = Journal::open(&file).unwrap();
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
+    assert!(journal.forget("msg_1").is_err(), "it is alive");
+    actor.process.kill().unwrap();
+    // Its standard error closes when it is dead; nobody has waited for it yet, so its pid is still taken.
+    assert!(actor.said.next().is_none());
+    while journal.act("msg_1").unwrap().unwrap().under_way {
+        std::thread::yield_now();
+    }
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    drop(actor);
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert_eq!(Actor::start(&file).begin(), "begun interrupted");
+    assert_eq!(journal.forget("msg_1"), Ok(true));
+    let mut next = Actor::start(&file);
+    assert_eq!(next.begin(), "begun go");
+    next.order();
+    assert_eq!(next.said(), "finished");
+    drop(next);
+    assert_eq!(Actor::start(&file).begin(), "begun done");
+}
+
+#[test]
+fn processes_that_race_for_an_act_find_one_winner() {
+    let scratch = Scratch::new();
+    // The file is not there yet: they race to make it, too.
+    let file = scratch.file("new/journal.db");
+    let mut actors: Vec<Actor> = (0..6).map(|_| Actor::start(&file)).collect();
+    actors.iter_mut().for_each(Actor::order);
+    let mut said: Vec<String> = actors.iter_mut().map(Actor::said).collect();
+    said.sort();
+    assert_eq!(said[0], "begun go");
+    assert!(said[1..].iter().all(|word| word == "begun under way"), "{said:?}");
+}
