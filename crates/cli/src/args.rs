@@ -1,7 +1,9 @@
 //! The command line. `serve` is what runs when no command is named, so its flags stand at the top level as well.
 
 mod admin;
+mod agent_side;
 mod answer;
+mod skill;
 
 use std::path::PathBuf;
 
@@ -12,12 +14,18 @@ pub use admin::{
     AgentCommand, CallbackCommand, DeliveryCommand, DeliveryState, KeyCommand, PersonCommand, Role, SecretCommand,
     SignatureAlg,
 };
+pub use agent_side::{
+    AgentSideCommand, AskArgs, CancelArgs, Content, Exec, JournalArgs, JournalCommand, KeyArgs, NotifyArgs, OpenArgs,
+    ReceiveArgs, Request, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
+};
 pub use answer::{AnswerArgs, Field};
+pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
 
 /// One inbox for every agent that has to ask a person.
 ///
 /// Without a command it starts the hub, as `countersign serve` does. The other commands talk to a running hub: the one
-/// named by COUNTERSIGN_URL and COUNTERSIGN_TOKEN, else the one that runs on the data directory.
+/// named by COUNTERSIGN_URL and COUNTERSIGN_TOKEN, else the one that runs on the data directory. `ask` and the commands
+/// after it are an agent's, the ones before it a person's.
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, subcommand_precedence_over_arg = true)]
 pub struct Cli {
@@ -29,7 +37,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Globals {
     /// Print JSON for machines.
     #[arg(long, global = true)]
@@ -77,6 +85,13 @@ pub enum Command {
     },
     #[command(flatten)]
     Client(ClientCommand),
+    #[command(flatten)]
+    AgentSide(AgentSideCommand),
+    /// Skills: how the agents of an app ask, written down for a coding agent.
+    #[command(subcommand)]
+    Skill(SkillCommand),
+    /// Prove the whole loop against a running hub: ask, answer, receive, act once.
+    Smoke(SmokeArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,6 +174,9 @@ mod tests {
             "secret set bot NAME --json --data d",
             "answer msg_1 yes --json --data d",
             "doctor --data d --json",
+            "ask --confirm Ship? --data d --json",
+            "journal forget msg_1 --data d --json",
+            "wait msg_1 --data d --json --exec deploy --json",
         ] {
             let globals = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).globals;
             assert!(globals.json, "{line}");

@@ -6,14 +6,13 @@ mod locate;
 use std::time::Duration;
 
 use anyhow::Result;
-use reqwest::{Method, Response, Url, redirect};
+use reqwest::{Method, Response, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use error::HubError;
 pub use locate::{Location, Place};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Client {
@@ -23,13 +22,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(location: Location) -> Result<Self> {
-        let builder = reqwest::Client::builder()
-            .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(REQUEST_TIMEOUT);
-        let http = location.trust(builder).build()?;
+        let http = location.http().timeout(REQUEST_TIMEOUT).build()?;
         Ok(Self { location, http })
     }
 
@@ -78,7 +71,7 @@ impl Client {
         serde_json::from_slice(&body).map_err(|_| HubError::strange("its reply is not JSON".to_owned()))
     }
 
-    fn url(&self, path: &[&str]) -> Url {
+    pub fn url(&self, path: &[&str]) -> Url {
         let mut url = self.location.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);

@@ -1,6 +1,7 @@
 //! One module per command. A command returns the text it has to say; only `main` writes to the terminal.
 
 mod agent;
+pub mod agent_side;
 mod answer;
 mod callback;
 mod delivery;
@@ -11,6 +12,8 @@ mod person;
 mod secret;
 pub mod serve;
 mod show;
+pub mod skill;
+pub mod smoke;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -20,10 +23,10 @@ use crate::args::{ClientCommand, Globals};
 use crate::client::{Client, Location, typed};
 use crate::{data_dir, screen};
 
-/// What a command has to say, and whether that is good news. Commands that could not do their work fail instead.
+/// What a command has to say, and the code it ends with. Commands that could not do their work fail instead.
 pub struct Finished {
     pub text: String,
-    pub ok: bool,
+    pub code: u8,
 }
 
 impl Finished {
@@ -31,8 +34,17 @@ impl Finished {
         Self::well(String::new())
     }
 
-    fn well(text: String) -> Self {
-        Self { text, ok: true }
+    pub fn well(text: String) -> Self {
+        Self::ending(text, 0)
+    }
+
+    /// The work was done, and what came out of it is bad news.
+    pub fn failed(text: String) -> Self {
+        Self::ending(text, 1)
+    }
+
+    pub fn ending(text: String, code: u8) -> Self {
+        Self { text, code }
     }
 }
 

@@ -25,10 +25,12 @@ fn main() -> ExitCode {
         Some(Command::Serve(args)) => start_serve(args, &globals),
         Some(Command::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
         Some(Command::Client(command)) => run_client(commands::run(command, &globals)),
+        Some(Command::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
+        Some(Command::Skill(command)) => run_client(commands::skill::run(command, &globals)),
+        Some(Command::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
     };
     match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
-        Ok(Finished { ok: true, .. }) => ExitCode::SUCCESS,
-        Ok(Finished { ok: false, .. }) => ExitCode::FAILURE,
+        Ok(Finished { code, .. }) => ExitCode::from(code),
         Err(error) => {
             screen::complain(&format!("{error:#}"));
             ExitCode::FAILURE

@@ -31,6 +31,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes one line to standard error: what happens meanwhile, while standard output is kept for the answer.
+pub fn remark(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", escape(line));
+}
+
 /// Writes an error to standard error, where a closed terminal is nobody's problem any more.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", escape_lines(message));

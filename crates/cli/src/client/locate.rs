@@ -4,12 +4,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use reqwest::{ClientBuilder, Url};
+use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
 
-#[derive(Debug)]
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
 pub struct Location {
     pub url: Url,
     pub token: String,
@@ -17,7 +20,7 @@ pub struct Location {
 }
 
 /// Who named the hub.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Place {
     Environment,
     DataDirectory(PathBuf),
@@ -41,18 +44,18 @@ impl Location {
         let url = variable("COUNTERSIGN_URL");
         let token = variable("COUNTERSIGN_TOKEN");
         match (url, token) {
-            (Some(url), Some(token)) => Self::new(&url, token, Place::Environment).context("COUNTERSIGN_URL"),
+            (Some(url), Some(token)) => Self::named(&url, token, Place::Environment).context("COUNTERSIGN_URL"),
             (Some(_), None) => bail!("COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither"),
             (None, token) => {
                 let data = data()?;
                 let file = read_hub_file(&data)?;
                 let place = Place::DataDirectory(data);
-                Self::new(&file.url, token.unwrap_or(file.token), place).context("hub.json")
+                Self::named(&file.url, token.unwrap_or(file.token), place).context("hub.json")
             }
         }
     }
 
-    fn new(url: &str, token: String, place: Place) -> Result<Self> {
+    pub fn named(url: &str, token: String, place: Place) -> Result<Self> {
         let url = Url::parse(url).with_context(|| format!("{url} is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             bail!("{url} is not the address of a hub: it starts with http:// or https://");
@@ -71,10 +74,20 @@ impl Location {
         host == "localhost" || address.is_some_and(|address| address.is_loopback())
     }
 
+    /// An HTTP client for this hub, without a limit to how long a reply may take.
+    pub fn http(&self) -> ClientBuilder {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT);
+        self.trust(builder)
+    }
+
     /// Which certificates to believe. The system's, with two exceptions. Plain HTTP needs none, and a machine without a
     /// trust store must be able to use it. A hub that serves TLS is reached on loopback by its own `hub.json`, where no
     /// certificate carries the name 127.0.0.1; whoever can listen there can read plain HTTP as well, so nothing is lost.
-    pub(super) fn trust(&self, builder: ClientBuilder) -> ClientBuilder {
+    fn trust(&self, builder: ClientBuilder) -> ClientBuilder {
         if self.url.scheme() == "http" {
             return builder.tls_certs_only([]);
         }
@@ -134,8 +147,8 @@ mod tests {
     #[test]
     fn loopback_is_known_in_every_spelling() {
         for url in ["http://127.0.0.1:7422", "http://[::1]:7422", "https://localhost"] {
-            assert!(Location::new(url, String::new(), Place::Environment).unwrap().is_loopback(), "{url}");
+            assert!(Location::named(url, String::new(), Place::Environment).unwrap().is_loopback(), "{url}");
         }
-        assert!(Location::new("ftp://hub.example", String::new(), Place::Environment).is_err());
+        assert!(Location::named("ftp://hub.example", String::new(), Place::Environment).is_err());
     }
 }

@@ -57,10 +57,9 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
         Ok(client) => findings.extend(hub::check(&client).await),
         Err(error) => findings.push(Finding::fail("hub", format!("{error:#}"), "nothing else can be checked before")),
     }
-    Ok(Finished {
-        text: render(&findings, globals.json)?,
-        ok: findings.iter().all(|finding| finding.level != Level::Fail),
-    })
+    let text = render(&findings, globals.json)?;
+    let ok = findings.iter().all(|finding| finding.level != Level::Fail);
+    Ok(if ok { Finished::well(text) } else { Finished::failed(text) })
 }
 
 fn render(findings: &[Finding], json: bool) -> Result<String> {

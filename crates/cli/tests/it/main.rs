@@ -1,6 +1,7 @@
 //! Promises of the real binary, kept from outside: every test starts its own hub on its own data and talks to it over
 //! HTTP and the command line, with nothing replaced.
 
+mod agent;
 mod auth;
 mod cli;
 mod crash;
@@ -13,5 +14,6 @@ mod pull;
 mod push;
 mod race;
 mod resolve;
+mod skill;
 mod startup;
 mod submit;

@@ -1,20 +1,24 @@
 //! Everything a test needs to drive the real binary from outside: a hub of its own, its HTTP API, its command line,
-//! a scripted callback receiver, and a second opinion on signatures.
+//! a scripted callback receiver, a proxy that loses things, and a second opinion on signatures.
 
 mod api;
 mod envelope;
 mod hub;
 mod patience;
 mod process;
+mod proxy;
 mod receiver;
 mod scratch;
 mod signature;
+mod terminal;
 
 pub use api::{Api, Reply};
 pub use envelope::*;
 pub use hub::{Agent, Hub, Setup};
 pub use patience::{eventually, within};
 pub use process::{Process, Ran, countersign};
+pub use proxy::{Fault, Proxy};
 pub use receiver::{Act, Push, Receiver};
 pub use scratch::Scratch;
-pub use signature::{Signed, ed25519_holds, signed, standard_webhooks_holds};
+pub use signature::{Signed, ed25519_holds, sign, signed, standard_webhooks_holds};
+pub use terminal::Terminal;

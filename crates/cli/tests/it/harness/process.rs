@@ -75,9 +75,17 @@ impl Process {
     }
 
     pub async fn stdout_with(&self, wanted: &str) -> String {
-        let mut text = self.stdout.text.clone();
+        self.found(&self.stdout, wanted).await
+    }
+
+    pub async fn stderr_with(&self, wanted: &str) -> String {
+        self.found(&self.stderr, wanted).await
+    }
+
+    async fn found(&self, capture: &Capture, wanted: &str) -> String {
+        let mut text = capture.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
-        found.unwrap_or_else(|_| panic!("stdout ended without {wanted:?}: {}", self.output())).clone()
+        found.unwrap_or_else(|_| panic!("the output ended without {wanted:?}: {}", self.output())).clone()
     }
 
     pub fn exited(&mut self) -> Option<ExitStatus> {

@@ -52,6 +52,14 @@ fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -
     context
 }
 
+/// The value of the header that a hub holding `key` would send with `push` at the second `t`.
+pub fn sign(push: &Push, callback_url: &str, t: i64, jti: &str, key: &str) -> String {
+    let context = context(&push.json(), "a2h", callback_url, &t.to_string(), jti);
+    let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
+    format!("t={t},jti={jti},v1={}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, &canonical)))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

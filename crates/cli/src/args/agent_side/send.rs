@@ -1,0 +1,194 @@
+//! `ask`, `notify` and `task`: what is said, to whom, and how long to wait for it.
+
+use clap::{ArgGroup, Args};
+use countersign_agent::Priority;
+
+use super::{Exec, Span, When};
+
+/// What every message can carry.
+#[derive(Debug, Args)]
+pub struct Content {
+    /// What it is about, in one line.
+    pub title: String,
+    /// More words, as Markdown.
+    #[arg(long, value_name = "TEXT", conflicts_with = "body_file", allow_hyphen_values = true)]
+    pub body: Option<String>,
+    /// Read the body from a file, or from standard input with `-`.
+    #[arg(long, value_name = "FILE")]
+    pub body_file: Option<String>,
+    /// Something to look at: a text file, a .json file with an object, or the address of a file; repeat for more.
+    #[arg(long, value_name = "FILE|URL")]
+    pub context: Vec<String>,
+    /// How pressing it is: low, normal, high or urgent.
+    #[arg(long, value_name = "P", value_parser = priority)]
+    pub priority: Option<Priority>,
+    /// A word to sort by; repeat for more.
+    #[arg(long = "tag", value_name = "T")]
+    pub tags: Vec<String>,
+    /// Keep what is said and answered out of logs and exports.
+    #[arg(long)]
+    pub sensitive: bool,
+    /// The idempotency key: the same content under the same key is the same message, however often it is sent.
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub key: Option<String>,
+    /// The agent that speaks [default: $COUNTERSIGN_AGENT, else `cli` on the hub of the data directory]
+    #[arg(long, value_name = "ID")]
+    pub agent: Option<String>,
+    /// The run of the agent [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+}
+
+/// What goes with a message that somebody has to resolve.
+#[derive(Debug, Args)]
+pub struct Request {
+    /// Who may resolve it, such as human:alice; repeat for more [default: $COUNTERSIGN_TO, else the owner of the hub
+    /// of the data directory]
+    #[arg(long, value_name = "ACTOR")]
+    pub to: Vec<String>,
+    /// When it ends unresolved: 90s, 10m, 2h, 3d, or an instant.
+    #[arg(long, value_name = "WHEN", value_parser = When::read)]
+    pub expires: Option<When>,
+    /// Have the outcome pushed to this address.
+    #[arg(long, value_name = "URL")]
+    pub callback: Option<String>,
+    /// Something to get back with the outcome: a file with a JSON object or with what `seal` printed, or `-`.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<String>,
+    /// Wait for the outcome (what happens without --detach, too).
+    #[arg(long, conflicts_with = "detach")]
+    pub wait: bool,
+    /// Print the message's id and do not wait.
+    #[arg(long, conflicts_with_all = ["timeout", "words"])]
+    pub detach: bool,
+    /// Stop waiting after this long; the message stays open.
+    #[arg(long, value_name = "SPAN", value_parser = Span::read)]
+    pub timeout: Option<Span>,
+    #[command(flatten)]
+    pub exec: Exec,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("question").required(true).args(["confirm", "select", "form"]))]
+pub struct AskArgs {
+    #[command(flatten)]
+    pub content: Content,
+    /// Ask for a yes or a no.
+    #[arg(long)]
+    pub confirm: bool,
+    /// What the yes of a confirm says to people.
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["select", "form"], allow_hyphen_values = true)]
+    pub yes: Option<String>,
+    /// What the no of a confirm says to people.
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["select", "form"], allow_hyphen_values = true)]
+    pub no: Option<String>,
+    /// One option to choose from; repeat for more.
+    #[arg(long, value_name = "VALUE=LABEL", value_parser = Pick::read)]
+    pub select: Vec<Pick>,
+    /// Ask for the fields of this JSON Schema; `-` reads it from standard input.
+    #[arg(long, value_name = "FILE")]
+    pub form: Option<String>,
+    /// What counts as the answer if nobody has given one when it expires.
+    #[arg(long, value_name = "VALUE", requires = "expires", allow_hyphen_values = true)]
+    pub default: Option<String>,
+    #[command(flatten)]
+    pub request: Request,
+}
+
+#[derive(Debug, Args)]
+pub struct NotifyArgs {
+    #[command(flatten)]
+    pub content: Content,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").required(true).args(["instructions", "instructions_file"]))]
+pub struct TaskArgs {
+    #[command(flatten)]
+    pub content: Content,
+    /// What is to be done.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub instructions: Option<String>,
+    /// Read the instructions from a file, or from standard input with `-`.
+    #[arg(long, value_name = "FILE")]
+    pub instructions_file: Option<String>,
+    /// One step to tick off; repeat for more.
+    #[arg(long, value_name = "ITEM", allow_hyphen_values = true)]
+    pub checklist: Vec<String>,
+    /// How one can tell that it is done.
+    #[arg(long, value_name = "TEXT")]
+    pub verification: Option<String>,
+    #[command(flatten)]
+    pub request: Request,
+}
+
+fn priority(text: &str) -> Result<Priority, String> {
+    text.parse().map_err(|_| "say low, normal, high or urgent".to_owned())
+}
+
+/// An option: `VALUE=LABEL`, or a value that is its own label.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pick {
+    pub value: String,
+    pub label: String,
+}
+
+impl Pick {
+    fn read(text: &str) -> Result<Self, String> {
+        let (value, label) = text.split_once('=').unwrap_or((text, text));
+        if value.is_empty() || label.is_empty() {
+            return Err("write it as VALUE=LABEL, or as VALUE".to_owned());
+        }
+        Ok(Self { value: value.to_owned(), label: label.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        ask: AskArgs,
+    }
+
+    fn read(words: &[&str]) -> Result<AskArgs, clap::Error> {
+        Line::try_parse_from(["ask", "Ship?"].iter().chain(words)).map(|line| line.ask)
+    }
+
+    #[test]
+    fn an_ask_has_exactly_one_question() {
+        assert!(read(&["--confirm", "--yes", "Ship it"]).is_ok());
+        assert!(read(&["--form", "schema.json", "--detach"]).is_ok());
+        let args = read(&["--select", "a=One = 1", "--select", "b"]).unwrap();
+        let pick = |value: &str, label: &str| Pick { value: value.to_owned(), label: label.to_owned() };
+        assert_eq!(args.select, [pick("a", "One = 1"), pick("b", "b")]);
+        for words in [
+            &[][..],
+            &["--confirm", "--select", "a"],
+            &["--confirm", "--form", "f"],
+            &["--select", "a", "--yes", "x"],
+            &["--select", "=x"],
+            &["--confirm", "--default", "no"],
+        ] {
+            assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_wait_has_nothing_to_wait_with() {
+        for words in [&["--wait"][..], &["--timeout", "5s"], &["--exec", "true"]] {
+            let words: Vec<&str> = ["--confirm", "--detach"].iter().chain(words).copied().collect();
+            assert_eq!(read(&words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn everything_after_exec_belongs_to_the_command() {
+        let exec = read(&["--confirm", "--exec", "deploy", "--detach", "-x", "--to", "prod"]).unwrap().request.exec;
+        assert_eq!(exec.words, ["deploy", "--detach", "-x", "--to", "prod"]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Acting on an outcome at most once: reserve, run the command, and write down how it went.
+
+use std::process::Stdio;
+
+use anyhow::{Context, Result};
+use countersign_agent::{Begin, Journal, Resolved};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use super::outcome::{Report, resolution};
+use crate::args::Exec;
+
+/// What became of an outcome that a command was to be run with.
+#[derive(Debug, PartialEq)]
+pub enum Acted {
+    /// The command was run and ended well.
+    Done,
+    /// The command was run and failed; it will not be run again by itself.
+    Failed(String),
+    /// Somebody acted on this very outcome before.
+    Before { ok: bool },
+    /// A process that is gone began to act, and nobody knows how far it came.
+    Interrupted,
+    /// Another process acts on it now.
+    UnderWay,
+    /// Another outcome of the same message was acted on.
+    Other,
+}
+
+impl Acted {
+    /// In words, and what to do about it.
+    pub fn words(&self, message_id: &str) -> String {
+        let again = format!("to run it again: countersign journal forget {message_id}");
+        match self {
+            Self::Done => "the command ran".to_owned(),
+            Self::Failed(how) => format!("the command {how}; {again}"),
+            Self::Before { ok: true } => "the command ran for it before, so not again".to_owned(),
+            Self::Before { ok: false } => format!("the command ran for it before and failed, so not again; {again}"),
+            Self::Interrupted => {
+                format!("an earlier run of the command was cut off: find out how far it came; {again}")
+            }
+            Self::UnderWay => "another process is running the command for it".to_owned(),
+            Self::Other => "the command ran for another outcome of this message, so not for this one".to_owned(),
+        }
+    }
+}
+
+/// `alone` keeps the terminal's Ctrl-C away from the command.
+pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: bool) -> Result<Acted> {
+    let (message_id, resolution_id) = resolved.act_key();
+    let reservation = match journal.begin(message_id, resolution_id)? {
+        Begin::Go(reservation) => reservation,
+        Begin::AlreadyDone { ok } => return Ok(Acted::Before { ok }),
+        Begin::Interrupted => return Ok(Acted::Interrupted),
+        Begin::UnderWay => return Ok(Acted::UnderWay),
+        Begin::Other => return Ok(Acted::Other),
+    };
+    let failure = match run(journal, resolved, exec, alone).await {
+        Ok(failure) => failure,
+        Err(error) => {
+            // It never started, so nothing is done twice when it is tried again.
+            drop(reservation);
+            journal.forget(message_id)?;
+            return Err(error);
+        }
+    };
+    journal.finish(reservation, failure.is_none())?;
+    Ok(failure.map_or(Acted::Done, Acted::Failed))
+}
+
+/// Nothing when the command ended well; fails only when it could not be started.
+async fn run(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: bool) -> Result<Option<String>> {
+    let ticket = journal.ticket(&resolved.message_id)?;
+    let key = ticket.as_ref().map(|ticket| ticket.idempotency_key.as_str());
+    let input = Report::of_outcome(resolved, key).with_state(resolved).text()?;
+    let mut child = command(resolved, exec, alone)?;
+    let mut stdin = child.stdin.take();
+    // Written while the command runs: one that does not read its input must not stop the rest, and may leave it unread.
+    let feed = async {
+        if let Some(mut stdin) = stdin.take() {
+            let _ = stdin.write_all(input.as_bytes()).await;
+        }
+    };
+    let (ended, ()) = tokio::join!(child.wait(), feed);
+    Ok(match ended {
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(format!("failed ({status})")),
+        Err(error) => Some(format!("was started and lost sight of ({error})")),
+    })
+}
+
+fn command(resolved: &Resolved, exec: &Exec, alone: bool) -> Result<tokio::process::Child> {
+    let (program, args) = exec.words.split_first().context("--exec names no command")?;
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdin(Stdio::piped())
+        .env("COUNTERSIGN_MESSAGE_ID", &resolved.message_id)
+        .env("COUNTERSIGN_RESOLUTION", resolution(&resolved.outcome))
+        .env("COUNTERSIGN_RESOLUTION_ID", &resolved.resolution_id);
+    if alone {
+        command.process_group(0);
+    }
+    command.spawn().with_context(|| format!("the command {} cannot be started", program.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use countersign_agent::Outcome;
+
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("countersign-act-{}-{name}", std::process::id())))
+        }
+
+        fn journal(&self) -> Journal {
+            Journal::open(&self.0.join("journal.db")).unwrap()
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn resolved() -> Resolved {
+        Resolved {
+            message_id: "msg_1".to_owned(),
+            idempotency_key: None,
+            resolution_id: "res_1".to_owned(),
+            actor: "human:ann".to_owned(),
+            resolved_at: "2026-06-04T15:48:30Z".to_owned(),
+            comment: None,
+            outcome: Outcome::Declined,
+            state: None,
+        }
+    }
+
+    fn sh(script: &str) -> Exec {
+        Exec { words: ["sh", "-c", script].map(Into::into).to_vec() }
+    }
+
+    #[tokio::test]
+    async fn a_command_gets_the_outcome_and_runs_once() {
+        let scratch = Scratch::new("once");
+        let journal = scratch.journal();
+        let note = scratch.0.join("note");
+        let script = format!("cat > {0}; echo $COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION >> {0}", note.display());
+        assert_eq!(act(&journal, &resolved(), &sh(&script), false).await.unwrap(), Acted::Done);
+        let text = std::fs::read_to_string(&note).unwrap();
+        assert!(text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"), "{text}");
+        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), false).await.unwrap();
+        assert_eq!(again, Acted::Before { ok: true });
+        let other = Resolved { resolution_id: "res_2".to_owned(), ..resolved() };
+        assert_eq!(act(&journal, &other, &sh("exit 1"), false).await.unwrap(), Acted::Other);
+    }
+
+    #[tokio::test]
+    async fn a_command_that_failed_is_not_run_again_and_one_that_never_started_is() {
+        let scratch = Scratch::new("failed");
+        let journal = scratch.journal();
+        let missing = Exec { words: vec!["/nonexistent/command".into()] };
+        assert!(act(&journal, &resolved(), &missing, false).await.is_err());
+        let failed = act(&journal, &resolved(), &sh("exit 3"), false).await.unwrap();
+        assert!(matches!(&failed, Acted::Failed(how) if how.contains('3')), "{failed:?}");
+        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Before { ok: false });
+    }
+
+    #[tokio::test]
+    async fn a_run_that_was_cut_off_is_seen() {
+        let scratch = Scratch::new("cut");
+        let journal = scratch.journal();
+        let reservation = journal.begin("msg_1", "res_1").unwrap();
+        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::UnderWay);
+        drop(reservation);
+        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Interrupted);
+        journal.forget("msg_1").unwrap();
+        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Done);
+    }
+}

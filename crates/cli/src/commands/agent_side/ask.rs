@@ -1,0 +1,89 @@
+//! `ask`: one question to a person.
+
+use anyhow::{Context, Result};
+use countersign_agent::{Addressed, Ask, Choice, Unaddressed};
+use countersign_protocol::json;
+use serde_json::Value;
+
+use super::content::{identity, with_content, with_request};
+use super::follow::{Follow, come_back, deadline};
+use super::input::Inputs;
+use super::outcome::{Asked, Report};
+use super::resolvers::resolvers;
+use super::seat::{Seat, open_journal};
+use super::{now, send};
+use crate::args::{AskArgs, Globals};
+use crate::commands::Finished;
+use crate::screen;
+
+const MAX_SCHEMA_BYTES: u64 = 256 * 1024;
+/// What the protocol answers a confirm with.
+const YES: &str = "approve";
+const NO: &str = "deny";
+
+pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
+    let deadline = deadline(args.request.timeout);
+    let mut inputs = Inputs::default();
+    let question = question(args, &mut inputs)?;
+    let ask = with_content!(question, &args.content, &mut inputs);
+    let ask = with_request!(ask, &args.request, &mut inputs, now());
+    let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
+    let to = resolvers(&args.request.to, &seat).await?;
+    let ask: Ask<Addressed> = ask.to(to.iter().cloned());
+    let draft = ask.draft(&identity(&args.content, &seat), seat.hub.version().await?, now())?;
+    let journal = open_journal(globals)?;
+    let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
+    let asked = Asked::in_bytes(draft.bytes()).context("the envelope is unreadable")?;
+    let follow =
+        Follow { seat: &seat, journal: &journal, ticket: &ticket, asked, deadline, exec: &args.request.exec, globals };
+    sent("asked", &to, args.request.detach, follow).await
+}
+
+/// Says that the message is with the hub, and waits for its end if that is wanted.
+pub async fn sent(verb: &str, to: &[String], detach: bool, follow: Follow<'_>) -> Result<Finished> {
+    let (ticket, globals) = (follow.ticket, follow.globals);
+    let id = ticket.message_id.as_deref().unwrap_or_default();
+    let (to, back) = (to.join(", "), come_back(ticket, globals));
+    if !detach {
+        screen::remark(&format!("{verb}, waiting for {to} ({id}); {back}"));
+        return follow.finish().await;
+    }
+    screen::remark(&format!("{verb} {to}; {back}"));
+    let text = if globals.json { Report::of_status("open", ticket).line()? } else { screen::escape(id) + "\n" };
+    Ok(Finished::well(text))
+}
+
+fn question(args: &AskArgs, inputs: &mut Inputs) -> Result<Ask<Unaddressed>> {
+    let title = &args.content.title;
+    let ask = if let Some(source) = &args.form {
+        Ask::form(title, inputs.object("--form", source, MAX_SCHEMA_BYTES)?)
+    } else if args.select.is_empty() {
+        confirm(args)
+    } else {
+        Ask::select(title, args.select.iter().map(|pick| Choice::new(&pick.value, &pick.label)))
+    };
+    Ok(match &args.default {
+        Some(text) => ask.default_on_expire(default(args, text)?),
+        None => ask,
+    })
+}
+
+fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
+    if args.yes.is_none() && args.no.is_none() {
+        return Ask::confirm(&args.content.title);
+    }
+    let choice = |value, label: &Option<String>, otherwise| Choice::new(value, label.as_deref().unwrap_or(otherwise));
+    Ask::confirm_with(&args.content.title, choice(YES, &args.yes, "Yes"), choice(NO, &args.no, "No"))
+}
+
+/// For a confirm `yes` and `no` will do, for a form it is a JSON object.
+fn default(args: &AskArgs, text: &str) -> Result<Value> {
+    if args.form.is_some() {
+        return json::parse(text.as_bytes()).context("--default of a form is a JSON object");
+    }
+    Ok(match text {
+        "yes" if args.confirm => YES.into(),
+        "no" if args.confirm => NO.into(),
+        text => text.into(),
+    })
+}

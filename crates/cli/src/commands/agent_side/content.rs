@@ -1,0 +1,110 @@
+//! From the words of the command line to the parts of a message.
+
+use anyhow::{Context, Result, bail};
+use countersign_agent::{Identity, Part, sealed_state};
+use countersign_protocol::json;
+use serde_json::Value;
+
+use super::input::Inputs;
+use super::seat::Seat;
+use super::variable;
+use crate::args::Content;
+
+/// What a hub accepts by itself; a hub may be set to accept less, and says so.
+pub const MAX_BODY_BYTES: u64 = 64 * 1024;
+const MAX_PART_BYTES: u64 = 256 * 1024;
+const MAX_STATE_BYTES: u64 = 256 * 1024;
+const SEAL_PREFIXES: [&str; 3] = ["A2HSEALv1.", "MA2HSEALv1.", "CSEALv2."];
+
+/// Sets what every kind of message has; the three builders share their setters, but no trait.
+macro_rules! with_content {
+    ($builder:expr, $content:expr, $inputs:expr) => {{
+        let (content, inputs): (&crate::args::Content, &mut super::input::Inputs) = ($content, $inputs);
+        let mut builder = $builder.sensitive(content.sensitive);
+        if let Some(body) = super::content::body(content, inputs)? {
+            builder = builder.body(body);
+        }
+        for part in super::content::context(content, inputs)? {
+            builder = builder.context(part);
+        }
+        if let Some(priority) = content.priority {
+            builder = builder.priority(priority);
+        }
+        for tag in &content.tags {
+            builder = builder.tag(tag);
+        }
+        if let Some(key) = &content.key {
+            builder = builder.key(key);
+        }
+        builder
+    }};
+}
+
+/// Sets what goes with a message that somebody has to resolve.
+macro_rules! with_request {
+    ($builder:expr, $request:expr, $inputs:expr, $now:expr) => {{
+        let (request, inputs): (&crate::args::Request, &mut super::input::Inputs) = ($request, $inputs);
+        let mut builder = $builder;
+        if let Some(when) = request.expires {
+            builder = builder.expires_at(when.from($now));
+        }
+        if let Some(url) = &request.callback {
+            builder = builder.callback(countersign_agent::Callback::push(url));
+        }
+        if let Some(source) = &request.state {
+            builder = builder.state(super::content::state(source, inputs)?);
+        }
+        builder
+    }};
+}
+
+pub(super) use {with_content, with_request};
+
+pub fn body(content: &Content, inputs: &mut Inputs) -> Result<Option<String>> {
+    match &content.body_file {
+        Some(source) => inputs.text("--body-file", source, MAX_BODY_BYTES).map(Some),
+        None => Ok(content.body.clone()),
+    }
+}
+
+pub fn context(content: &Content, inputs: &mut Inputs) -> Result<Vec<Part>> {
+    content.context.iter().map(|source| part(source, inputs)).collect()
+}
+
+fn part(source: &str, inputs: &mut Inputs) -> Result<Part> {
+    if source.contains("://") {
+        return Ok(Part::File { uri: source.to_owned(), name: None, mime_type: None });
+    }
+    if source.ends_with(".json") {
+        return inputs.object("--context", source, MAX_PART_BYTES).map(Part::Data);
+    }
+    let text = inputs.text("--context", source, MAX_PART_BYTES);
+    text.map(Part::Text).context("give a text file, or the address of a file as https://…")
+}
+
+/// A JSON object, or what `seal` printed.
+pub fn state(source: &str, inputs: &mut Inputs) -> Result<Value> {
+    let text = inputs.text("--state", source, MAX_STATE_BYTES)?;
+    if is_sealed(&text) {
+        return Ok(sealed_state(text.trim()));
+    }
+    match json::parse(text.as_bytes()).with_context(|| format!("--state: {source}"))? {
+        Value::Object(object) => Ok(Value::Object(object)),
+        _ => bail!("--state: {source} must hold a JSON object, or what `countersign seal` printed"),
+    }
+}
+
+pub fn is_sealed(text: &str) -> bool {
+    SEAL_PREFIXES.iter().any(|prefix| text.trim_start().starts_with(prefix))
+}
+
+pub fn identity(content: &Content, seat: &Seat) -> Identity {
+    let mut identity = Identity::new(&seat.agent_id);
+    if let Some(run) = &content.run {
+        identity.run_id = run.clone();
+    }
+    if variable("GITHUB_ACTIONS").as_deref() == Some("true") {
+        identity.runtime = "github-actions".to_owned();
+    }
+    identity
+}

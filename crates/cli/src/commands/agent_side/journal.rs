@@ -1,0 +1,56 @@
+//! `journal`: what was sent from here, and what was acted on.
+
+use anyhow::Result;
+use countersign_agent::{Act, ActState, Journal};
+use serde_json::json;
+
+use super::seat::open_journal;
+use crate::args::{Globals, JournalArgs, JournalCommand};
+use crate::commands::Finished;
+use crate::screen::{self, Table, escape};
+
+pub fn run(args: JournalArgs, globals: &Globals) -> Result<Finished> {
+    let journal = open_journal(globals)?;
+    match args.command.unwrap_or_else(JournalCommand::list) {
+        JournalCommand::List { limit } => list(&journal, limit, globals.json),
+        JournalCommand::Forget { id } => forget(&journal, &id, globals.json),
+    }
+}
+
+fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
+    let (tickets, acts) = (journal.tickets(limit)?, journal.acts(limit)?);
+    if json {
+        return Ok(Finished::well(screen::json(&json!({ "tickets": tickets, "acts": acts }))));
+    }
+    let mut sent = Table::new(&["SENT", "MESSAGE", "AGENT", "KEY"]);
+    for ticket in tickets {
+        let id = ticket.message_id.unwrap_or_else(|| "not accepted yet".to_owned());
+        sent.row([ticket.kind.to_string(), id, ticket.agent_id, ticket.idempotency_key]);
+    }
+    let mut acted = Table::new(&["ACTED ON", "RESOLUTION", "STATE", "BEGUN", "ENDED"]);
+    for act in acts {
+        let ended = act.ended_at.map(|at| at.to_string()).unwrap_or_default();
+        let (state, begun) = (state(&act).to_owned(), act.begun_at.to_string());
+        acted.row([act.message_id, act.resolution_id, state, begun, ended]);
+    }
+    let (sent, acted) = (sent.render_or("Nothing was sent from here."), acted.render_or("Nothing was acted on."));
+    Ok(Finished::well(format!("{sent}\n{acted}")))
+}
+
+fn state(act: &Act) -> &'static str {
+    match act.state {
+        ActState::Done => "done",
+        ActState::Failed => "failed",
+        ActState::Reserved if act.under_way => "under way",
+        ActState::Reserved => "interrupted",
+    }
+}
+
+fn forget(journal: &Journal, id: &str, json: bool) -> Result<Finished> {
+    let forgotten = journal.forget(id)?;
+    if !forgotten {
+        anyhow::bail!("nothing was acted on for {id}; `countersign journal` lists what was");
+    }
+    let words = format!("{} may be acted on again.\n", escape(id));
+    Ok(Finished::well(if json { screen::json(&json!({ "id": id, "forgotten": true })) } else { words }))
+}

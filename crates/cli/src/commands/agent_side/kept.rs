@@ -1,0 +1,175 @@
+//! The credential of an agent that speaks from this machine, kept beside the data of its hub.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::client::{Client, typed};
+
+/// File systems end at 255 bytes; the rest is for the ending and for the name of a draft.
+const MAX_FILE_NAME: usize = 200;
+/// How long another process may take from adding an agent to writing its file.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptAgent {
+    pub agent_id: String,
+    pub token: String,
+    pub signing_key: String,
+}
+
+impl KeptAgent {
+    pub fn read(data: &Path, agent_id: &str) -> Result<Option<Self>> {
+        let path = path(data, agent_id)?;
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        };
+        // The parser's own words would quote the file, which holds a token. The name is compared as well: a file
+        // system may take two names that differ in case for one.
+        let kept: Option<Self> = serde_json::from_str(&text).ok();
+        match kept.filter(|kept| kept.agent_id == agent_id) {
+            Some(kept) => Ok(Some(kept)),
+            None => bail!("{} is not the credential of {agent_id}: {}", path.display(), advice(agent_id)),
+        }
+    }
+
+    /// The kept credential; without one, an agent is added with the owner's rights.
+    pub async fn read_or_add(data: &Path, agent_id: &str, owner: &Client) -> Result<Self> {
+        if let Some(kept) = Self::read(data, agent_id)? {
+            return Ok(kept);
+        }
+        match owner.post(&["v1", "admin", "agents"], &json!({ "id": agent_id })).await {
+            Ok(reply) => {
+                let added: Self = typed(&reply)?;
+                added.write(data)?;
+                Ok(added)
+            }
+            Err(error) if error.has_code("already_exists") => Self::written_by_another(data, agent_id).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Two commands that start at once both find no file; the one that was second waits for the first.
+    async fn written_by_another(data: &Path, agent_id: &str) -> Result<Self> {
+        for _ in 0..LOOKS {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            if let Some(kept) = Self::read(data, agent_id)? {
+                return Ok(kept);
+            }
+        }
+        Err(anyhow!("the agent {agent_id} exists, but its token is not kept on this machine: {}", advice(agent_id)))
+    }
+
+    /// Written beside and moved into place, so that nobody reads half of it.
+    fn write(&self, data: &Path) -> Result<()> {
+        let path = path(data, &self.agent_id)?;
+        let draft = path.with_extension(format!("json.{}", std::process::id()));
+        let written = make_private_dir(&path).and_then(|()| {
+            let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+            file.write_all(serde_json::to_string(self)?.as_bytes())?;
+            file.sync_all()?;
+            Ok(fs::rename(&draft, &path)?)
+        });
+        let agent_id = &self.agent_id;
+        written.with_context(|| {
+            format!(
+                "the token of the new agent {agent_id} could not be kept in {}: {}",
+                path.display(),
+                advice(agent_id)
+            )
+        })
+    }
+}
+
+fn advice(agent_id: &str) -> String {
+    format!(
+        "`countersign agent rotate {agent_id}` gives it a new token; set COUNTERSIGN_TOKEN to that, and COUNTERSIGN_AGENT \
+         to {agent_id}"
+    )
+}
+
+/// Makes the directory that is to hold `file`.
+pub fn make_private_dir(file: &Path) -> Result<()> {
+    let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    made.with_context(|| format!("the directory {} cannot be made", directory.display()))
+}
+
+pub fn path(data: &Path, agent_id: &str) -> Result<PathBuf> {
+    let name = file_name(agent_id);
+    if name.len() > MAX_FILE_NAME {
+        bail!("the name of the agent is too long to keep its token under: set COUNTERSIGN_TOKEN and COUNTERSIGN_AGENT");
+    }
+    Ok(data.join("agents").join(name + ".json"))
+}
+
+/// An id may hold slashes and worse; whatever is not plain is written as `%` and its bytes in hex.
+fn file_name(agent_id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    agent_id
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("countersign-kept-{}-{name}", std::process::id())))
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn agent(id: &str) -> KeptAgent {
+        KeptAgent { agent_id: id.to_owned(), token: "csa_t".to_owned(), signing_key: "whsec_k".to_owned() }
+    }
+
+    #[test]
+    fn what_was_kept_is_found_again_and_private() {
+        let scratch = Scratch::new("private");
+        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap().is_none());
+        agent("acme/bot").write(&scratch.0).unwrap();
+        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap() == Some(agent("acme/bot")));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&scratch.0.join("agents")), 0o700);
+        assert_eq!(mode(&scratch.0.join("agents/acme%2fbot.json")), 0o600);
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_without_its_content() {
+        let scratch = Scratch::new("damaged");
+        agent("bot").write(&scratch.0).unwrap();
+        fs::write(scratch.0.join("agents/bot.json"), "csa_secret").unwrap();
+        let error = format!("{:#}", KeptAgent::read(&scratch.0, "bot").err().unwrap());
+        assert!(error.contains("agent rotate bot") && !error.contains("csa_secret"), "{error}");
+    }
+
+    #[test]
+    fn no_id_leaves_the_directory_or_meets_another() {
+        assert_eq!(file_name("../x"), "%2e%2e%2fx");
+        assert_eq!(file_name("a%2fb"), "a%252fb");
+        assert_eq!(file_name("é"), "%c3%a9");
+        assert!(path(Path::new("d"), &"é".repeat(100)).is_err());
+    }
+}

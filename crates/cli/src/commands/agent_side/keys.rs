@@ -1,0 +1,73 @@
+//! The keys that a pushed answer is checked with.
+
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_agent::{Hub, Verifier};
+
+use super::kept::KeptAgent;
+use super::variable;
+use crate::args::{Globals, KeyArgs};
+use crate::client::{Location, Place};
+use crate::data_dir;
+
+const SIGNING_KEY: &str = "COUNTERSIGN_SIGNING_KEY";
+const ED25519_BYTES: usize = 32;
+
+/// A verifier for pushes to `url`.
+pub async fn verifier(url: &str, keys: &KeyArgs, globals: &Globals) -> Result<Verifier> {
+    let verifier = Verifier::new(url);
+    Ok(match keys.ed25519.as_deref() {
+        Some("hub") => hub_keys(globals).await?.iter().fold(verifier, |verifier, key| verifier.ed25519_key(key)),
+        Some(key) => verifier.ed25519_key(&public_key(key)?),
+        None => hmac_keys(keys, globals)?.iter().fold(verifier, |verifier, key| verifier.hmac_key(key)),
+    })
+}
+
+/// One key, or the old one and the new one.
+fn hmac_keys(keys: &KeyArgs, globals: &Globals) -> Result<Vec<String>> {
+    let name = keys.key_env.as_deref().unwrap_or(SIGNING_KEY);
+    if let Some(value) = variable(name) {
+        let words: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+        return match words.len() {
+            1 | 2 => Ok(words),
+            count => bail!("{name} holds {count} keys: give one, or two while they are rotated"),
+        };
+    }
+    if keys.key_env.is_none()
+        && let Some(kept) = kept(keys, globals)?
+    {
+        return Ok(vec![kept.signing_key]);
+    }
+    bail!("no key to check with: set {name} to the signing key that `countersign agent add` or `rotate` printed")
+}
+
+fn kept(keys: &KeyArgs, globals: &Globals) -> Result<Option<KeptAgent>> {
+    let agent = keys.agent.clone().or_else(|| variable("COUNTERSIGN_AGENT"));
+    let agent = agent.unwrap_or_else(|| super::seat::DEFAULT_AGENT.to_owned());
+    match data_dir::resolve(globals.data.as_deref()) {
+        Ok(data) => KeptAgent::read(&data, &agent),
+        Err(_) => Ok(None),
+    }
+}
+
+async fn hub_keys(globals: &Globals) -> Result<Vec<Vec<u8>>> {
+    let location = match variable("COUNTERSIGN_URL") {
+        // The keys are public: no token is needed for them, and none is sent.
+        Some(url) => Location::named(&url, String::new(), Place::Environment)?,
+        None => Location::find(|| data_dir::resolve(globals.data.as_deref()))?,
+    };
+    let hub = Hub::with_client(location.url.clone(), location.token.clone(), location.http().build()?);
+    let keys = hub.public_keys().await?;
+    if keys.is_empty() {
+        bail!("the hub at {} publishes no Ed25519 keys", location.shown_url());
+    }
+    Ok(keys)
+}
+
+fn public_key(text: &str) -> Result<Vec<u8>> {
+    let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok();
+    bytes
+        .filter(|bytes| bytes.len() == ED25519_BYTES)
+        .context("--ed25519: not a public key; it is 32 bytes as base64url, as the hub's capability document tells it")
+}

@@ -1,0 +1,57 @@
+//! `open`: gets back what was sealed.
+
+use anyhow::{Context, Result};
+use countersign_agent::{SealError, open};
+use countersign_protocol::json;
+use serde_json::Value;
+
+use super::content::is_sealed;
+use super::input;
+use super::outcome::code;
+use super::seal::{bound, seal_key};
+use crate::args::{Globals, OpenArgs};
+use crate::commands::Finished;
+use crate::screen;
+
+/// A whole outcome may come, with an answer and a comment beside the state.
+const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
+
+pub fn run(args: &OpenArgs, _globals: &Globals) -> Result<Finished> {
+    let key = seal_key(&args.key)?;
+    let text = String::from_utf8(input::stdin(MAX_INPUT_BYTES)?).context("standard input is not text")?;
+    let opened = token(&text).and_then(|token| open(&key, &token, bound(&args.key)));
+    Ok(match opened {
+        Ok(state) => Finished::well(screen::json(&state)),
+        Err(error) => {
+            screen::complain(&error.to_string());
+            Finished::ending(String::new(), code::REFUSED)
+        }
+    })
+}
+
+/// The token may come alone, as the state that holds it, or inside of a whole outcome.
+fn token(text: &str) -> Result<String, SealError> {
+    if is_sealed(text) {
+        return Ok(text.trim().to_owned());
+    }
+    let value = json::parse(text.as_bytes()).map_err(|_| SealError::NotSealed)?;
+    let token = value.get("sealed").or_else(|| value.pointer("/state/sealed")).and_then(Value::as_str);
+    token.map(str::to_owned).ok_or(SealError::NotSealed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_found_wherever_it_travels() {
+        for text in
+            ["A2HSEALv1.a.b.c\n", r#"{"sealed":"A2HSEALv1.a.b.c"}"#, r#"{"state":{"sealed":"A2HSEALv1.a.b.c"}}"#]
+        {
+            assert_eq!(token(text).unwrap(), "A2HSEALv1.a.b.c");
+        }
+        for text in ["", "{}", "plain", r#"{"state":{}}"#, r#"{"sealed":1}"#] {
+            assert_eq!(token(text), Err(SealError::NotSealed), "{text}");
+        }
+    }
+}

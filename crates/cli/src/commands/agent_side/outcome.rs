@@ -1,0 +1,281 @@
+//! An outcome as this program tells it: by exit code, as JSON, and in words.
+
+use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::screen::{self, escape_lines};
+
+/// The exit codes that scripts branch on; docs/cli.md lists them.
+pub mod code {
+    pub const YES: u8 = 0;
+    pub const FAILED: u8 = 1;
+    pub const NO: u8 = 10;
+    pub const DECLINED: u8 = 11;
+    pub const EXPIRED: u8 = 12;
+    pub const CANCELLED: u8 = 13;
+    pub const OPEN: u8 = 14;
+    pub const REFUSED: u8 = 20;
+}
+
+/// As much of the question as the exit code depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    Confirm { yes: String },
+    Other,
+}
+
+impl Asked {
+    /// From the envelope that was sent. A confirm without options of its own has those of the protocol.
+    pub fn in_envelope(envelope: &Value) -> Self {
+        let request = &envelope["request"];
+        if request["mode"] != "confirm" {
+            return Self::Other;
+        }
+        let yes = request.pointer("/options/0/value").and_then(Value::as_str).unwrap_or("approve");
+        Self::Confirm { yes: yes.to_owned() }
+    }
+
+    pub fn in_bytes(envelope: &[u8]) -> Option<Self> {
+        serde_json::from_slice(envelope).ok().map(|envelope: Value| Self::in_envelope(&envelope))
+    }
+}
+
+/// A confirm is a yes by its first choice alone: an answer in other words must not open a gate.
+pub fn exit_code(outcome: &Outcome, asked: &Asked) -> u8 {
+    match (outcome, asked) {
+        (Outcome::Answered { value: Answer::Choice(value), .. }, Asked::Confirm { yes }) if value == yes => code::YES,
+        (Outcome::Answered { .. }, Asked::Confirm { .. }) => code::NO,
+        (Outcome::Answered { .. }, Asked::Other) | (Outcome::Completed { .. }, _) => code::YES,
+        (Outcome::Declined | Outcome::Dismissed { .. }, _) => code::DECLINED,
+        (Outcome::Expired { .. }, _) => code::EXPIRED,
+        (Outcome::Cancelled, _) => code::CANCELLED,
+    }
+}
+
+pub fn resolution(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Answered { .. } => "answered",
+        Outcome::Declined => "declined",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Expired { .. } => "expired",
+        Outcome::Completed { .. } => "completed",
+        Outcome::Dismissed { .. } => "dismissed",
+    }
+}
+
+fn answer(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answered { value, .. } => Some(value),
+        Outcome::Expired { default } => default.as_ref(),
+        Outcome::Declined | Outcome::Cancelled | Outcome::Completed { .. } | Outcome::Dismissed { .. } => None,
+    }
+}
+
+/// The answer alone, for standard output; nothing when there is none.
+pub fn answer_line(outcome: &Outcome) -> String {
+    match answer(outcome) {
+        Some(Answer::Choice(value)) => escape_lines(value) + "\n",
+        Some(Answer::Form(fields)) => screen::json(&Value::Object(fields.clone())),
+        None => String::new(),
+    }
+}
+
+/// Who decided what, in words for standard error. What was answered is not told: it may be sensitive.
+pub fn words(resolved: &Resolved) -> String {
+    let (id, actor) = (&resolved.message_id, &resolved.actor);
+    let how = match &resolved.outcome {
+        Outcome::Answered { edited: true, .. } => format!("answered in other words by {actor}"),
+        Outcome::Expired { default: Some(_) } => "expired without an answer: the default counts".to_owned(),
+        Outcome::Expired { default: None } => "expired without an answer".to_owned(),
+        other => format!("{} by {actor}", resolution(other)),
+    };
+    let comment = resolved.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+    format!("{id} {how}{comment}")
+}
+
+/// The object that machines get, whatever way an outcome came. What does not apply is left out.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<&'a str>,
+    status: &'static str,
+    #[serde(flatten)]
+    ended: Option<Ended<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Serialize)]
+struct Ended<'a> {
+    resolution: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Told<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaulted: Option<bool>,
+    actor: &'a str,
+    resolved_at: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<&'a str>,
+    resolution_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checklist: Option<&'a [CheckItem]>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Choice(&'a str),
+    Form(&'a Map<String, Value>),
+}
+
+impl<'a> Report<'a> {
+    /// Of a message that has no outcome: `open`, or `delivered` for a notify.
+    pub fn of_status(status: &'static str, ticket: &'a Ticket) -> Self {
+        let key = Some(ticket.idempotency_key.as_str()).filter(|key| !key.is_empty());
+        Self { id: ticket.message_id.as_deref(), idempotency_key: key, status, ended: None, state: None }
+    }
+
+    pub fn of_outcome(resolved: &'a Resolved, idempotency_key: Option<&'a str>) -> Self {
+        let outcome = &resolved.outcome;
+        let ended = Ended {
+            resolution: resolution(outcome),
+            value: answer(outcome).map(|answer| match answer {
+                Answer::Choice(value) => Told::Choice(value),
+                Answer::Form(fields) => Told::Form(fields),
+            }),
+            edited: if let Outcome::Answered { edited, .. } = outcome { Some(*edited) } else { None },
+            defaulted: if let Outcome::Expired { default } = outcome { Some(default.is_some()) } else { None },
+            actor: &resolved.actor,
+            resolved_at: &resolved.resolved_at,
+            comment: resolved.comment.as_deref(),
+            resolution_id: &resolved.resolution_id,
+            checklist: match outcome {
+                Outcome::Completed { checklist } | Outcome::Dismissed { checklist } => Some(checklist),
+                Outcome::Answered { .. } | Outcome::Declined | Outcome::Cancelled | Outcome::Expired { .. } => None,
+            },
+        };
+        Self {
+            id: Some(&resolved.message_id),
+            idempotency_key: idempotency_key.or(resolved.idempotency_key.as_deref()).filter(|key| !key.is_empty()),
+            status: ended.resolution,
+            ended: Some(ended),
+            state: None,
+        }
+    }
+
+    /// With the state that was sent along.
+    pub fn with_state(mut self, resolved: &'a Resolved) -> Self {
+        self.state = resolved.state.as_deref();
+        self
+    }
+
+    /// One line of JSON for a terminal.
+    pub fn line(&self) -> anyhow::Result<String> {
+        Ok(screen::json(&serde_json::to_value(self)?))
+    }
+
+    /// JSON for a program, with the state in its own spelling.
+    pub fn text(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn resolved(outcome: Outcome) -> Resolved {
+        Resolved {
+            message_id: "msg_1".to_owned(),
+            idempotency_key: None,
+            resolution_id: "res_1".to_owned(),
+            actor: "human:ann".to_owned(),
+            resolved_at: "2026-06-04T15:48:30Z".to_owned(),
+            comment: None,
+            outcome,
+            state: None,
+        }
+    }
+
+    fn answered(value: &str) -> Outcome {
+        Outcome::Answered { value: Answer::Choice(value.to_owned()), edited: false }
+    }
+
+    #[test]
+    fn only_the_first_choice_of_a_confirm_is_a_yes() {
+        let plain = Asked::in_envelope(&json!({"request": {"mode": "confirm"}}));
+        let options = json!([{"value": "go", "label": "Go"}, {"value": "stop", "label": "Stop"}]);
+        let own = Asked::in_envelope(&json!({"request": {"mode": "confirm", "options": options}}));
+        let select = Asked::in_envelope(&json!({"request": {"mode": "select", "options": options}}));
+        assert_eq!(exit_code(&answered("approve"), &plain), 0);
+        assert_eq!(exit_code(&answered("deny"), &plain), 10);
+        assert_eq!(exit_code(&answered("go"), &own), 0);
+        for value in ["stop", "approve", "only on Monday"] {
+            assert_eq!(exit_code(&answered(value), &own), 10, "{value}");
+        }
+        assert_eq!(exit_code(&answered("stop"), &select), 0);
+    }
+
+    #[test]
+    fn every_end_has_its_own_code() {
+        let default = Some(Answer::Choice("approve".to_owned()));
+        let confirm = Asked::Confirm { yes: "approve".to_owned() };
+        for (outcome, code) in [
+            (Outcome::Declined, 11),
+            (Outcome::Dismissed { checklist: vec![] }, 11),
+            (Outcome::Expired { default: None }, 12),
+            (Outcome::Expired { default }, 12),
+            (Outcome::Cancelled, 13),
+            (Outcome::Completed { checklist: vec![] }, 0),
+        ] {
+            assert_eq!(exit_code(&outcome, &confirm), code, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_report_tells_what_applies_and_no_more() {
+        let line = |outcome, key| {
+            let resolved = resolved(outcome);
+            let line = Report::of_outcome(&resolved, key).line().unwrap();
+            serde_json::from_str::<Value>(&line).unwrap()
+        };
+        let expected = json!({
+            "id": "msg_1", "idempotency_key": "k", "status": "answered", "resolution": "answered", "value": "a\u{1b}",
+            "edited": false, "actor": "human:ann", "resolved_at": "2026-06-04T15:48:30Z", "resolution_id": "res_1",
+        });
+        assert_eq!(line(answered("a\u{1b}"), Some("k")), expected);
+        let expected = json!({
+            "id": "msg_1", "status": "expired", "resolution": "expired", "defaulted": false, "actor": "human:ann",
+            "resolved_at": "2026-06-04T15:48:30Z", "resolution_id": "res_1",
+        });
+        assert_eq!(line(Outcome::Expired { default: None }, Some("")), expected);
+    }
+
+    #[test]
+    fn the_state_reaches_a_program_as_it_was_spelled() {
+        let mut resolved = resolved(Outcome::Declined);
+        resolved.state = RawValue::from_string("{\n \"n\": 1.50}".to_owned()).ok();
+        let report = Report::of_outcome(&resolved, None).with_state(&resolved);
+        assert!(report.text().unwrap().contains("{\n \"n\": 1.50}"));
+        let line = report.line().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["state"], json!({"n": 1.5}));
+        assert_eq!(line.lines().count(), 1);
+    }
+
+    #[test]
+    fn what_people_wrote_cannot_paint_the_terminal() {
+        assert_eq!(answer_line(&answered("a\u{1b}[2J")), "a\\u{1b}[2J\n");
+        let form = json!({"name": "\u{202e}x"}).as_object().unwrap().clone();
+        let filled = Outcome::Answered { value: Answer::Form(form), edited: false };
+        assert_eq!(answer_line(&filled), "{\"name\":\"\\u202ex\"}\n");
+        assert_eq!(answer_line(&Outcome::Declined), "");
+    }
+}

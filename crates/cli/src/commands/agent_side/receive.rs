@@ -1,0 +1,107 @@
+//! `receive`: a callback receiver that verifies each push and runs a command for it, once.
+
+mod delivery;
+mod reply;
+mod server;
+mod trust;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use reqwest::Url;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::seat::open_journal;
+use crate::args::{Globals, ReceiveArgs};
+use crate::commands::Finished;
+use crate::screen;
+use delivery::Receiver;
+use trust::Trust;
+
+/// How often this process was told to stop.
+type Stops = watch::Receiver<u8>;
+
+pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
+    let stops = listen_for_stops()?;
+    let listener = TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
+    let own = format!("http://{}", listener.local_addr()?);
+    let (url, path) = place(args, &own)?;
+    let trust = Trust::new(url, args.keys.clone(), globals.clone()).await?;
+    let receiver = Receiver::new(trust, open_journal(globals)?, args.exec.clone(), path.clone(), stops.clone());
+    screen::print(&format!("listening on {own}{}\n", screen::escape(&path)))?;
+    let mut second = stops.clone();
+    tokio::select! {
+        () = server::serve(listener, Arc::new(receiver), stops) => Ok(Finished::silent()),
+        _ = second.wait_for(|stops| *stops > 1) => {
+            bail!("stopped at once: a command that was running shows as interrupted in `countersign journal`")
+        }
+    }
+}
+
+/// The first Ctrl-C or SIGTERM lets a running command end; the second does not.
+fn listen_for_stops() -> Result<Stops> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let (sender, stops) = watch::channel(0);
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            sender.send_modify(|stops: &mut u8| *stops = stops.saturating_add(1));
+        }
+    });
+    Ok(stops)
+}
+
+/// The callback address, in the very text that is signed, and the path that pushes come in by.
+fn place(args: &ReceiveArgs, own: &str) -> Result<(String, String)> {
+    let path = match (&args.path, &args.url) {
+        (Some(path), _) if !path.starts_with('/') => bail!("--path starts with a slash"),
+        (Some(path), _) => path.clone(),
+        (None, Some(url)) => {
+            Url::parse(url).with_context(|| format!("--url: {url} is not an address"))?.path().to_owned()
+        }
+        (None, None) => "/".to_owned(),
+    };
+    Ok((args.url.clone().unwrap_or_else(|| format!("{own}{path}")), path))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        receive: ReceiveArgs,
+    }
+
+    fn placed(words: &str) -> Result<(String, String)> {
+        let words = format!("receive --listen 127.0.0.1:0 {words} --exec true");
+        place(&Line::try_parse_from(words.split_whitespace()).unwrap().receive, "http://127.0.0.1:7")
+    }
+
+    #[test]
+    fn the_path_is_that_of_the_callback_unless_it_is_named() {
+        let pair = |url: &str, path: &str| (url.to_owned(), path.to_owned());
+        assert_eq!(placed("").unwrap(), pair("http://127.0.0.1:7/", "/"));
+        assert_eq!(placed("--path /hook").unwrap(), pair("http://127.0.0.1:7/hook", "/hook"));
+        let url = "https://bot.example/a2h/resume?run=1";
+        assert_eq!(placed(&format!("--url {url}")).unwrap(), pair(url, "/a2h/resume"));
+        assert_eq!(placed(&format!("--url {url} --path /x")).unwrap(), pair(url, "/x"));
+        assert!(placed("--path hook").is_err());
+        assert!(placed("--url bot.example").is_err());
+    }
+
+    #[test]
+    fn a_receiver_without_a_command_is_a_usage_error() {
+        let error = Line::try_parse_from(["receive", "--listen", "127.0.0.1:0"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+    }
+}

@@ -1,0 +1,124 @@
+//! One push, from the request to the reply: verify, see its jti, reserve, run the command, write down how it went.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_agent::{ActState, Journal, Refusal, Verified};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::super::act::act;
+use super::super::outcome::words;
+use super::Stops;
+use super::reply::Reply;
+use super::trust::Trust;
+use crate::args::Exec;
+use crate::screen;
+
+/// Commands that run at the same time.
+const MOST_COMMANDS: u32 = 4;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+pub struct Receiver {
+    trust: Trust,
+    journal: Journal,
+    exec: Exec,
+    path: String,
+    stops: Stops,
+    places: Semaphore,
+}
+
+impl Receiver {
+    pub fn new(trust: Trust, journal: Journal, exec: Exec, path: String, stops: Stops) -> Self {
+        Self { trust, journal, exec, path, stops, places: Semaphore::new(MOST_COMMANDS as usize) }
+    }
+
+    pub async fn take(self: Arc<Self>, request: Request<Incoming>) -> Reply {
+        if request.uri().path() != self.path {
+            return Reply::problem(StatusCode::NOT_FOUND, "not_found", "nothing is received here: check the path");
+        }
+        if request.method() != Method::POST {
+            return Reply::problem(StatusCode::METHOD_NOT_ALLOWED, "not_a_push", "a push comes by POST");
+        }
+        let (parts, body) = request.into_parts();
+        match self.check(&parts.headers, body).await {
+            Ok(verified) => self.work(verified).await,
+            Err(reply) => reply,
+        }
+    }
+
+    async fn check(&self, headers: &HeaderMap, body: Incoming) -> Result<Verified, Reply> {
+        let body = read(body).await?;
+        let verified = match self.trust.verify(headers, &body).await {
+            Ok(verified) => verified,
+            Err(refusal) => {
+                screen::remark(&format!("refused: {refusal}"));
+                return Err(Reply::refused(&refusal));
+            }
+        };
+        if !verified.answer_signed {
+            let message = "the signature of this version does not cover the answer: ask with 0.3 or later";
+            screen::remark(&format!("refused {}: {message}", verified.resolved.message_id));
+            return Err(Reply::problem(StatusCode::UNAUTHORIZED, "answer_not_signed", message));
+        }
+        Ok(verified)
+    }
+
+    /// In a task of its own: a hub that hangs up must not cut a command off.
+    async fn work(self: Arc<Self>, verified: Verified) -> Reply {
+        let working = tokio::spawn(async move {
+            let id = verified.resolved.message_id.clone();
+            self.see_and_act(&verified).await.unwrap_or_else(|error| {
+                screen::remark(&format!("{id}: {error:#}"));
+                Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "not_done", "nothing was done; the receiver says why")
+            })
+        });
+        let lost = |_| Reply::problem(StatusCode::INTERNAL_SERVER_ERROR, "lost", "the receiver lost this push");
+        working.await.unwrap_or_else(lost)
+    }
+
+    async fn see_and_act(&self, verified: &Verified) -> anyhow::Result<Reply> {
+        let _place = self.places.acquire().await?;
+        if *self.stops.borrow() > 0 {
+            return Ok(Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "stopping", "this receiver is stopping"));
+        }
+        let resolved = &verified.resolved;
+        if !self.journal.see_jti(&verified.jti, verified.signed_until)? {
+            return self.seen_before(verified);
+        }
+        let acted = act(&self.journal, resolved, &self.exec, true).await?;
+        screen::remark(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
+        Ok(Reply::acted(&acted, &resolved.message_id))
+    }
+
+    /// The very same request again: harmless when its act has ended, and not believed otherwise.
+    fn seen_before(&self, verified: &Verified) -> anyhow::Result<Reply> {
+        let (message_id, resolution_id) = verified.resolved.act_key();
+        let act = self.journal.act(message_id)?.filter(|act| act.resolution_id == resolution_id);
+        let ended = act.is_some_and(|act| act.state != ActState::Reserved);
+        screen::remark(&format!("{message_id}: the same push again, nothing done"));
+        Ok(if ended { Reply::duplicate() } else { Reply::refused(&Refusal::ReplayedJti) })
+    }
+
+    /// Returns once no command runs any more.
+    pub async fn idle(&self) {
+        drop(self.places.acquire_many(MOST_COMMANDS).await);
+    }
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Reply> {
+    match timeout(BODY_TIME, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let message = format!("the body is longer than {MAX_BODY_BYTES} bytes");
+            Err(Reply::problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message))
+        }
+        Ok(Err(_)) => Err(Reply::problem(StatusCode::BAD_REQUEST, "bad_body", "the body could not be read")),
+        Err(_) => Err(Reply::problem(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not come in time")),
+    }
+}

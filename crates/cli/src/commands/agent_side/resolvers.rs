@@ -1,0 +1,69 @@
+//! Whom a message goes to when the command names nobody.
+
+use anyhow::{Result, bail};
+use serde::Deserialize;
+
+use super::seat::Seat;
+use super::variable;
+use crate::client::typed;
+
+/// The name of the owner that a hub makes at its first start.
+const FIRST_OWNER: &str = "owner";
+
+#[derive(Deserialize)]
+struct Person {
+    name: String,
+    actor: String,
+    role: String,
+}
+
+/// The people of the command, else of the environment, else the owner of the hub of the data directory.
+pub async fn resolvers(named: &[String], seat: &Seat) -> Result<Vec<String>> {
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    if let Some(listed) = variable("COUNTERSIGN_TO") {
+        return Ok(split(&listed));
+    }
+    if let Some(owner) = &seat.owner {
+        let people = owner.get_field(&["v1", "admin", "people"], &[], "people").await?;
+        if let Some(actor) = owner_among(&typed::<Vec<Person>>(&people)?) {
+            return Ok(vec![actor]);
+        }
+    }
+    bail!("nobody is named to answer: add --to human:NAME, or set COUNTERSIGN_TO")
+}
+
+fn split(listed: &str) -> Vec<String> {
+    listed.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The same whom the hub's own `hub.json` speaks for.
+fn owner_among(people: &[Person]) -> Option<String> {
+    let owners = || people.iter().filter(|person| person.role == "owner");
+    let first = owners().find(|person| person.name == FIRST_OWNER);
+    first.or_else(|| owners().next()).map(|person| person.actor.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(name: &str, role: &str) -> Person {
+        Person { name: name.to_owned(), actor: format!("human:{name}"), role: role.to_owned() }
+    }
+
+    #[test]
+    fn the_first_owner_answers_while_there_is_one() {
+        let mut people = vec![person("ann", "owner"), person("bob", "resolver"), person("owner", "owner")];
+        assert_eq!(owner_among(&people).as_deref(), Some("human:owner"));
+        people.pop();
+        assert_eq!(owner_among(&people).as_deref(), Some("human:ann"));
+        assert_eq!(owner_among(&people[1..]), None);
+    }
+
+    #[test]
+    fn names_in_the_environment_are_separated_by_commas() {
+        assert_eq!(split("human:ann, human:bob,"), ["human:ann", "human:bob"]);
+    }
+}

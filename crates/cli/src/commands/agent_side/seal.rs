@@ -1,0 +1,47 @@
+//! `seal`: closes a state so that nobody but the agent can read or change it.
+
+use anyhow::{Context, Result};
+use countersign_agent::{Binding, SealKey, seal, sealed_state};
+use countersign_protocol::json;
+
+use super::{input, variable};
+use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
+use crate::commands::Finished;
+use crate::screen;
+
+/// Sealing makes it a third longer, and then it must fit into a state.
+const MAX_STATE_BYTES: u64 = 190 * 1024;
+const SEAL_KEY: &str = "COUNTERSIGN_SEAL_KEY";
+/// What the hub knows, and so must not seal.
+const KNOWN_TO_THE_HUB: [&str; 2] = ["COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_TOKEN"];
+
+pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
+    let key = seal_key(&args.key)?;
+    let state = json::parse(&input::stdin(MAX_STATE_BYTES)?).context("standard input")?;
+    let binding = match (bound(&args.key), args.family) {
+        (Some((agent_id, idempotency_key)), _) => Binding::Own { agent_id, idempotency_key },
+        (None, SealFamily::A2h) => Binding::A2h,
+        (None, SealFamily::Ma2h) => Binding::Ma2h,
+    };
+    let token = seal(&key, &state, binding)?;
+    Ok(Finished::well(if globals.json { screen::json(&sealed_state(&token)) } else { token + "\n" }))
+}
+
+pub fn seal_key(args: &SealKeyArgs) -> Result<SealKey> {
+    let key = match &args.key_file {
+        Some(path) => SealKey::from_file(path)?,
+        None => SealKey::from_env(args.key_env.as_deref().unwrap_or(SEAL_KEY))?,
+    };
+    let known: Vec<String> = KNOWN_TO_THE_HUB.iter().filter_map(|name| variable(name)).collect();
+    let known: Vec<&str> = known.iter().flat_map(|value| value.split_whitespace()).collect();
+    key.refuse_same_as(&known)?;
+    Ok(key)
+}
+
+/// The agent and the idempotency key that a seal is bound to.
+pub fn bound(args: &SealKeyArgs) -> Option<(&str, &str)> {
+    match args.bind.as_slice() {
+        [agent_id, idempotency_key] => Some((agent_id, idempotency_key)),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Bringing a message to the hub: kept first, then sent until the hub has it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use countersign_agent::{Draft, Error, Journal, Ticket};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::seat::Seat;
+use crate::screen;
+
+/// After this long a person wants to know why nothing happens.
+const SILENCE: Duration = Duration::from_secs(3);
+const TOO_MANY_REQUESTS: u16 = 429;
+
+/// Sends the draft. A key that was used from here for the same message means that message, so that a script that was cut
+/// off can run again from its start.
+pub async fn submit(seat: &Seat, journal: &Journal, draft: &Draft, deadline: Option<Instant>) -> Result<Ticket> {
+    let sent = in_time(seat.hub.submit(journal, draft), deadline).await;
+    sent.map_err(|error| explain(error, seat, draft.idempotency_key()))
+}
+
+/// Sends again what was kept before.
+pub async fn resend(seat: &Seat, journal: &Journal, ticket: &Ticket, deadline: Option<Instant>) -> Result<Ticket> {
+    let sent = in_time(seat.hub.resend(journal, ticket), deadline).await;
+    sent.map_err(|error| explain(error, seat, &ticket.idempotency_key))
+}
+
+async fn in_time(
+    sending: impl Future<Output = Result<Ticket, Error>>,
+    deadline: Option<Instant>,
+) -> Result<Ticket, Error> {
+    let sending = with_word(sending);
+    let Some(deadline) = deadline else { return sending.await };
+    let late = |_| Err(Error::Unreachable("the hub has not taken it in time".to_owned()));
+    timeout_at(deadline, sending).await.unwrap_or_else(late)
+}
+
+async fn with_word<T>(work: impl Future<Output = T>) -> T {
+    tokio::pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        () = sleep(SILENCE) => screen::remark("the hub has not taken it yet: trying on"),
+    }
+    work.await
+}
+
+/// A message that the hub may not have is kept, and can be sent again; one that it refused cannot.
+fn explain(error: Error, seat: &Seat, key: &str) -> anyhow::Error {
+    let may_pass = match &error {
+        Error::Unreachable(_) | Error::Strange(_) => true,
+        Error::Refused { status, .. } => *status == TOO_MANY_REQUESTS || *status >= 500,
+        Error::Invalid { .. } | Error::Conflict | Error::Journal(_) | Error::Gone | Error::NotFound => false,
+    };
+    let error = seat.explain(error.into());
+    if !may_pass {
+        return error;
+    }
+    anyhow!("{error:#}; the message is kept here, send it again with: countersign wait {key}")
+}

@@ -1,0 +1,45 @@
+//! `task`: gives a person something to do.
+
+use anyhow::Result;
+use countersign_agent::{Addressed, Task};
+
+use super::ask::sent;
+use super::content::{MAX_BODY_BYTES, identity, with_content, with_request};
+use super::follow::{Follow, deadline};
+use super::input::Inputs;
+use super::outcome::Asked;
+use super::resolvers::resolvers;
+use super::seat::{Seat, open_journal};
+use super::{now, send};
+use crate::args::{Globals, TaskArgs};
+use crate::commands::Finished;
+
+pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
+    let deadline = deadline(args.request.timeout);
+    let mut inputs = Inputs::default();
+    let mut task = Task::new(&args.content.title, instructions(args, &mut inputs)?);
+    if !args.checklist.is_empty() {
+        task = task.checklist(args.checklist.iter().cloned());
+    }
+    if let Some(verification) = &args.verification {
+        task = task.verification(verification);
+    }
+    let task = with_content!(task, &args.content, &mut inputs);
+    let task = with_request!(task, &args.request, &mut inputs, now());
+    let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
+    let to = resolvers(&args.request.to, &seat).await?;
+    let task: Task<Addressed> = task.to(to.iter().cloned());
+    let draft = task.draft(&identity(&args.content, &seat), seat.hub.version().await?, now())?;
+    let journal = open_journal(globals)?;
+    let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
+    let (asked, exec) = (Asked::Other, &args.request.exec);
+    let follow = Follow { seat: &seat, journal: &journal, ticket: &ticket, asked, deadline, exec, globals };
+    sent("given", &to, args.request.detach, follow).await
+}
+
+fn instructions(args: &TaskArgs, inputs: &mut Inputs) -> Result<String> {
+    match &args.instructions_file {
+        Some(source) => inputs.text("--instructions-file", source, MAX_BODY_BYTES),
+        None => Ok(args.instructions.clone().unwrap_or_default()),
+    }
+}

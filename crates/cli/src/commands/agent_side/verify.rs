@@ -1,0 +1,44 @@
+//! `verify`: checks one pushed answer. It keeps nothing, so it cannot tell a push that was received before.
+
+use anyhow::{Context, Result};
+use countersign_agent::verify;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::outcome::{Report, code, words};
+use super::{input, keys, now};
+use crate::args::{Globals, VerifyArgs};
+use crate::commands::Finished;
+use crate::screen;
+
+const MAX_BODY_BYTES: u64 = 1024 * 1024;
+
+pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
+    let verifier = keys::verifier(&args.url, &args.keys, globals).await?;
+    let headers = headers(&args.headers)?;
+    let body = input::stdin(MAX_BODY_BYTES)?;
+    let verified = match verify(&verifier, &headers, &body, args.at.unwrap_or_else(now)) {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            screen::complain(&refusal.to_string());
+            return Ok(Finished::ending(String::new(), code::REFUSED));
+        }
+    };
+    if !verified.answer_signed {
+        screen::remark("this signature covers who, when and how it ended, but not the answer and the state");
+    }
+    let resolved = &verified.resolved;
+    if globals.json {
+        return Ok(Finished::well(Report::of_outcome(resolved, None).with_state(resolved).line()?));
+    }
+    Ok(Finished::well(format!("genuine: {}\n", screen::escape(&words(resolved)))))
+}
+
+fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        let (name, value) = header.with_context(|| format!("--header: {name} is no header of HTTP"))?;
+        headers.append(name, value);
+    }
+    Ok(headers)
+}

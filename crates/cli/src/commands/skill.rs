@@ -1,0 +1,99 @@
+//! `skill build` and `skill check`: one page per app that says how its agents ask, notify or set a task.
+
+mod check;
+#[cfg(test)]
+mod commands_shown;
+mod files;
+mod front;
+mod json_blocks;
+mod plugin;
+mod prompt;
+mod render;
+mod secret;
+mod settings;
+mod settle;
+mod values;
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::Finished;
+use crate::args::{BuildArgs, Globals, SkillCommand};
+use crate::screen::{self, escape};
+use files::{Done, Planned};
+use prompt::Prompt;
+use settle::Settled;
+
+pub use check::read as read_skill;
+pub use settings::{Settings, Way};
+pub use values::{host_of, resolver as check_resolver};
+
+pub async fn run(command: SkillCommand, globals: &Globals) -> Result<Finished> {
+    match command {
+        SkillCommand::Build(args) => build(&args, globals.json),
+        SkillCommand::Check { skill } => check(&skill, globals.json),
+    }
+}
+
+fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
+    let (mut input, mut output) = (io::stdin().lock(), io::stderr().lock());
+    let prompt = if input.is_terminal() { Some(Prompt::new(&mut input, &mut output)) } else { None };
+    let settled = settle::settle(args, prompt)?;
+    let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
+    Ok(Finished::well(report(&settled, &files, json)))
+}
+
+/// What will be written. The page has to pass the same check that a page changed by hand is held to.
+fn plan(settled: &Settled, as_plugin: bool) -> Result<Vec<Planned>> {
+    let Settled { settings, out, assumed: _ } = settled;
+    let name = settings.name();
+    let text = render::page(settings)?;
+    check::check(&text, &name)?;
+    let skills = if as_plugin { out.join("skills") } else { out.clone() };
+    let mut planned = vec![Planned { path: skills.join(name).join("SKILL.md"), text }];
+    if as_plugin {
+        planned.extend(plugin::files(&settings.app, out));
+    }
+    Ok(planned)
+}
+
+fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -> String {
+    let names = |wanted: Done| {
+        let matching = files.iter().filter(move |(_, done)| *done == wanted);
+        matching.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
+    };
+    let settings = &settled.settings;
+    let (written, unchanged) = (names(Done::Written), names(Done::Unchanged));
+    if json {
+        let assumed = &settled.assumed;
+        return screen::json(
+            &json!({ "skill": settings.name(), "written": written, "unchanged": unchanged, "assumed": assumed }),
+        );
+    }
+    let mut text = String::new();
+    text.extend(written.iter().map(|path| format!("wrote      {}\n", escape(path))));
+    text.extend(unchanged.iter().map(|path| format!("unchanged  {}\n", escape(path))));
+    if !settled.assumed.is_empty() {
+        let assumed = settled.assumed.join(", ");
+        text.push_str(&format!(
+            "\nAssumed, because nobody said otherwise: {assumed}. Build it again with the right ones.\n"
+        ));
+    }
+    text.push_str(&format!("\nSet these where the agent runs: {}.\n", settings.variables().join(", ")));
+    if let Some((skill, _)) = files.first()
+        && let Some(directory) = skill.parent()
+    {
+        text.push_str(&format!("Prove it with: countersign smoke --skill {}\n", escape(&directory.to_string_lossy())));
+    }
+    text
+}
+
+fn check(skill: &Path, json: bool) -> Result<Finished> {
+    let settings = check::read(skill)?;
+    let name = settings.name();
+    let text = if json { screen::json(&json!({ "skill": name, "ok": true })) } else { format!("{name} is sound.\n") };
+    Ok(Finished::well(text))
+}

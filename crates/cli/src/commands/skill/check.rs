@@ -1,0 +1,156 @@
+//! Holds a SKILL.md against what a skill must say. Everything that is wrong is told at once.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use countersign_protocol::a2h::Kind;
+
+use super::front::Front;
+use super::json_blocks;
+use super::secret::looks_secret;
+use super::settings::{Settings, Way};
+
+const LARGEST_PAGE: u64 = 256 * 1024;
+/// What installers of skills advise: longer pages cost every reader.
+const MOST_LINES: usize = 500;
+
+const EVERY: [&str; 5] =
+    ["Endpoint and credential", "The envelope", "Idempotency key and replay", "Errors", "Prove it"];
+const WITH_OUTCOME: [&str; 5] = ["Who may answer", "State", "Callback", "Receive", "Branch on the resolution"];
+
+/// What the receiving side may not leave out, whatever the words around it.
+const STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
+
+/// Reads and checks the skill in a directory.
+pub fn read(directory: &Path) -> Result<Settings> {
+    let path = directory.join("SKILL.md");
+    let shown = path.display();
+    let file = File::open(&path).with_context(|| format!("{shown} cannot be read"))?;
+    let mut text = String::new();
+    let limit = LARGEST_PAGE + 1;
+    file.take(limit).read_to_string(&mut text).with_context(|| format!("{shown} cannot be read"))?;
+    if text.len() as u64 == limit {
+        bail!("{shown} is larger than {LARGEST_PAGE} bytes");
+    }
+    let directory = std::path::absolute(directory)?;
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    check(&text, &name).with_context(|| format!("{shown}"))
+}
+
+/// `name`: that of the directory, which installers go by.
+pub fn check(text: &str, name: &str) -> Result<Settings> {
+    let text = text.replace("\r\n", "\n");
+    let (front, body) = Front::split(&text)?;
+    let mut faults = front.faults();
+    if front.name != name {
+        faults.push(format!("name: is {} in a directory called {name}", front.name));
+    }
+    faults.extend(leftovers(&text));
+    let settings = match Settings::from_front(&front) {
+        Ok(settings) => settings,
+        Err(error) => bail!("{}", told(faults, format!("{error:#}"))),
+    };
+    faults.extend(missing_sections(body, &settings));
+    faults.extend(json_blocks::faults(body, &settings));
+    match faults.pop() {
+        None => Ok(settings),
+        Some(last) => bail!("{}", told(faults, last)),
+    }
+}
+
+fn told(mut faults: Vec<String>, last: String) -> String {
+    faults.push(last);
+    faults.join("; ")
+}
+
+/// What must not be in a page at all.
+fn leftovers(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if text.contains("{{") {
+        faults.push("a placeholder is left in it".to_owned());
+    }
+    if text.lines().count() > MOST_LINES {
+        faults.push(format!("it has more than {MOST_LINES} lines"));
+    }
+    // The line is named and not shown.
+    let secret = text.lines().position(looks_secret);
+    faults.extend(secret.map(|at| format!("line {} holds what looks like a secret", at + 1)));
+    faults
+}
+
+fn missing_sections(body: &str, settings: &Settings) -> Vec<String> {
+    let with_outcome = settings.kind != Kind::Notify;
+    let mut sections = EVERY.to_vec();
+    let mut steps = Vec::new();
+    if with_outcome {
+        sections.extend(WITH_OUTCOME);
+        steps.extend(STEPS);
+    }
+    if settings.kind == Kind::Ask {
+        sections.push("Question modes");
+    }
+    if let Some(Way::Push { .. }) = settings.way {
+        steps.push("**Verify**");
+    }
+    let has_section = |section: &&str| body.lines().any(|line| line.strip_prefix("## ") == Some(section));
+    let lost = sections.into_iter().filter(|section| !has_section(section));
+    let lost = lost.map(|section| format!("the section \"{section}\" is missing"));
+    let skipped = steps.into_iter().filter(|step| !body.contains(step));
+    lost.chain(skipped.map(|step| format!("the step {step} is missing"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render::page;
+    use super::super::settings::tests::every_kind;
+    use super::*;
+
+    #[test]
+    fn what_is_built_passes_and_says_what_was_asked_for() {
+        for settings in every_kind() {
+            let text = page(&settings).unwrap();
+            assert_eq!(check(&text, &settings.name()).unwrap(), settings);
+            assert_eq!(check(&text.replace('\n', "\r\n"), &settings.name()).unwrap(), settings);
+        }
+    }
+
+    #[test]
+    fn every_section_counts() {
+        for settings in every_kind() {
+            let text = page(&settings).unwrap();
+            let sections = text.lines().filter(|line| line.starts_with("## ") && !line.starts_with("## When"));
+            for section in sections {
+                let cut = text.replace(section, "## Something else");
+                let error = check(&cut, &settings.name()).unwrap_err().to_string();
+                assert!(error.contains(section.trim_start_matches("## ")), "{section}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let settings = &every_kind()[0];
+        let bad = page(settings).unwrap() + "\n{{later}}\n\nToken: csa_BeqyUGBX\n";
+        let error = check(&bad, "other-ask").unwrap_err().to_string();
+        for part in ["directory called other-ask", "placeholder", "looks like a secret"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert!(!error.contains("BeqyUGBX"));
+    }
+
+    #[test]
+    fn our_own_skills_are_within_the_limits() {
+        let pages = [
+            ("build-ask", include_str!("../../../../../skills/build-ask/SKILL.md")),
+            ("build-notify", include_str!("../../../../../skills/build-notify/SKILL.md")),
+            ("build-task", include_str!("../../../../../skills/build-task/SKILL.md")),
+        ];
+        for (name, text) in pages {
+            let (front, _) = Front::split(text).unwrap();
+            assert_eq!((front.name.as_str(), front.faults()), (name, vec![]));
+            assert_eq!(leftovers(text), Vec::<String>::new());
+        }
+    }
+}

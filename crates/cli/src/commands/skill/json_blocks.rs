@@ -1,0 +1,132 @@
+//! The JSON examples of a page. A reader copies them, so each has to be what the hub accepts.
+
+use anyhow::{Context, Result, bail};
+use countersign_core::envelope::content;
+use countersign_protocol::a2h::{CallbackMode, Envelope, Kind};
+use countersign_protocol::json;
+use serde_json::Value;
+
+use super::settings::{Settings, Way};
+
+const OPEN: &str = "```json";
+const CLOSE: &str = "```";
+
+/// The text of every block that is marked as JSON, without the indentation of its fence.
+fn blocks(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == OPEN {
+            let inner: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != CLOSE).collect();
+            found.push(inner.join("\n"));
+        }
+    }
+    found
+}
+
+/// What is wrong with the examples of a page.
+pub fn faults(page: &str, settings: &Settings) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut envelopes: Vec<Value> = Vec::new();
+    let mut requests = Vec::new();
+    for (number, block) in blocks(page).iter().enumerate() {
+        match json::parse(block.as_bytes()) {
+            Err(error) => faults.push(format!("JSON example {}: {error}", number + 1)),
+            Ok(value) if value.get("type").is_some() => envelopes.push(value),
+            Ok(value) if value.get("mode").is_some() => requests.push(value),
+            Ok(_) => {}
+        }
+    }
+    let Some(first) = envelopes.first().cloned() else {
+        faults.push(format!("there is no JSON example of {}", an_envelope(settings.kind)));
+        return faults;
+    };
+    // A request on its own is judged in the place of the one it would replace.
+    envelopes.extend(requests.into_iter().map(|request| {
+        let mut envelope = first.clone();
+        envelope["request"] = request;
+        envelope
+    }));
+    faults.extend(envelopes.into_iter().filter_map(|envelope| {
+        let wrong = judge(envelope, settings).err()?;
+        Some(format!("an example of {}: {wrong:#}", an_envelope(settings.kind)))
+    }));
+    faults
+}
+
+fn an_envelope(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Ask => "an ask",
+        Kind::Notify => "a notify",
+        Kind::Task => "a task",
+    }
+}
+
+fn judge(value: Value, settings: &Settings) -> Result<()> {
+    let envelope = Envelope::from_value(value)?;
+    if envelope.kind != settings.kind {
+        bail!("`type` is {}, but the skill is for {}", envelope.kind, an_envelope(settings.kind));
+    }
+    if envelope.agent.id != settings.agent {
+        bail!("`agent.id` is not {}", settings.agent);
+    }
+    let (resolvers, callback) = match (&envelope.request, &envelope.action) {
+        (Some(request), _) => (request.allowed_resolvers.as_ref(), request.callback.as_ref()),
+        (None, Some(action)) => (action.allowed_resolvers.as_ref(), action.callback.as_ref()),
+        (None, None) => (None, None),
+    };
+    if settings.kind != Kind::Notify {
+        let named = resolvers.context("`allowed_resolvers` is missing, so no person could answer")?;
+        if named.is_empty() || !named.iter().all(|person| settings.resolvers.contains(person)) {
+            bail!("`allowed_resolvers` must name people of the front matter, and nobody else");
+        }
+    }
+    if let Some(callback) = callback.filter(|callback| callback.mode == CallbackMode::Push) {
+        match &settings.way {
+            Some(Way::Push { callback: url }) if callback.url.as_deref() == Some(url) => {}
+            _ => bail!("`callback` is not the one of the front matter"),
+        }
+    }
+    Ok(content(envelope)?.check()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render::page;
+    use super::super::settings::tests::{push, settings};
+    use super::*;
+
+    fn ask() -> Settings {
+        settings(Kind::Ask, Some(push()))
+    }
+
+    #[test]
+    fn blocks_are_found_and_only_those_of_json() {
+        let text = "```sh\n{\n```\n\n```json\n{\"a\":1}\n```\n  ```json\n  [2]\n  ```\n";
+        assert_eq!(blocks(text), ["{\"a\":1}", "  [2]"]);
+    }
+
+    #[test]
+    fn examples_that_a_hub_would_refuse_are_named() {
+        let good = page(&ask()).unwrap();
+        assert_eq!(faults(&good, &ask()), Vec::<String>::new());
+        for (from, to) in [
+            ("\"a2h_version\": \"0.3\",\n  \"type\"", "\"a2h_version\": 0.3,\n  \"type\""),
+            ("\"idempotency_key\": \"ship-1.4\",\n", ""),
+            ("\"default_on_expire\": \"hold\"", "\"default_on_expire\": \"wait\""),
+            ("\"human:ann\", \"human:bob\"", "\"human:*\""),
+            (
+                "\"id\": \"acme/deployer\", \"run_id\": \"run-7\", \"runtime\"",
+                "\"id\": \"other\", \"run_id\": \"run-7\", \"runtime\"",
+            ),
+            ("https://hooks.example/resume?app=acme\"}\n  }", "https://elsewhere.example/\"}\n  }"),
+            ("\"minimum\": 1,", "\"minimum\": 1"),
+            ("\"maxLength\": 200", "\"maxLength\": \"many\""),
+        ] {
+            let bad = good.replace(from, to);
+            assert_ne!(bad, good, "{from}");
+            assert!(!faults(&bad, &ask()).is_empty(), "{to}");
+        }
+        assert_eq!(faults("# Nothing\n", &ask()).len(), 1);
+    }
+}

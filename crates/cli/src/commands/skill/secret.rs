@@ -1,0 +1,78 @@
+//! What looks like a secret. A guess, on the safe side: a page is read by everybody, and a token in it is a token lost.
+
+/// Prefixes by which issuers mark their tokens, with the fewest characters that make one of it.
+const MARKS: [(&str, usize); 14] = [
+    ("csa_", 4),
+    ("csp_", 4),
+    ("css_", 4),
+    ("whsec_", 4),
+    ("sk-", 16),
+    ("sk_", 16),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghs_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 16),
+    ("xox", 16),
+    ("AKIA", 12),
+    ("eyJ", 16),
+];
+const LONG: usize = 32;
+
+/// Whether one of the words in the text could be a token or a key.
+pub fn looks_secret(text: &str) -> bool {
+    text.contains("-----BEGIN") || words(text).any(|word| is_marked(word) || is_random(word))
+}
+
+/// Runs of the characters that base64, base64url and hex are written with. A slash and an equals sign end a run, so
+/// that neither a path nor `key=value` is one word; a key in base64 has runs that are long enough without them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+')))
+}
+
+fn is_marked(word: &str) -> bool {
+    MARKS.iter().any(|(mark, least)| word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *least))
+}
+
+/// Long, and either hex throughout or with digits and both cases mixed as no name has them.
+fn is_random(word: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
+    let digits = count(u8::is_ascii_digit);
+    let mixed = digits >= 3 && count(u8::is_ascii_uppercase) >= 3 && count(u8::is_ascii_lowercase) >= 3;
+    let hex = digits >= 3 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    word.len() >= LONG && (mixed || hex)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_keys_are_noticed() {
+        for text in [
+            "csa_BeqyUGBX",
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "https://hooks.example/?k=csp_Tpo0zjBS",
+            "ghp_abcdefghij0123456789",
+            "key=3073dec57c04075d0b6bfa17c300fa9600ad92fb13e485e410c8a95274ac47ed",
+            "In3evtBNZywRzuNYkphbw-_764_Wu98zWM5rZ1iN4VI",
+            "-----BEGIN PRIVATE KEY-----",
+        ] {
+            assert!(looks_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_ids_are_not() {
+        for text in [
+            "COUNTERSIGN_TOKEN",
+            "acme/deployer-of-the-production-cluster-2-in-europe",
+            "https://hooks.example/9f1c2a3b-1111-4222-8333-0123456789ab/resume",
+            "msg_01m7gptxn6eh8aa11h8z5bhb8q",
+            "the prefix csa_ alone",
+            "sk-deployer",
+        ] {
+            assert!(!looks_secret(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What one skill says, in a form that can be written into its front matter and read back from there.
+
+use anyhow::{Context, Result, bail};
+use countersign_protocol::a2h::Kind;
+
+use super::front::Front;
+use super::values;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub kind: Kind,
+    pub app: String,
+    pub hub: String,
+    pub agent: String,
+    /// Nothing for a notify, which has no outcome.
+    pub way: Option<Way>,
+    /// Empty for a notify, which nobody resolves.
+    pub resolvers: Vec<String>,
+    pub token_env: String,
+    pub signing_key_env: String,
+    pub seal_key_env: String,
+}
+
+/// How the outcome comes back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    Push { callback: String },
+    Pull,
+}
+
+const KIND: &str = "countersign-kind";
+const HUB: &str = "countersign-hub";
+const AGENT: &str = "countersign-agent";
+const MODE: &str = "countersign-mode";
+const CALLBACK: &str = "countersign-callback";
+const RESOLVERS: &str = "countersign-resolvers";
+const TOKEN_ENV: &str = "countersign-token-env";
+const SIGNING_KEY_ENV: &str = "countersign-signing-key-env";
+const SEAL_KEY_ENV: &str = "countersign-seal-key-env";
+
+impl Settings {
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.app, self.kind)
+    }
+
+    /// The environment variables this skill needs.
+    pub fn variables(&self) -> Vec<&str> {
+        let mut names = vec![self.token_env.as_str()];
+        if let Some(Way::Push { .. }) = self.way {
+            names.push(&self.signing_key_env);
+        }
+        if self.kind != Kind::Notify {
+            names.push(&self.seal_key_env);
+        }
+        names
+    }
+
+    pub fn front(&self) -> Front {
+        let mut metadata = vec![
+            (KIND, self.kind.to_string()),
+            (HUB, self.hub.clone()),
+            (AGENT, self.agent.clone()),
+            (TOKEN_ENV, self.token_env.clone()),
+        ];
+        match &self.way {
+            Some(Way::Push { callback }) => metadata.extend([
+                (MODE, "push".to_owned()),
+                (CALLBACK, callback.clone()),
+                (SIGNING_KEY_ENV, self.signing_key_env.clone()),
+            ]),
+            Some(Way::Pull) => metadata.push((MODE, "pull".to_owned())),
+            None => {}
+        }
+        if self.kind != Kind::Notify {
+            metadata.extend([(RESOLVERS, self.resolvers.join(" ")), (SEAL_KEY_ENV, self.seal_key_env.clone())]);
+        }
+        let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        Front { name: self.name(), description: self.description(), metadata }
+    }
+
+    fn description(&self) -> String {
+        let (app, agent) = (&self.app, &self.agent);
+        match self.kind {
+            Kind::Ask => format!(
+                "Ask a person for a decision on behalf of {app} (agent {agent}) and act on the answer at most once. Use \
+                 before a step that cannot be taken back, costs money, reaches people outside or needs approval, and \
+                 when coming back for an answer."
+            ),
+            Kind::Task => format!(
+                "Give a person work on behalf of {app} (agent {agent}) and go on when it is completed. Use when \
+                 something has to be done that only a person can do, and when coming back for its outcome."
+            ),
+            Kind::Notify => format!(
+                "Tell people something on behalf of {app} (agent {agent}). Use when a person would want to know about it \
+                 and need not decide or do anything."
+            ),
+        }
+    }
+
+    /// Reads what [`Settings::front`] wrote; every value is checked again, because people edit these files.
+    pub fn from_front(front: &Front) -> Result<Self> {
+        let kind: Kind =
+            front.required(KIND)?.parse().ok().with_context(|| format!("{KIND} is ask, notify or task"))?;
+        let app = front.name.strip_suffix(&format!("-{kind}"));
+        let app = app.with_context(|| format!("name must end with -{kind}, because {KIND} is {kind}"))?;
+        let variable = |key: &str, otherwise: &str| {
+            values::variable(front.get(key).unwrap_or(otherwise)).with_context(|| key.to_owned())
+        };
+        let way = if kind == Kind::Notify { None } else { Some(way(front)?) };
+        Ok(Self {
+            kind,
+            app: values::app(app).context("name")?,
+            hub: values::hub(front.required(HUB)?).context(HUB)?,
+            agent: values::agent(front.required(AGENT)?).context(AGENT)?,
+            resolvers: match kind {
+                Kind::Notify => Vec::new(),
+                Kind::Ask | Kind::Task => values::resolvers(front.required(RESOLVERS)?).context(RESOLVERS)?,
+            },
+            way,
+            token_env: variable(TOKEN_ENV, "COUNTERSIGN_TOKEN")?,
+            signing_key_env: variable(SIGNING_KEY_ENV, "COUNTERSIGN_SIGNING_KEY")?,
+            seal_key_env: variable(SEAL_KEY_ENV, "COUNTERSIGN_SEAL_KEY")?,
+        })
+    }
+}
+
+fn way(front: &Front) -> Result<Way> {
+    match front.required(MODE)? {
+        "pull" => Ok(Way::Pull),
+        "push" => {
+            let callback = values::callback(front.required(CALLBACK)?).context(CALLBACK)?;
+            Ok(Way::Push { callback })
+        }
+        _ => bail!("{MODE} is push or pull"),
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    pub fn settings(kind: Kind, way: Option<Way>) -> Settings {
+        let resolvers =
+            if kind == Kind::Notify { vec![] } else { vec!["human:ann".to_owned(), "human:bob".to_owned()] };
+        Settings {
+            kind,
+            app: "acme".to_owned(),
+            hub: "https://hub.example".to_owned(),
+            agent: "acme/deployer".to_owned(),
+            way,
+            resolvers,
+            token_env: "ACME_TOKEN".to_owned(),
+            signing_key_env: "COUNTERSIGN_SIGNING_KEY".to_owned(),
+            seal_key_env: "COUNTERSIGN_SEAL_KEY".to_owned(),
+        }
+    }
+
+    pub fn push() -> Way {
+        Way::Push { callback: "https://hooks.example/resume?app=acme".to_owned() }
+    }
+
+    pub fn every_kind() -> Vec<Settings> {
+        vec![
+            settings(Kind::Ask, Some(push())),
+            settings(Kind::Ask, Some(Way::Pull)),
+            settings(Kind::Task, Some(push())),
+            settings(Kind::Task, Some(Way::Pull)),
+            settings(Kind::Notify, None),
+        ]
+    }
+
+    #[test]
+    fn settings_read_back_from_the_front_matter() {
+        for settings in every_kind() {
+            assert_eq!(Settings::from_front(&settings.front()).unwrap(), settings);
+        }
+    }
+
+    #[test]
+    fn front_matter_changed_by_hand_is_checked_again() {
+        let good = settings(Kind::Ask, Some(push())).front();
+        for (key, value) in [
+            (KIND, "question"),
+            (KIND, "task"),
+            (MODE, "both"),
+            (CALLBACK, "http://hooks.example/"),
+            (RESOLVERS, "human:*"),
+            (AGENT, "a b"),
+            (TOKEN_ENV, "csa_BeqyUGBX"),
+        ] {
+            let mut changed = good.clone();
+            changed.metadata.insert(key.to_owned(), value.to_owned());
+            assert!(Settings::from_front(&changed).is_err(), "{key}: {value}");
+            changed.metadata.remove(key);
+            let optional = key == TOKEN_ENV;
+            assert_eq!(Settings::from_front(&changed).is_ok(), optional, "{key} left out");
+        }
+    }
+}

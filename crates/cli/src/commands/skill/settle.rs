@@ -1,0 +1,286 @@
+//! From flags to settings: what is missing is asked for at a terminal, or named all at once where there is none.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use countersign_protocol::a2h::Kind;
+
+use super::prompt::Prompt;
+use super::settings::{Settings, Way};
+use super::values;
+use crate::args::{BuildArgs, ReturnMode, SkillKind};
+
+#[derive(Debug, PartialEq)]
+pub struct Settled {
+    pub settings: Settings,
+    pub out: PathBuf,
+    /// What nobody said and nobody could be asked for, in words: it has to be looked at before the skill is used.
+    pub assumed: Vec<String>,
+}
+
+/// Every hub begins with this person.
+const OWNER: &str = "human:owner";
+
+/// One thing that has to be known, and how it is asked for.
+struct Wanted<T> {
+    flag: &'static str,
+    question: &'static str,
+    default: Option<&'static str>,
+    check: fn(&str) -> Result<T>,
+}
+
+const APP: Wanted<String> =
+    Wanted { flag: "--app NAME", question: "Name of the app, as in acme", default: None, check: values::app };
+const HUB: Wanted<String> = Wanted {
+    flag: "--hub URL",
+    question: "Address of the hub",
+    default: Some("http://127.0.0.1:7422"),
+    check: values::hub,
+};
+const AGENT: Wanted<String> = Wanted {
+    flag: "--agent ID",
+    question: "Id of the agent, as in acme/deployer",
+    default: None,
+    check: values::agent,
+};
+const MODE: Wanted<ReturnMode> = Wanted {
+    flag: "--mode push|pull",
+    question: "Does the outcome come by push or by pull?",
+    default: Some("pull"),
+    check: mode,
+};
+const CALLBACK: Wanted<String> = Wanted {
+    flag: "--callback URL",
+    question: "Address that outcomes are pushed to",
+    default: None,
+    check: values::callback,
+};
+const RESOLVERS: Wanted<Vec<String>> = Wanted {
+    flag: "--to human:NAME",
+    question: "Who may answer, as in human:alice human:bob",
+    default: Some(OWNER),
+    check: values::resolvers,
+};
+const TOKEN_ENV: Wanted<String> = Wanted {
+    flag: "--token-env NAME",
+    question: "Environment variable with the agent's token",
+    default: Some("COUNTERSIGN_TOKEN"),
+    check: values::variable,
+};
+const SIGNING_KEY_ENV: Wanted<String> = Wanted {
+    flag: "--signing-key-env NAME",
+    question: "Environment variable with the key that pushes are signed with",
+    default: Some("COUNTERSIGN_SIGNING_KEY"),
+    check: values::variable,
+};
+const SEAL_KEY_ENV: Wanted<String> = Wanted {
+    flag: "--seal-key-env NAME",
+    question: "Environment variable with the key that the state is sealed with",
+    default: Some("COUNTERSIGN_SEAL_KEY"),
+    check: values::variable,
+};
+const OUT: Wanted<PathBuf> =
+    Wanted { flag: "--out DIR", question: "Directory to write to", default: Some(".claude/skills"), check: directory };
+
+fn mode(text: &str) -> Result<ReturnMode> {
+    match text {
+        "push" => Ok(ReturnMode::Push),
+        "pull" => Ok(ReturnMode::Pull),
+        _ => bail!("say push or pull"),
+    }
+}
+
+fn directory(text: &str) -> Result<PathBuf> {
+    if text.is_empty() { bail!("name a directory") } else { Ok(text.into()) }
+}
+
+/// Where answers come from, and what nobody could answer.
+struct Source<'a> {
+    prompt: Option<Prompt<'a>>,
+    missing: Vec<&'static str>,
+    assumed: Vec<String>,
+}
+
+impl Source<'_> {
+    fn get<T>(&mut self, given: Option<&str>, wanted: &Wanted<T>) -> Result<Option<T>> {
+        match (given, &mut self.prompt) {
+            (Some(text), _) => (wanted.check)(text).with_context(|| wanted.flag.to_owned()).map(Some),
+            (None, Some(prompt)) => prompt.ask(wanted.question, wanted.default, wanted.check).map(Some),
+            (None, None) => {
+                self.missing.push(wanted.flag);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Without a terminal `stand_in` is taken, and said to have been.
+    fn assume<T>(&mut self, given: Option<&str>, wanted: &Wanted<T>, stand_in: &str) -> Result<Option<T>> {
+        if given.is_some() || self.prompt.is_some() {
+            return self.get(given, wanted);
+        }
+        self.assumed.push(format!("{stand_in} ({})", wanted.flag));
+        (wanted.check)(stand_in).map(Some)
+    }
+
+    /// The name of a variable has a usual value: without a terminal that is taken, and one that is not needed is not
+    /// asked for.
+    fn variable(&mut self, given: Option<&str>, wanted: &Wanted<String>, needed: bool) -> Result<String> {
+        let otherwise = wanted.default.unwrap_or_default();
+        match (given, &mut self.prompt) {
+            (Some(name), _) => (wanted.check)(name).with_context(|| wanted.flag.to_owned()),
+            (None, Some(prompt)) if needed => prompt.ask(wanted.question, wanted.default, wanted.check),
+            (None, _) => Ok(otherwise.to_owned()),
+        }
+    }
+}
+
+pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
+    let kind = kind(args.kind);
+    refuse_what_does_not_fit(args, kind)?;
+    let source = &mut Source { prompt, missing: Vec::new(), assumed: Vec::new() };
+    let app = source.get(args.app.as_deref(), &APP)?;
+    let hub = source.get(args.hub.as_deref(), &HUB)?;
+    let agent = source.get(args.agent.as_deref(), &AGENT)?;
+    let (way, resolvers) =
+        if kind == Kind::Notify { (None, Some(Vec::new())) } else { outcome(args, app.as_deref(), source)? };
+    let (pushed, resolved) = (matches!(way, Some(Way::Push { .. })), kind != Kind::Notify);
+    let token_env = source.variable(args.token_env.as_deref(), &TOKEN_ENV, true)?;
+    let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, pushed)?;
+    let seal_key_env = source.variable(args.seal_key_env.as_deref(), &SEAL_KEY_ENV, resolved)?;
+    let out = args.out.as_ref().map(|out| out.to_string_lossy());
+    let out = source.get(out.as_deref(), &OUT)?;
+    let (Some(app), Some(hub), Some(agent), Some(resolvers), Some(out)) = (app, hub, agent, resolvers, out) else {
+        bail!("missing: {} (there is no terminal to ask at)", source.missing.join(", "));
+    };
+    let settings = Settings { kind, app, hub, agent, way, resolvers, token_env, signing_key_env, seal_key_env };
+    distinct(&settings)?;
+    let assumed = std::mem::take(&mut source.assumed);
+    Ok(Settled { settings, out: args.out.clone().unwrap_or(out), assumed })
+}
+
+/// How the outcome comes back and who may give it. A mode that is missing leaves the people unknown as well, so that
+/// nothing is built on half an answer.
+fn outcome(args: &BuildArgs, app: Option<&str>, source: &mut Source<'_>) -> Result<(Option<Way>, Option<Vec<String>>)> {
+    let mode = match args.mode {
+        Some(mode) => Some(mode),
+        None => source.get(None, &MODE)?,
+    };
+    if mode == Some(ReturnMode::Pull) && args.callback.is_some() {
+        bail!("--callback is for --mode push: leave it out");
+    }
+    let way = match mode {
+        Some(ReturnMode::Push) => {
+            // A name under which nobody can ever listen.
+            let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
+            source.assume(args.callback.as_deref(), &CALLBACK, &stand_in)?.map(|callback| Way::Push { callback })
+        }
+        Some(ReturnMode::Pull) => Some(Way::Pull),
+        None => None,
+    };
+    let given = (!args.to.is_empty()).then(|| args.to.join(" "));
+    let resolvers = source.assume(given.as_deref(), &RESOLVERS, OWNER)?;
+    Ok((way.clone(), resolvers.filter(|_| way.is_some())))
+}
+
+fn refuse_what_does_not_fit(args: &BuildArgs, kind: Kind) -> Result<()> {
+    if kind == Kind::Notify && (args.mode.is_some() || args.callback.is_some() || !args.to.is_empty()) {
+        bail!("a notify has no outcome: leave out --mode, --callback and --to");
+    }
+    Ok(())
+}
+
+/// One variable for two secrets would make the token of the hub a key of the agent.
+fn distinct(settings: &Settings) -> Result<()> {
+    let names = settings.variables();
+    let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    match repeated {
+        Some((_, name)) => bail!("{name} is named for two secrets: the token and the keys must be different"),
+        None => Ok(()),
+    }
+}
+
+fn kind(kind: SkillKind) -> Kind {
+    match kind {
+        SkillKind::Ask => Kind::Ask,
+        SkillKind::Notify => Kind::Notify,
+        SkillKind::Task => Kind::Task,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        build: BuildArgs,
+    }
+
+    fn args(line: &str) -> BuildArgs {
+        Line::parse_from(std::iter::once("build").chain(line.split_whitespace())).build
+    }
+
+    const WHOLE: &str = "ask --app acme --hub https://hub.example/ --agent acme/bot --mode push --to human:ann \
+                         --callback https://hooks.example/r --out skills";
+
+    #[test]
+    fn a_whole_line_asks_for_nothing() {
+        let settled = settle(&args(WHOLE), None).unwrap();
+        assert_eq!(settled.settings.hub, "https://hub.example");
+        assert_eq!(settled.settings.way, Some(Way::Push { callback: "https://hooks.example/r".to_owned() }));
+        assert_eq!(settled.out, PathBuf::from("skills"));
+    }
+
+    #[test]
+    fn without_a_terminal_everything_missing_is_named_at_once() {
+        let missing = |line: &str| settle(&args(line), None).unwrap_err().to_string();
+        let all = missing("ask");
+        for flag in ["--app NAME", "--hub URL", "--agent ID", "--mode push|pull", "--out DIR"] {
+            assert!(all.contains(flag), "{flag}: {all}");
+        }
+        assert!(!missing("notify").contains("--mode"));
+    }
+
+    #[test]
+    fn what_has_a_stand_in_is_assumed_and_said_to_be() {
+        let settled = settle(&args("task --app acme --hub https://h --agent b --mode push --out d"), None).unwrap();
+        assert_eq!(settled.settings.resolvers, ["human:owner"]);
+        let callback = "https://acme.example/countersign";
+        assert_eq!(settled.settings.way, Some(Way::Push { callback: callback.to_owned() }));
+        assert_eq!(
+            settled.assumed,
+            [format!("{callback} (--callback URL)"), "human:owner (--to human:NAME)".to_owned()]
+        );
+        assert!(settle(&args(WHOLE), None).unwrap().assumed.is_empty());
+    }
+
+    #[test]
+    fn at_a_terminal_what_is_missing_is_asked_for() {
+        let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
+        let (mut input, mut output) = (typed.as_bytes(), Vec::new());
+        let settled = settle(&args("ask"), Some(Prompt::new(&mut input, &mut output))).unwrap();
+        assert_eq!(settled.settings.hub, "http://127.0.0.1:7422");
+        assert_eq!(settled.settings.agent, "acme/bot");
+        assert_eq!(settled.settings.resolvers, ["human:ann", "human:bob"]);
+        let variables = settled.settings.variables();
+        assert_eq!(variables, ["ACME_TOKEN", "COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_SEAL_KEY"]);
+        assert_eq!(settled.out, PathBuf::from(".claude/skills"));
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        for line in [
+            "notify --app a --hub https://h --agent b --out d --mode pull",
+            "notify --app a --hub https://h --agent b --out d --to human:ann",
+            "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --callback https://x/",
+            "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --token-env COUNTERSIGN_SEAL_KEY",
+        ] {
+            assert!(settle(&args(line), None).is_err(), "{line}");
+        }
+        let error = settle(&args(&format!("{WHOLE} --token-env csa_BeqyUGBX")), None).unwrap_err();
+        assert!(!format!("{error:#}").contains("BeqyUGBX"));
+    }
+}

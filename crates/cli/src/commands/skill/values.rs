@@ -1,0 +1,193 @@
+//! The values a skill is made of, each checked on its own. They stand in commands that people copy and in tables, so
+//! only characters that mean nothing to a shell or to Markdown are let through.
+
+use anyhow::{Context, Result, bail};
+use countersign_core::access::{is_agent_id, is_person_name};
+use reqwest::Url;
+
+use super::secret::looks_secret;
+
+/// Skill names have at most 64 characters, and `-notify` is the longest ending.
+const LONGEST_APP: usize = 64 - "-notify".len();
+const LONGEST_URL: usize = 500;
+const LONGEST_VARIABLE: usize = 64;
+
+/// Refused without being repeated: what is a secret here must not appear on a screen or in a log either.
+fn no_secret(text: &str) -> Result<()> {
+    if looks_secret(text) {
+        bail!("this looks like a secret; a skill holds only the names of environment variables");
+    }
+    Ok(())
+}
+
+/// A name that can be the beginning of a skill's name.
+pub fn app(text: &str) -> Result<String> {
+    no_secret(text)?;
+    let words = text
+        .split('-')
+        .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    if !words || text.len() > LONGEST_APP {
+        bail!(
+            "the name of an app has 1 to {LONGEST_APP} lower case letters, digits and single hyphens, as in acme-shop"
+        );
+    }
+    Ok(text.to_owned())
+}
+
+/// The address of a hub, without a slash at its end.
+pub fn hub(text: &str) -> Result<String> {
+    let url = address(text)?;
+    if url.query().is_some() || url.fragment().is_some() {
+        bail!("the address of a hub has no ? and no #");
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// Kept as it was written: the signature covers this very text.
+pub fn callback(text: &str) -> Result<String> {
+    let url = address(text)?;
+    if url.scheme() == "http" && !is_loopback(&url) {
+        bail!("a callback goes over https; http is only for this machine");
+    }
+    if url.fragment().is_some() {
+        bail!("a callback has no #");
+    }
+    Ok(text.to_owned())
+}
+
+fn address(text: &str) -> Result<Url> {
+    no_secret(text)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || ":/._~%+=,?&[]-#@".contains(c);
+    if text.len() > LONGEST_URL || !text.chars().all(plain) {
+        bail!("an address has at most {LONGEST_URL} characters, and none that a shell acts on");
+    }
+    let url = Url::parse(text).context("this is not a URL")?;
+    if !matches!(url.scheme(), "https" | "http") || url.host().is_none() {
+        bail!("an address starts with https:// or http://");
+    }
+    if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
+        bail!("an address here has no user name and no password: they would be readable by everybody");
+    }
+    Ok(url)
+}
+
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let ip = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+}
+
+/// `host`, or `host:port` when the address names a port, as the owner approves it.
+pub fn host_of(address: &str) -> Result<String> {
+    let url = Url::parse(address).context("this is not a URL")?;
+    let host = url.host_str().context("the address names no host")?;
+    Ok(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+}
+
+pub fn agent(text: &str) -> Result<String> {
+    no_secret(text)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._/@:+-".contains(c);
+    if !is_agent_id(text) || !text.chars().all(plain) || text.starts_with('-') {
+        bail!("an agent's id has 1 to 200 letters, digits or . _ / @ : + -, as in acme/deployer");
+    }
+    Ok(text.to_owned())
+}
+
+/// One person, by name. Wildcards and groups would match nobody.
+pub fn resolver(text: &str) -> Result<String> {
+    no_secret(text)?;
+    let name = text.strip_prefix("human:").unwrap_or_default();
+    if !is_person_name(name) {
+        bail!("name one person, as in human:alice: there are no wildcards and no groups");
+    }
+    Ok(text.to_owned())
+}
+
+/// Several people, separated by spaces or commas; each is listed once.
+pub fn resolvers(text: &str) -> Result<Vec<String>> {
+    let mut named: Vec<String> = Vec::new();
+    for word in text.split([' ', ',']).filter(|word| !word.is_empty()) {
+        let person = resolver(word)?;
+        if !named.contains(&person) {
+            named.push(person);
+        }
+    }
+    if named.is_empty() {
+        bail!("name at least one person: without one nobody but the agent itself could answer");
+    }
+    Ok(named)
+}
+
+pub fn variable(text: &str) -> Result<String> {
+    no_secret(text)?;
+    let upper = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+    let first = text.bytes().next().is_some_and(upper);
+    if !first || text.len() > LONGEST_VARIABLE || !text.bytes().all(|byte| upper(byte) || byte.is_ascii_digit()) {
+        bail!("give the name of an environment variable, as in ACME_TOKEN, never its value");
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_values_pass_as_they_are() {
+        assert_eq!(app("acme-shop2").unwrap(), "acme-shop2");
+        assert_eq!(hub("https://hub.example/base/").unwrap(), "https://hub.example/base");
+        assert_eq!(callback("https://Hooks.example/a?b=c&d=e").unwrap(), "https://Hooks.example/a?b=c&d=e");
+        assert_eq!(callback("http://127.0.0.1:8080/x").unwrap(), "http://127.0.0.1:8080/x");
+        assert_eq!(agent("acme/deployer").unwrap(), "acme/deployer");
+        assert_eq!(variable("ACME_TOKEN_2").unwrap(), "ACME_TOKEN_2");
+        assert_eq!(resolvers("human:ann, human:bob human:ann").unwrap(), ["human:ann", "human:bob"]);
+        assert_eq!(host_of("https://hooks.example/x").unwrap(), "hooks.example");
+        assert_eq!(host_of("http://127.0.0.1:8080/x").unwrap(), "127.0.0.1:8080");
+    }
+
+    #[test]
+    fn wildcards_groups_and_agents_are_no_people() {
+        for text in ["human:*", "human:", "*", "alice", "agent:bot", "human:a b", "human:$(id)", ""] {
+            assert!(resolver(text).is_err(), "{text}");
+        }
+        assert!(resolvers(" , ").is_err());
+    }
+
+    #[test]
+    fn what_a_shell_or_markdown_would_act_on_is_refused() {
+        for text in ["acme`id`", "Acme", "a--b", "-a", "a-", "", &"a".repeat(58)] {
+            assert!(app(text).is_err(), "{text}");
+        }
+        for text in [
+            "https://a.example/$(id)",
+            "https://a.example/`x`",
+            "https://a.example/'",
+            "https://a.example/|",
+            "ftp://a.example",
+        ] {
+            assert!(hub(text).is_err() && callback(text).is_err(), "{text}");
+        }
+        for text in ["a b", "$x", "-rf", "a;b", "a|b", "a#b", ""] {
+            assert!(agent(text).is_err(), "{text}");
+        }
+        assert!(callback("http://hooks.example/x").is_err());
+    }
+
+    #[test]
+    fn secrets_are_refused_and_not_repeated() {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+        let refusals = [
+            variable(secret),
+            agent(secret),
+            hub(&format!("https://hub.example/{secret}")),
+            callback(&format!("https://hooks.example/?key={secret}")),
+            callback("https://user:pass@hooks.example/"),
+            hub("https://token@hub.example"),
+            variable("acme_token"),
+        ];
+        for refusal in refusals {
+            let words = format!("{:#}", refusal.unwrap_err());
+            assert!(!words.contains("MfKQ") && !words.contains("pass@"), "{words}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The test's own callback: takes what the hub pushes, and says of the first one that it went wrong.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::fresh_name;
+use super::plan::Plan;
+use crate::commands::skill::host_of;
+
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+const REQUEST_HEAD: Duration = Duration::from_secs(10);
+/// More deliveries than the hub makes within the test.
+const MOST_WAITING: usize = 16;
+
+pub struct Listener {
+    /// As the hub is told, letter by letter.
+    pub url: String,
+    deliveries: mpsc::Receiver<Delivery>,
+    serving: JoinHandle<()>,
+}
+
+pub struct Delivery {
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+struct Desk {
+    /// Nobody else knows it, so nobody else can bring anything.
+    path: String,
+    taken: AtomicUsize,
+    sender: mpsc::Sender<Delivery>,
+}
+
+impl Listener {
+    pub async fn open(plan: &Plan) -> Result<Self> {
+        let address = plan.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let base = match &plan.callback {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", listener.local_addr()?),
+        };
+        let name = fresh_name();
+        let (sender, deliveries) = mpsc::channel(MOST_WAITING);
+        let desk = Arc::new(Desk { path: format!("/{name}"), taken: AtomicUsize::new(0), sender });
+        Ok(Self { url: format!("{base}/{name}"), deliveries, serving: tokio::spawn(serve(listener, desk)) })
+    }
+
+    /// As the owner approves it.
+    pub fn host(&self) -> Result<String> {
+        host_of(&self.url)
+    }
+
+    pub async fn next(&mut self) -> Option<Delivery> {
+        self.deliveries.recv().await
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(converse(stream, Arc::clone(&desk)));
+    }
+}
+
+async fn converse(stream: TcpStream, desk: Arc<Desk>) {
+    let service = service_fn(move |request| {
+        let desk = Arc::clone(&desk);
+        async move {
+            let mut response = Response::new(Empty::<Bytes>::new());
+            *response.status_mut() = take(&desk, request).await;
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(REQUEST_HEAD);
+    // A connection that breaks is the hub's to make again.
+    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// Behind a proxy the path may have grown in front.
+async fn take(desk: &Desk, request: Request<Incoming>) -> StatusCode {
+    if request.method() != Method::POST || !request.uri().path().ends_with(&desk.path) {
+        return StatusCode::NOT_FOUND;
+    }
+    let (head, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, MAX_BODY_BYTES).collect().await else { return StatusCode::BAD_REQUEST };
+    let delivery = Delivery { headers: head.headers, body: body.to_bytes() };
+    if desk.sender.try_send(delivery).is_err() {
+        return StatusCode::SERVICE_UNAVAILABLE;
+    }
+    match desk.taken.fetch_add(1, Ordering::Relaxed) {
+        0 => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,127 @@
+//! The person who answers, and whether those exist whom the skill names.
+
+use anyhow::{Context, Result, bail};
+use countersign_agent::{Kind, Ticket};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::matter;
+use super::place::Place;
+use super::plan::{Plan, variable};
+use crate::client::{Client, HubError, Location, typed};
+use crate::screen::escape;
+
+/// The token of a person; COUNTERSIGN_TOKEN is the agent's.
+const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
+/// The name of the owner that a hub makes at its first start.
+const FIRST_OWNER: &str = "owner";
+
+pub struct People {
+    /// Whom the message names.
+    pub resolvers: Vec<String>,
+    client: Client,
+    person: String,
+}
+
+#[derive(Deserialize)]
+struct Person {
+    name: String,
+    actor: String,
+    role: String,
+}
+
+pub async fn gather(plan: &Plan, place: &Place) -> Result<(People, String)> {
+    let known = match &place.owner {
+        Some(owner) => Some(typed::<Vec<Person>>(&owner.get_field(&["v1", "admin", "people"], &[], "people").await?)?),
+        None => None,
+    };
+    if let Some(known) = &known {
+        check_known(&plan.resolvers, known)?;
+    }
+    match (variable(TOKEN), &place.owner, known) {
+        (Some(token), _, _) => with_token(token, plan, place),
+        (None, Some(owner), Some(known)) => with_owner(owner, plan, &known),
+        (None, _, _) => {
+            bail!("{TOKEN} is not set: it must hold the token of a person who may answer, to answer as that person")
+        }
+    }
+}
+
+/// A skill that names nobody of this hub makes asks that no one can answer.
+fn check_known(resolvers: &[String], known: &[Person]) -> Result<()> {
+    let is_missing = |resolver: &&String| !known.iter().any(|person| person.actor == **resolver);
+    let missing: Vec<&str> = resolvers.iter().filter(is_missing).map(String::as_str).collect();
+    if !missing.is_empty() {
+        bail!("this hub does not know {}: add them with `countersign person add NAME`", missing.join(", "));
+    }
+    Ok(())
+}
+
+fn with_token(token: String, plan: &Plan, place: &Place) -> Result<(People, String)> {
+    let resolvers = match (&plan.person, plan.resolvers.is_empty()) {
+        (_, false) => plan.resolvers.clone(),
+        (Some(person), true) => vec![person.clone()],
+        (None, true) => bail!("say whom {TOKEN} stands for: --to human:NAME"),
+    };
+    let person = plan.person.clone().unwrap_or_else(|| resolvers.join(" or "));
+    let client = Client::new(Location { token, ..place.location.clone() })?;
+    let words = format!("{person}, with the token in {TOKEN}");
+    Ok((People { resolvers, client, person }, words))
+}
+
+/// The owner answers in the place of those whom the skill names, and is therefore named beside them.
+fn with_owner(owner: &Client, plan: &Plan, known: &[Person]) -> Result<(People, String)> {
+    let person = owner_among(known).context("this hub has no owner")?;
+    let mut resolvers = plan.resolvers.clone();
+    let mut words = format!("{person}, the owner of this hub");
+    if !resolvers.contains(&person) {
+        if !resolvers.is_empty() {
+            words.push_str(&format!(", is named beside {} for this test", resolvers.join(", ")));
+        }
+        resolvers.push(person.clone());
+    }
+    let client = Client::new(owner.location().clone())?;
+    Ok((People { resolvers, client, person }, words))
+}
+
+/// The same whom the hub's own `hub.json` speaks for.
+fn owner_among(people: &[Person]) -> Option<String> {
+    let owners = || people.iter().filter(|person| person.role == "owner");
+    let first = owners().find(|person| person.name == FIRST_OWNER);
+    first.or_else(|| owners().next()).map(|person| person.actor.clone())
+}
+
+impl People {
+    pub async fn resolve(&self, ticket: &Ticket, kind: Kind) -> Result<((), String)> {
+        let id = ticket.message_id.as_deref().context("the hub gave the message no id")?;
+        let reply = self.client.post(&["v1", "messages", id, "resolve"], &matter::resolution(kind)).await;
+        let reply = reply.map_err(|error| self.explain(error))?;
+        let status = reply.get("status").and_then(Value::as_str).unwrap_or_default();
+        Ok(((), format!("{} by {}", escape(status), self.person)))
+    }
+
+    fn explain(&self, error: HubError) -> anyhow::Error {
+        let forbidden = error.is_forbidden();
+        let error = anyhow::Error::from(error);
+        if forbidden { error.context(format!("the token in use is not that of {}", self.person)) } else { error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(name: &str, role: &str) -> Person {
+        Person { name: name.to_owned(), actor: format!("human:{name}"), role: role.to_owned() }
+    }
+
+    #[test]
+    fn people_whom_the_hub_does_not_know_are_named() {
+        let known = [person("ann", "resolver"), person("owner", "owner")];
+        assert!(check_known(&["human:ann".to_owned()], &known).is_ok());
+        let error = check_known(&["human:ann".to_owned(), "human:zoe".to_owned()], &known).unwrap_err().to_string();
+        assert!(error.contains("human:zoe") && !error.contains("human:ann"), "{error}");
+        assert_eq!(owner_among(&known).as_deref(), Some("human:owner"));
+        assert_eq!(owner_among(&known[..1]), None);
+    }
+}

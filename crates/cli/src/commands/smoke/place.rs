@@ -1,0 +1,159 @@
+//! The hub, and with which rights it is reached.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use countersign_agent::Hub;
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::debts::Debts;
+use super::fresh_name;
+use super::plan::{Plan, variable};
+use crate::args::Globals;
+use crate::client::{self, Client, Location, typed};
+use crate::data_dir;
+use crate::screen::escape;
+
+const LARGEST_HUB_FILE: usize = 64 * 1024;
+
+pub struct Place {
+    /// How the agent and the person reach the hub; the token in it is nobody's.
+    pub location: Location,
+    /// Only when the hub of the data directory is the one that is tested.
+    pub owner: Option<Client>,
+}
+
+pub struct Agent {
+    pub id: String,
+    pub token: String,
+    /// More than one while keys change; none when they are not known.
+    pub signing_keys: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct HubFile {
+    url: String,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Credentials {
+    token: String,
+    signing_key: String,
+}
+
+impl Place {
+    pub async fn find(plan: &Plan, globals: &Globals) -> Result<(Self, String)> {
+        let local = local_owner(globals)?;
+        let place = match (&plan.hub, local) {
+            (None, None) => bail!("no hub is running here: start one with `countersign serve`, or set COUNTERSIGN_URL"),
+            (None, Some(owner)) => Self { location: nobody(owner.location()), owner: Some(owner) },
+            (Some(hub), local) => {
+                let location = Location::named(hub, String::new(), client::Place::Environment)?;
+                let owner = match local {
+                    Some(owner) if is_same(&location.url, &owner).await => Some(owner),
+                    Some(_) | None => None,
+                };
+                Self { location, owner }
+            }
+        };
+        let version = place.hub("none")?.version().await?;
+        let right = if place.owner.is_some() { "with the owner's right" } else { "without the owner's right" };
+        let words = format!("{} speaks {} {version}; tested {right}", place.location.shown_url(), version.family);
+        Ok((place, words))
+    }
+
+    pub fn hub(&self, token: &str) -> Result<Hub> {
+        let http = self.location.http().build()?;
+        Ok(Hub::with_client(self.location.url.clone(), token.to_owned(), http).giving_up_after(super::PATIENCE))
+    }
+
+    /// The agent whose token is in the environment, else one that is made for this test and removed after it.
+    pub async fn agent(&self, plan: &Plan, debts: &mut Debts) -> Result<(Agent, String)> {
+        let name = &plan.token_env;
+        match (variable(name), &self.owner) {
+            (Some(token), _) => {
+                let id = plan.agent.clone();
+                let id = id.with_context(|| format!("{name} is set: name its agent with COUNTERSIGN_AGENT"))?;
+                let keys = variable(&plan.signing_key_env).unwrap_or_default();
+                let words = format!("{id}, with the token in {name}");
+                let signing_keys = keys.split_whitespace().map(str::to_owned).collect();
+                Ok((Agent { id, token, signing_keys }, words))
+            }
+            (None, Some(owner)) => self.add_agent(plan, owner, debts).await,
+            (None, None) => {
+                let agent = plan.agent.as_deref().unwrap_or("the agent");
+                bail!(
+                    "{name} is not set: it must hold the token of {agent}, because this hub is not the one that runs here"
+                )
+            }
+        }
+    }
+
+    async fn add_agent(&self, plan: &Plan, owner: &Client, debts: &mut Debts) -> Result<(Agent, String)> {
+        let id = fresh_name();
+        let made = owner.post(&["v1", "admin", "agents"], &json!({ "id": id })).await?;
+        debts.agent_added(owner, &id)?;
+        let made: Credentials = typed(&made)?;
+        let stands_for =
+            plan.agent.as_ref().map(|agent| format!(" for {}, because {} is not set", escape(agent), plan.token_env));
+        let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
+        Ok((Agent { id, token: made.token, signing_keys: vec![made.signing_key] }, words))
+    }
+}
+
+fn nobody(location: &Location) -> Location {
+    Location { token: String::new(), ..location.clone() }
+}
+
+/// The hub of the data directory with the owner's token, whatever the environment names: the token of `hub.json` goes
+/// to the address of `hub.json` and nowhere else.
+fn local_owner(globals: &Globals) -> Result<Option<Client>> {
+    let Ok(data) = data_dir::resolve(globals.data.as_deref()) else { return Ok(None) };
+    let Some(HubFile { url, token }) = hub_file(&data) else { return Ok(None) };
+    Client::new(Location::named(&url, token, client::Place::DataDirectory(data))?).map(Some)
+}
+
+fn hub_file(data: &Path) -> Option<HubFile> {
+    let bytes = std::fs::read(data.join("hub.json")).ok()?;
+    if bytes.len() > LARGEST_HUB_FILE { None } else { serde_json::from_slice(&bytes).ok() }
+}
+
+/// Whether an address leads to the hub of the data directory, by its own address or by its public one.
+async fn is_same(url: &Url, owner: &Client) -> bool {
+    if leads_to(url, &owner.location().url) {
+        return true;
+    }
+    let Ok(status) = owner.get(&["v1", "admin", "status"], &[]).await else { return false };
+    let public = status.get("public_url").and_then(Value::as_str).and_then(|text| Url::parse(text).ok());
+    public.is_some_and(|public| leads_to(url, &public))
+}
+
+fn leads_to(one: &Url, other: &Url) -> bool {
+    let host = |url: &Url| match url.host_str() {
+        Some("localhost" | "[::1]") => "127.0.0.1".to_owned(),
+        host => host.unwrap_or_default().to_owned(),
+    };
+    let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
+    let key = |url: &Url| (url.scheme().to_owned(), host(url), url.port_or_known_default(), path(url));
+    key(one) == key(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owners_token_stays_with_its_own_hub() {
+        let same = |one: &str, other: &str| leads_to(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
+        assert!(same("http://localhost:7422/", "http://127.0.0.1:7422"));
+        assert!(same("https://hub.example:443/base", "https://hub.example/base/"));
+        for other in
+            ["http://127.0.0.1:7423", "https://127.0.0.1:7422", "http://hub.example:7422", "http://127.0.0.1:7422/x"]
+        {
+            assert!(!same("http://127.0.0.1:7422", other), "{other}");
+        }
+    }
+}

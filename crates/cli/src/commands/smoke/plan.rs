@@ -1,0 +1,87 @@
+//! What is to be tried: what a skill says, or an ask in one of the two ways.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use countersign_agent::Kind;
+
+use crate::args::{ReturnMode, SmokeArgs};
+use crate::commands::skill::{Settings, Way, check_resolver, read_skill};
+
+pub struct Plan {
+    pub kind: Kind,
+    pub push: bool,
+    /// Nothing stands for the hub of the data directory.
+    pub hub: Option<String>,
+    pub agent: Option<String>,
+    pub resolvers: Vec<String>,
+    pub token_env: String,
+    pub signing_key_env: String,
+    pub seal_key_env: String,
+    /// Whom the person's token in the environment stands for.
+    pub person: Option<String>,
+    pub listen: Option<SocketAddr>,
+    pub callback: Option<String>,
+}
+
+impl Plan {
+    pub fn read(args: SmokeArgs) -> Result<Self> {
+        let named = args.to.or_else(|| variable("COUNTERSIGN_TO")).map(|to| check_resolver(&to)).transpose();
+        let named = named.context("--to")?;
+        let mut plan = match (&args.skill, args.mode) {
+            (Some(skill), _) => Self::of_skill(read_skill(skill)?),
+            (None, Some(mode)) => Self::of_mode(mode == ReturnMode::Push),
+            (None, None) => bail!("name what to test: --skill DIR or --mode push|pull"),
+        };
+        if !plan.push && args.listen.is_some() {
+            bail!("--listen is for push, and this comes by pull: leave it out");
+        }
+        if let Some(person) = &named
+            && !plan.resolvers.is_empty()
+            && !plan.resolvers.contains(person)
+        {
+            bail!("--to {person} is not among those who may answer by the skill: {}", plan.resolvers.join(", "));
+        }
+        plan.person = named;
+        plan.listen = args.listen;
+        plan.callback = args.callback;
+        Ok(plan)
+    }
+
+    fn of_skill(skill: Settings) -> Self {
+        Self {
+            kind: skill.kind,
+            push: matches!(skill.way, Some(Way::Push { .. })),
+            hub: Some(skill.hub),
+            agent: Some(skill.agent),
+            resolvers: skill.resolvers,
+            token_env: skill.token_env,
+            signing_key_env: skill.signing_key_env,
+            seal_key_env: skill.seal_key_env,
+            person: None,
+            listen: None,
+            callback: None,
+        }
+    }
+
+    fn of_mode(push: bool) -> Self {
+        Self {
+            kind: Kind::Ask,
+            push,
+            hub: variable("COUNTERSIGN_URL"),
+            agent: variable("COUNTERSIGN_AGENT"),
+            resolvers: Vec::new(),
+            token_env: "COUNTERSIGN_TOKEN".to_owned(),
+            signing_key_env: "COUNTERSIGN_SIGNING_KEY".to_owned(),
+            seal_key_env: "COUNTERSIGN_SEAL_KEY".to_owned(),
+            person: None,
+            listen: None,
+            callback: None,
+        }
+    }
+}
+
+/// A variable of the environment; an empty one is none.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

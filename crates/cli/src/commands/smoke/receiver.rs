@@ -1,0 +1,140 @@
+//! The receiving side, in the order every receiver keeps: verify, see the jti, reserve, act, finish.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+
+use anyhow::{Context, Result, bail};
+use countersign_agent::{Begin, Refusal, Resolved, Ticket, Verified, Verifier};
+use serde_json::Value;
+
+use super::listener::Delivery;
+use super::matter::is_expected;
+use super::trial::{Trial, changed};
+use crate::commands::agent_side::now;
+use crate::screen::escape;
+
+pub struct Receiver<'a> {
+    trial: &'a Trial,
+    /// Nothing when the outcome comes by pull, where the connection is the proof.
+    verifier: Option<Verifier>,
+}
+
+impl<'a> Receiver<'a> {
+    pub fn new(trial: &'a Trial, ticket: &Ticket, hub_keys: &[Vec<u8>]) -> Self {
+        let verifier = trial.callback_url.as_ref().map(|url| {
+            let verifier = Verifier::new(url).expecting(ticket.message_id.as_deref().unwrap_or_default());
+            let verifier = trial.signing_keys.iter().fold(verifier, |verifier, key| verifier.hmac_key(key));
+            hub_keys.iter().fold(verifier, |verifier, key| verifier.ed25519_key(key))
+        });
+        Self { trial, verifier }
+    }
+
+    pub fn first(&self, delivery: &Delivery) -> Result<(Resolved, String)> {
+        let verified = self.verify(delivery, &delivery.body)?;
+        if !verified.answer_signed {
+            bail!("the signature does not cover the answer: the hub must speak 0.3 or later");
+        }
+        if !self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
+            bail!("its jti was seen before, although it is the first");
+        }
+        let resolved = verified.resolved;
+        let words = self.acts_on(&resolved)?;
+        Ok((resolved, format!("the signature is good; {words}")))
+    }
+
+    /// A changed answer, a changed state, and the right answer at another address.
+    pub fn refuses_changes(&self, delivery: &Delivery) -> Result<String> {
+        let body: Value = serde_json::from_slice(&delivery.body).context("the body is not JSON")?;
+        for (pointer, change) in CHANGES {
+            let mut copy = body.clone();
+            let Some(place) = copy.pointer_mut(pointer) else { continue };
+            *place = change(place);
+            let refusal = self.verify(delivery, copy.to_string().as_bytes()).err();
+            if refusal != Some(Refusal::WrongSignature) {
+                bail!("a copy with a changed {pointer} was not refused for its signature");
+            }
+        }
+        let elsewhere =
+            self.trial.signing_keys.iter().fold(Verifier::new("https://elsewhere.example/"), Verifier::hmac_key);
+        if elsewhere.verify(&delivery.headers, &delivery.body, now()).is_ok() {
+            bail!("it was believed at another address");
+        }
+        Ok("refused, whether answer, actor, comment, state or address is changed".to_owned())
+    }
+
+    /// The very same request, as somebody on the way could send it.
+    pub fn ignores_replay(&self, delivery: &Delivery) -> Result<String> {
+        let verified = self.verify(delivery, &delivery.body)?;
+        if self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
+            bail!("its jti was not remembered");
+        }
+        Ok("its jti was seen: nothing is done".to_owned())
+    }
+
+    /// The hub's next attempt: a fresh signature over the same outcome.
+    pub fn ignores_duplicate(&self, delivery: &Delivery) -> Result<String> {
+        let verified = self.verify(delivery, &delivery.body)?;
+        if !self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
+            bail!("the second attempt has the jti of the first");
+        }
+        self.ignores_pull(&verified.resolved)
+    }
+
+    pub fn ignores_pull(&self, resolved: &Resolved) -> Result<String> {
+        if self.act(resolved)? {
+            bail!("the same outcome was acted on twice");
+        }
+        Ok("the same outcome again: nothing is done".to_owned())
+    }
+
+    pub fn acts_on(&self, resolved: &Resolved) -> Result<String> {
+        if !is_expected(&resolved.outcome) {
+            bail!("the outcome is not what the person decided");
+        }
+        if !self.act(resolved)? {
+            bail!("it was acted on before");
+        }
+        Ok(format!("acted on {}", escape(&resolved.resolution_id)))
+    }
+
+    /// Whether it acted. The act is a line in a file, which can be counted.
+    fn act(&self, resolved: &Resolved) -> Result<bool> {
+        let (message_id, resolution_id) = resolved.act_key();
+        match self.trial.journal.begin(message_id, resolution_id)? {
+            Begin::Go(reservation) => {
+                let mut acts = OpenOptions::new().create(true).append(true).open(&self.trial.acts)?;
+                writeln!(acts, "{resolution_id}")?;
+                self.trial.journal.finish(reservation, true)?;
+                Ok(true)
+            }
+            Begin::AlreadyDone { .. } => Ok(false),
+            Begin::Interrupted | Begin::UnderWay | Begin::Other => {
+                bail!("the journal holds another act on this message")
+            }
+        }
+    }
+
+    pub fn acted_once(&self) -> Result<String> {
+        let acts = match fs::read_to_string(&self.trial.acts) {
+            Ok(acts) => acts.lines().count(),
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            Err(error) => return Err(error.into()),
+        };
+        if acts == 1 { Ok("exactly once".to_owned()) } else { bail!("{acts} times instead of once") }
+    }
+
+    fn verify(&self, delivery: &Delivery, body: &[u8]) -> Result<Verified, Refusal> {
+        let verifier = self.verifier.as_ref().ok_or(Refusal::NoSignature)?;
+        verifier.verify(&delivery.headers, body, now())
+    }
+}
+
+type Change = fn(&Value) -> Value;
+
+const CHANGES: [(&str, Change); 5] = [
+    ("/response/value", |_| "no".into()),
+    ("/response/actor", |_| "human:somebody-else".into()),
+    ("/response/comment", |_| "changed on the way".into()),
+    ("/response/checklist/0/done", |_| false.into()),
+    ("/state/sealed", |token| changed(token.as_str().unwrap_or_default()).into()),
+];

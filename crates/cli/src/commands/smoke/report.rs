@@ -1,0 +1,91 @@
+//! What was tried, in order, and how it went.
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::screen;
+
+#[derive(Default)]
+pub struct Report {
+    steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    step: &'static str,
+    ok: bool,
+    message: String,
+}
+
+impl Report {
+    /// Writes down a step; nothing comes back from one that failed.
+    pub fn note<T>(&mut self, step: &'static str, result: Result<(T, String)>) -> Option<T> {
+        match result {
+            Ok((value, message)) => {
+                self.steps.push(Step { step, ok: true, message });
+                Some(value)
+            }
+            Err(error) => {
+                self.steps.push(Step { step, ok: false, message: format!("{error:#}") });
+                None
+            }
+        }
+    }
+
+    /// A step that nothing else depends on. Without words there was nothing to do.
+    pub fn check(&mut self, step: &'static str, result: Result<String>) {
+        if !matches!(&result, Ok(words) if words.is_empty()) {
+            self.note(step, result.map(|words| ((), words)));
+        }
+    }
+
+    pub fn passed(&self) -> bool {
+        self.failed() == 0
+    }
+
+    fn failed(&self) -> usize {
+        self.steps.iter().filter(|step| !step.ok).count()
+    }
+
+    pub fn render(&self, json: bool) -> String {
+        if json {
+            return screen::json(&json!({ "ok": self.passed(), "steps": self.steps }));
+        }
+        let line = |step: &Step| {
+            let mark = if step.ok { "ok" } else { "FAILED" };
+            format!("{mark:<6}  {:<15}  {}\n", step.step, screen::escape(&step.message))
+        };
+        let lines: String = self.steps.iter().map(line).collect();
+        format!("{lines}\n{}\n", self.verdict())
+    }
+
+    fn verdict(&self) -> String {
+        match (self.failed(), self.steps.len()) {
+            (0, all) => format!("passed: all {all} steps"),
+            (failed, all) => format!("FAILED: {failed} of {all} steps"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn one_failed_step_fails_the_whole() {
+        let mut report = Report::default();
+        assert_eq!(report.note("hub", Ok((7, "it answers".to_owned()))), Some(7));
+        report.check("nothing", Ok(String::new()));
+        assert!(report.passed());
+        assert_eq!(report.render(false), "ok      hub              it answers\n\npassed: all 1 steps\n");
+        assert_eq!(report.note::<()>("push", Err(anyhow!("late\u{1b}"))), None);
+        assert!(!report.passed());
+        let text = report.render(false);
+        assert!(text.contains("FAILED  push             late\\") && text.ends_with("FAILED: 1 of 2 steps\n"), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&report.render(true)).unwrap();
+        assert_eq!((json["ok"].as_bool(), json["steps"][1]["step"].as_str()), (Some(false), Some("push")));
+    }
+}

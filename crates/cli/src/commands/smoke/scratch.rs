@@ -1,0 +1,31 @@
+//! A private directory for the time of the test.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::fresh_name;
+
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Made anew: a directory that somebody else put there is not used.
+    pub fn new() -> Result<(Self, String)> {
+        let path = std::env::temp_dir().join(format!("countersign-{}", fresh_name()));
+        DirBuilder::new().mode(0o700).create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+        let words = format!("kept in {} for the time of the test", path.display());
+        Ok((Self(path), words))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

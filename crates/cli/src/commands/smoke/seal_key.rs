@@ -1,0 +1,70 @@
+//! The key that the state is sealed with: the app's own, or one that is made for the test.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use countersign_agent::{Identity, SealKey};
+
+use super::plan::variable;
+use super::scratch::Scratch;
+
+/// Where a fresh process finds it. The key itself is never an argument.
+pub enum KeySource {
+    Variable(String),
+    File(PathBuf),
+}
+
+impl KeySource {
+    pub fn of(name: &str, scratch: &Scratch) -> Result<Self> {
+        match variable(name) {
+            Some(_) => Ok(Self::Variable(name.to_owned())),
+            None => Self::passing(scratch),
+        }
+    }
+
+    /// One that is gone with the test.
+    pub fn passing(scratch: &Scratch) -> Result<Self> {
+        let path = scratch.path("seal.key");
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(passing_key().as_bytes())?;
+        Ok(Self::File(path))
+    }
+
+    pub fn key(&self) -> Result<SealKey> {
+        Ok(match self {
+            Self::Variable(name) => SealKey::from_env(name)?,
+            Self::File(path) => SealKey::from_file(path)?,
+        })
+    }
+
+    pub fn flags(&self) -> [OsString; 2] {
+        match self {
+            Self::Variable(name) => ["--key-env".into(), name.into()],
+            Self::File(path) => ["--key-file".into(), path.into()],
+        }
+    }
+}
+
+/// 64 hex digits from two random ids: good enough for a state that holds nothing and lives for seconds.
+fn passing_key() -> String {
+    let id = || Identity::new("smoke").run_id.replace('-', "");
+    id() + &id()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passing_key_is_a_key_and_another_one_each_time() {
+        let (scratch, _) = Scratch::new().unwrap();
+        let source = KeySource::of("COUNTERSIGN_NOT_SET_ANYWHERE", &scratch).unwrap();
+        source.key().unwrap();
+        assert_eq!(source.flags()[0], "--key-file");
+        assert_ne!(passing_key(), passing_key());
+    }
+}

@@ -1,0 +1,88 @@
+//! The work behind an answer, made visible: a command that leaves a line for every time it ran.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Hub, eventually};
+
+/// Writes what it gets on standard input, and its environment, as one line each.
+const NOTE: &str = r#"cat >> "$0"; echo >> "$0"
+echo "$COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION $COUNTERSIGN_RESOLUTION_ID" >> "$0.env""#;
+/// As `NOTE`, but first it says who it is and stands still at a gate of its own, unless all gates are open. The shell
+/// itself waits there, so that killing the shell leaves nothing behind.
+const GATED: &str = r#"gate="$0.gate.$$"; mkfifo "$gate"; echo $$ >> "$0.begun"
+[ -e "$0.open" ] || read -r go < "$gate"
+cat >> "$0"; echo >> "$0""#;
+
+pub struct Acts(PathBuf);
+
+impl Acts {
+    pub fn new(hub: &Hub) -> Self {
+        Self(hub.scratch().path("acts"))
+    }
+
+    fn beside(&self, end: &str) -> PathBuf {
+        PathBuf::from(format!("{}{end}", self.0.display()))
+    }
+
+    /// The words after `--exec`.
+    pub fn command(&self) -> Vec<String> {
+        ["sh", "-c", NOTE].into_iter().map(str::to_owned).chain([self.0.display().to_string()]).collect()
+    }
+
+    /// A command that stops in the middle until its gate opens.
+    pub fn gated(&self) -> Vec<String> {
+        ["sh", "-c", GATED].into_iter().map(str::to_owned).chain([self.0.display().to_string()]).collect()
+    }
+
+    /// Waits until `count` gated commands have begun, and returns their process ids.
+    pub async fn begun(&self, count: usize) -> Vec<String> {
+        let path = self.beside(".begun");
+        eventually("the command has begun", async || {
+            let lines = lines(&path);
+            (lines.len() >= count).then_some(lines)
+        })
+        .await
+    }
+
+    /// Lets the command with this process id pass. Waits for it to arrive at its gate.
+    pub fn open_gate(&self, pid: &str) {
+        std::fs::write(self.beside(&format!(".gate.{pid}")), "go\n").expect("open the gate");
+    }
+
+    /// From now on nobody has to wait.
+    pub fn leave_gates_open(&self) {
+        std::fs::write(self.beside(".open"), "").expect("leave the gates open");
+    }
+
+    /// What the commands got, one entry for each that came to its end.
+    pub fn done(&self) -> Vec<Value> {
+        let parse = |line: &String| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        lines(&self.0).iter().map(parse).collect()
+    }
+
+    pub fn environments(&self) -> Vec<String> {
+        lines(&self.beside(".env"))
+    }
+
+    /// Message ids of the acts, in order.
+    pub fn ids(&self) -> Vec<String> {
+        self.done().iter().map(|act| act["id"].as_str().expect("an id").to_owned()).collect()
+    }
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+pub fn kill_9(pid: &str) {
+    let killed = std::process::Command::new("kill").args(["-9", pid]).status();
+    assert!(killed.is_ok_and(|status| status.success()), "kill {pid}");
+}
+
+/// `words` with the command to run at the end.
+pub fn exec<'a>(words: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
+    words.iter().copied().chain(["--exec"]).chain(command.iter().map(String::as_str)).collect()
+}

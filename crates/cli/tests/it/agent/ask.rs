@@ -1,0 +1,126 @@
+//! A script asks, waits, and branches on the exit code.
+
+use serde_json::json;
+
+use super::{asked, message_id, messages, stage};
+
+const CONFIRM: &[&str] = &["ask", "Ship to production?", "--confirm"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn yes_and_no_are_told_apart_by_the_exit_code() {
+    let (hub, _bot, terminal) = stage().await;
+    for (value, code) in [("approve", 0), ("deny", 10)] {
+        let (process, id) = asked(&terminal, CONFIRM).await;
+        hub.owner.answer(&id, value).await.expect(200);
+        let ran = process.finish();
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, format!("{value}\n").as_str()), "{ran:?}");
+        assert!(ran.stderr.contains("human:owner"), "it says who is asked: {ran:?}");
+        assert!(ran.stderr.contains(&format!("countersign wait {id}")), "it says how to come back: {ran:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declined_ask_has_a_code_of_its_own_and_no_value() {
+    let (hub, _bot, terminal) = stage().await;
+    let (process, id) = asked(&terminal, CONFIRM).await;
+    hub.owner.resolve(&id, json!({"resolution": "declined", "comment": "not mine to say"})).await.expect(200);
+    let ran = process.finish();
+    assert_eq!((ran.code, ran.stdout.as_str()), (11, ""), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_ask_never_looks_like_an_answer() {
+    let (_hub, _bot, terminal) = stage().await;
+    let bare = ["--expires", "2s"];
+    let with_default = ["--expires", "2s", "--default", "approve"];
+    for (words, value) in [(&bare[..], json!(null)), (&with_default[..], json!("approve"))] {
+        let ran = terminal.run(&[CONFIRM, words, &["--json"]].concat());
+        assert_eq!(ran.code, 12, "{ran:?}");
+        let said: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+        assert_eq!(said["resolution"], "expired", "{said}");
+        assert_eq!(said["value"], value, "{said}");
+        assert_eq!(said["defaulted"].as_bool().unwrap_or(false), !value.is_null(), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_ask_ends_the_one_who_waits() {
+    let (hub, bot, terminal) = stage().await;
+    let (process, id) = asked(&terminal, CONFIRM).await;
+    terminal.run(&["cancel", &id]).ok();
+    let ran = process.finish();
+    assert_eq!((ran.code, ran.stdout.as_str()), (13, ""), "{ran:?}");
+    assert_eq!(bot.pull(&id).await["status"], "cancelled");
+    hub.owner.answer(&id, "approve").await.refused_as_terminal(&id, "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_that_comes_too_late_tells_the_real_outcome() {
+    let (hub, _bot, terminal) = stage().await;
+    let id = message_id(&terminal.run(&[CONFIRM, &["--detach"]].concat()).ok());
+    hub.owner.answer(&id, "deny").await.expect(200);
+    let ran = terminal.run(&["cancel", &id, "--json"]);
+    assert_eq!(ran.code, 1, "nothing was cancelled: {ran:?}");
+    assert!(ran.stdout.contains("deny") && ran.stderr.contains("human:owner"), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timeout_ends_the_waiting_and_not_the_ask() {
+    let (hub, bot, terminal) = stage().await;
+    let ran = terminal.run(&[CONFIRM, &["--timeout", "1s", "--key", "ship-17"]].concat());
+    assert_eq!((ran.code, ran.stdout.as_str()), (14, ""), "{ran:?}");
+    let id = message_id(&ran.stderr);
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    assert_eq!(terminal.run(&["wait", &id, "--timeout", "1s"]).code, 14);
+
+    let waiting = terminal.start(&["wait", &id]);
+    hub.owner.answer(&id, "approve").await.expect(200);
+    assert_eq!(waiting.finish().ok(), "approve\n");
+    assert_eq!(terminal.run(&["wait", "ship-17"]).ok(), "approve\n", "the key will do as well");
+    assert_eq!(messages(&bot).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_wait_leaves_the_ask_open() {
+    let (hub, bot, terminal) = stage().await;
+    let (mut process, id) = asked(&terminal, CONFIRM).await;
+    process.signal("INT");
+    assert!(!process.join().success());
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    hub.owner.answer(&id, "deny").await.expect(200);
+    assert_eq!(terminal.run(&["wait", &id]).code, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn machines_get_one_object() {
+    let (hub, _bot, terminal) = stage().await;
+    let (process, id) = asked(&terminal, &[CONFIRM, &["--json", "--key", "ship-18"]].concat()).await;
+    let body = json!({"resolution": "answered", "value": "approve", "comment": "go ahead"});
+    let resolution_id = hub.owner.resolve(&id, body).await.expect(200)["resolution_id"].clone();
+    let said = process.finish().json();
+    for (name, value) in [
+        ("id", json!(id)),
+        ("idempotency_key", json!("ship-18")),
+        ("status", json!("answered")),
+        ("resolution", json!("answered")),
+        ("value", json!("approve")),
+        ("actor", json!("human:owner")),
+        ("comment", json!("go ahead")),
+        ("resolution_id", resolution_id),
+    ] {
+        assert_eq!(said[name], value, "{name} of {said}");
+    }
+    assert!(said["resolved_at"].is_string(), "{said}");
+    let fields = said.as_object().expect("an object");
+    assert!(fields.values().all(|value| !value.is_null()), "no field says nothing: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_of_the_hub_does_not_disturb_who_waits() {
+    let (mut hub, _bot, terminal) = stage().await;
+    let (process, id) = asked(&terminal, CONFIRM).await;
+    hub.kill();
+    hub.restart().await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    assert_eq!(process.finish().ok(), "approve\n");
+}

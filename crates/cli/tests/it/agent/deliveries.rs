@@ -1,0 +1,151 @@
+//! A push comes at least once, in any order, and from the past. The work behind it is done once.
+
+use reqwest::Method;
+use tokio::task::JoinSet;
+
+use super::act::{Acts, exec};
+use super::receive::address;
+use super::stage;
+use crate::harness::*;
+
+/// Real pushes of several answers, each in several copies with signatures of their own, and a receiver to bring them to.
+struct Post {
+    hub: Hub,
+    terminal: Terminal,
+    url: String,
+    acts: Acts,
+    signing_key: String,
+    /// By message, the copies in the order they were sent.
+    pushes: Vec<(String, Vec<Push>)>,
+}
+
+const COPIES: usize = 3;
+
+impl Post {
+    async fn collect(messages: usize) -> Self {
+        let (hub, bot, terminal) = stage().await;
+        let terminal = terminal.env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key);
+        let mailbox = Receiver::start().await;
+        hub.approve(&bot, &mailbox.host()).await;
+        let mut pushes = vec![];
+        for nth in 0..messages {
+            mailbox.script("/resume", &[Act::Status(500), Act::Status(503), Act::Status(200)]);
+            let id = bot.accepted(&push_to(ask(&bot.id), &mailbox.url("/resume"))).await;
+            hub.owner.answer(&id, "approve").await.expect(200);
+            hub.delivery(&id, "delivered").await;
+            let all = mailbox.at("/resume", COPIES * (nth + 1)).await;
+            pushes.push((id, all[COPIES * nth..].to_vec()));
+        }
+        let acts = Acts::new(&hub);
+        Self { hub, terminal, url: mailbox.url("/resume"), acts, signing_key: bot.signing_key, pushes }
+    }
+
+    async fn receiver(&self) -> (Process, Api) {
+        let words = ["receive", "--listen", "127.0.0.1:0", "--url", &self.url, "--path", "/resume"];
+        let process = self.terminal.start(&exec(&words, &self.acts.command()));
+        let api = Api::anonymous(&address(&process).await);
+        (process, api)
+    }
+
+    fn copy(&self, message: usize, nth: usize) -> &Push {
+        &self.pushes[message].1[nth]
+    }
+}
+
+async fn bring(api: &Api, push: &Push) -> u16 {
+    let mut request = api.request(Method::POST, "/resume").body(push.body.clone());
+    for (name, value) in &push.headers {
+        if !["host", "content-length", "connection"].contains(&name.as_str()) {
+            request = request.header(name, value);
+        }
+    }
+    Api::send(request).await.status
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duplicates_and_disorder_act_once() {
+    let post = Post::collect(3).await;
+    let (mut receiver, api) = post.receiver().await;
+    for (message, nth) in [(2, 1), (0, 2), (2, 0), (0, 2), (1, 0), (2, 1), (0, 0), (1, 0), (1, 2)] {
+        assert_eq!(bring(&api, post.copy(message, nth)).await, 200, "copy {nth} of message {message}");
+    }
+    let expected = [2, 0, 1].map(|message: usize| post.pushes[message].0.clone());
+    assert_eq!(post.acts.ids(), expected);
+
+    receiver.kill();
+    let (_receiver, api) = post.receiver().await;
+    for (message, nth) in [(0, 1), (1, 1), (2, 2), (0, 2), (1, 0), (2, 1)] {
+        assert_eq!(bring(&api, post.copy(message, nth)).await, 200, "after kill -9, copy {nth} of message {message}");
+    }
+    assert_eq!(post.acts.ids(), expected, "what was done is known after kill -9");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_push_many_times_at_once_acts_once() {
+    let post = Post::collect(2).await;
+    let (_receiver, api) = post.receiver().await;
+    let mut senders = JoinSet::new();
+    for nth in 0..24 {
+        let (api, push) = (api.clone(), post.copy(nth % 2, nth % COPIES).clone());
+        senders.spawn(async move { bring(&api, &push).await });
+    }
+    let statuses = within("all replies", senders.join_all()).await;
+    assert!(statuses.contains(&200), "{statuses:?}");
+    for message in 0..2 {
+        assert_eq!(bring(&api, post.copy(message, 0)).await, 200);
+    }
+    let (mut done, mut ids) = (post.acts.ids(), post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>());
+    done.sort();
+    ids.sort();
+    assert_eq!(done, ids);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_receivers_on_one_journal_act_once() {
+    let post = Post::collect(1).await;
+    let (_one, first) = post.receiver().await;
+    let (_two, second) = post.receiver().await;
+    let mut senders = JoinSet::new();
+    for nth in 0..12 {
+        let (api, push) = (if nth % 2 == 0 { &first } else { &second }.clone(), post.copy(0, nth % COPIES).clone());
+        senders.spawn(async move { bring(&api, &push).await });
+    }
+    within("all replies", senders.join_all()).await;
+    assert_eq!(bring(&second, post.copy(0, 1)).await, 200);
+    assert_eq!(post.acts.ids(), [post.pushes[0].0.clone()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_changed_on_the_way_is_refused_and_nothing_runs() {
+    let post = Post::collect(1).await;
+    let (receiver, api) = post.receiver().await;
+    let sound = post.copy(0, 0);
+    let mut changed = sound.clone();
+    changed.body = sound.text().replace("\"approve\"", "\"deny\"").into_bytes();
+    assert_ne!(changed.body, sound.body);
+    assert_eq!(bring(&api, &changed).await, 401);
+    assert!(receiver.stderr_with("signature").await.contains("refused"), "{}", receiver.output());
+    assert_eq!(post.acts.done().len(), 0);
+    assert_eq!(bring(&api, sound).await, 200, "a forgery does not use up the real one");
+    assert_eq!(post.acts.ids(), [post.pushes[0].0.clone()]);
+    assert_eq!(post.hub.owner.get("/health").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_from_another_time_is_refused_and_nothing_runs() {
+    let post = Post::collect(1).await;
+    let (_receiver, api) = post.receiver().await;
+    let at = |seconds: i64| {
+        let mut push = post.copy(0, 0).clone();
+        let t = jiff::Timestamp::now().as_second() + seconds;
+        let header = sign(&push, &post.url, t, &format!("jti_{seconds}"), &post.signing_key);
+        push.headers.insert("a2h-signature".to_owned(), header);
+        push
+    };
+    for seconds in [-125, 130, -86_400] {
+        assert_eq!(bring(&api, &at(seconds)).await, 401, "{seconds} s");
+    }
+    assert_eq!(post.acts.done().len(), 0);
+    assert_eq!(bring(&api, &at(-100)).await, 200);
+    assert_eq!(post.acts.done().len(), 1);
+}

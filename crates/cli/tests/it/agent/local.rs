@@ -1,0 +1,70 @@
+//! On the hub's own machine nothing has to be set up before the first question.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::{asked, message_id, open_items};
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_ask_needs_no_set_up() {
+    let hub = Hub::start().await;
+    let terminal = Terminal::beside(&hub);
+    for value in ["yes", "no"] {
+        let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm"]).await;
+        hub.cli(&["answer", &id, value]).ok();
+        let code = process.finish().code;
+        assert_eq!(code, if value == "yes" { 0 } else { 10 });
+    }
+    let listed = hub.cli(&["agent", "list", "--json"]).json();
+    let of_cli = listed.as_array().expect("agents").iter().find(|agent| agent["agent_id"] == "cli").expect("cli");
+    assert_eq!(of_cli["tokens"], 1, "the second ask used the token of the first: {listed}");
+    for file in [hub.data().join("agents/cli.json"), hub.data().join("agent/journal.db")] {
+        let mode = std::fs::metadata(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert_eq!(mode.permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_others_use_is_not_taken_over() {
+    let hub = Hub::start().await;
+    hub.agent("deployer").await;
+    let said = Terminal::beside(&hub).run(&["ask", "Ship?", "--confirm", "--agent", "deployer"]).fails(1);
+    assert!(said.contains("countersign agent rotate deployer") && said.contains("COUNTERSIGN_TOKEN"), "{said}");
+    assert_eq!(open_items(&hub).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_whose_name_is_no_file_name_works_too() {
+    let hub = Hub::start().await;
+    let terminal = Terminal::beside(&hub);
+    for id in ["acme/deployer", "../escape"] {
+        let said = terminal.run(&["ask", "Ship?", "--confirm", "--detach", "--agent", id]).ok();
+        hub.cli(&["answer", &message_id(&said), "yes"]).ok();
+    }
+    assert!(!hub.data().join("escape.json").exists() && !hub.scratch().path("escape.json").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_owner_who_is_asked_is_the_one_there_is() {
+    let mut hub = Hub::start().await;
+    hub.cli(&["person", "add", "boss", "--role", "owner"]).ok();
+    hub.cli(&["person", "remove", "owner"]).ok();
+    hub.interrupt();
+    hub.restart().await;
+    let (process, id) = asked(&Terminal::beside(&hub), &["ask", "Ship?", "--confirm"]).await;
+    hub.cli(&["answer", &id, "yes"]).ok();
+    let ran = process.finish();
+    assert!(ran.code == 0 && ran.stderr.contains("human:boss"), "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rotated_agent_goes_on() {
+    let hub = Hub::start().await;
+    let terminal = Terminal::beside(&hub);
+    let ask = ["ask", "Ship?", "--confirm", "--detach"];
+    terminal.run(&ask).ok();
+    hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
+    let ran = terminal.run(&ask);
+    let told = ran.stderr.contains("agents/cli.json");
+    assert!(ran.code == 0 || told, "it works, or it says which token is too old: {ran:?}");
+}

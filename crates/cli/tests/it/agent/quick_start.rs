@@ -1,0 +1,51 @@
+use std::time::SystemTime;
+
+use countersign_agent::{Answer, Ask, Begin, Error, Hub, Identity, Journal, Outcome, Progress, Timestamp, Until};
+
+/// Asks whether to ship `version` and ships after a yes, once, however often this is called and interrupted.
+pub async fn ask_and_ship(
+    hub: &Hub,
+    journal: &Journal,
+    version: &str,
+    ship: impl AsyncFnOnce() -> bool,
+) -> Result<bool, Error> {
+    let key = format!("ship-{version}");
+    // Asked before, perhaps by a process that is gone? Then its bytes are sent again as they were.
+    let ticket = match journal.ticket(&key)? {
+        Some(ticket) => hub.resend(journal, &ticket).await?,
+        None => {
+            let ask = Ask::confirm(format!("Ship {version} to production?"))
+                .to(["human:owner"])
+                .body("All checks are green.")
+                .key(key);
+            let draft = ask.draft(&Identity::new("acme/deployer"), hub.version().await?, now())?;
+            hub.submit(journal, &draft).await?
+        }
+    };
+    let Progress::Ended(resolved) = hub.wait(&ticket, Until::Ended).await? else { return Ok(false) };
+    let yes = match &resolved.outcome {
+        Outcome::Answered { value: Answer::Choice(choice), .. } => choice == "approve",
+        Outcome::Answered { value: Answer::Form(_), .. } => false,
+        // A default is what was declared beforehand, and not what a person decided.
+        Outcome::Expired { default: _ } => false,
+        Outcome::Declined | Outcome::Cancelled | Outcome::Completed { .. } | Outcome::Dismissed { .. } => false,
+    };
+    if !yes {
+        return Ok(false);
+    }
+    match journal.begin(&resolved.message_id, &resolved.resolution_id)? {
+        Begin::Go(reservation) => {
+            let shipped = ship().await;
+            journal.finish(reservation, shipped)?;
+            Ok(shipped)
+        }
+        Begin::AlreadyDone { ok } => Ok(ok),
+        // Somebody is at it, or died at it: not ours to repeat. `countersign journal` shows it.
+        Begin::UnderWay | Begin::Interrupted | Begin::Other => Ok(false),
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(since.as_millis() as i64)
+}

@@ -1,0 +1,68 @@
+//! Keys change while answers are on their way. None of them gets lost, whichever side changes first.
+
+use super::message_id;
+use super::receive::Counter;
+use crate::harness::*;
+
+fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
+    let words = ["agent", "rotate", "acme/deployer", "--overlap-seconds", overlap_seconds, "--json"];
+    let made = hub.cli(&words).json();
+    let text = |name: &str| made[name].as_str().expect("a text").to_owned();
+    (text("token"), text("signing_key"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_lost_while_keys_are_rotated() {
+    let counter = Counter::open().await;
+    let Counter { hub, bot, terminal, acts, .. } = &counter;
+    let (command, url) = (acts.command(), counter.url());
+    let ask = ["ask", "Ship?", "--confirm", "--detach", "--callback", &url];
+    let settled = async |id: &str| {
+        hub.owner.answer(id, "approve").await.expect(200);
+        hub.delivery(id, "delivered").await;
+    };
+    let with_keys = |keys: &str| terminal.clone().env("COUNTERSIGN_SIGNING_KEY", keys);
+
+    // Asked before the rotation, answered after it, to a receiver that knows the old key only.
+    let first = message_id(&terminal.run(&ask).ok());
+    let receiver = counter.receive(&command).await;
+    let (token, new_key) = rotated(hub, "3600");
+    settled(&first).await;
+
+    // The old token still asks. The receiver gets both keys.
+    let second = message_id(&terminal.run(&ask).ok());
+    drop(receiver);
+    let both = format!("{} {new_key}", bot.signing_key);
+    let receiver = counter.receive_at(&with_keys(&both), &url, &command).await;
+    settled(&second).await;
+
+    // The agent has moved to its new token, and the receiver to the new key alone.
+    let terminal = terminal.clone().env("COUNTERSIGN_TOKEN", &token);
+    let third = message_id(&terminal.run(&ask).ok());
+    drop(receiver);
+    let receiver = counter.receive_at(&with_keys(&new_key), &url, &command).await;
+    settled(&third).await;
+
+    // The next rotation leaves the old key behind at once: a receiver that was given both before loses nothing.
+    let fourth = message_id(&terminal.run(&ask).ok());
+    drop(receiver);
+    let (token, newest_key) = rotated(hub, "0");
+    let both = format!("{new_key}\n{newest_key}");
+    let _receiver = counter.receive_at(&with_keys(&both), &url, &command).await;
+    settled(&fourth).await;
+    let terminal = terminal.env("COUNTERSIGN_TOKEN", &token);
+    assert_eq!(terminal.run(&["wait", &fourth]).ok(), "approve\n");
+    assert_eq!(acts.ids(), [first, second, third, fourth]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_no_longer_valid_is_refused() {
+    let counter = Counter::open().await;
+    let id = counter.asked().await;
+    rotated(&counter.hub, "0");
+    let receiver = counter.receive(&counter.acts.command()).await;
+    counter.hub.owner.answer(&id, "approve").await.expect(200);
+    counter.hub.delivery(&id, "failed").await;
+    receiver.stderr_with("signature").await;
+    assert_eq!(counter.acts.done().len(), 0);
+}

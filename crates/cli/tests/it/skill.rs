@@ -1,0 +1,120 @@
+//! A skill that was built is one that works: what it says is tried against a real hub.
+
+use serde_json::Value;
+
+use crate::harness::*;
+
+fn build(hub: &Hub, words: &str) -> Ran {
+    let out = hub.scratch().path("out").display().to_string();
+    let mut args = vec!["skill", "build"];
+    args.extend(words.split_whitespace());
+    args.extend(["--app", "acme", "--hub", &hub.url, "--agent", "acme/bot", "--out", &out]);
+    hub.cli(&args)
+}
+
+fn smoke(terminal: &Terminal, args: &[&str]) -> (i32, Value) {
+    let ran = terminal.run(&[&["smoke", "--json"], args].concat());
+    (ran.code, serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+}
+
+fn failed_step(report: &Value) -> &Value {
+    let failed = |step: &&Value| step["ok"] == false;
+    report["steps"].as_array().and_then(|steps| steps.iter().find(failed)).expect("a failed step")
+}
+
+/// The test takes back what it made.
+async fn nothing_is_left(hub: &Hub) {
+    let agents = hub.cli(&["agent", "list", "--json"]).json().to_string();
+    assert!(!agents.contains("smoke-"), "{agents}");
+    assert_eq!(hub.cli(&["agent", "callback", "list", "--json"]).json(), serde_json::json!([]));
+    assert_eq!(hub.cli(&["inbox"]).ok(), "Nothing waits for you.\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_built_holds_on_a_real_hub() {
+    let hub = Setup::pushing().start().await;
+    hub.person("ann", "resolver").await;
+    let push = "--mode push --callback https://acme.example/resume --to human:ann --force";
+    let pull = "--mode pull --to human:ann --force";
+    for (kind, way) in [("ask", push), ("ask", pull), ("task", push), ("task", pull), ("notify", "")] {
+        build(&hub, &format!("{kind} {way}")).ok();
+        let skill = hub.scratch().path("out").join(format!("acme-{kind}"));
+        let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill.display().to_string()]);
+        assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{kind} {way}: {report:#}");
+    }
+    nothing_is_left(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_apps_own_credentials_are_tried_when_they_are_there() {
+    let hub = Setup::pushing().start().await;
+    hub.person("ann", "resolver").await;
+    let agent = hub.agent("acme/bot").await;
+    build(&hub, "ask --mode push --callback https://acme.example/resume --to human:ann --token-env ACME_TOKEN").ok();
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    let terminal = Terminal::beside(&hub).env("ACME_TOKEN", &agent.token);
+    let (code, report) = smoke(&terminal, &["--skill", &skill]);
+    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("seal")), "no signing key: {report:#}");
+    let whole = terminal.clone().env("COUNTERSIGN_SIGNING_KEY", &agent.signing_key);
+    assert_eq!(smoke(&whole, &["--skill", &skill]).0, 0);
+    let wrong = terminal.env("COUNTERSIGN_SIGNING_KEY", "whsec_c29tZWJvZHkgZWxzZQ==");
+    let (code, report) = smoke(&wrong, &["--skill", &skill]);
+    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("verify")), "{report:#}");
+    nothing_is_left(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
+    let hub = Hub::start().await;
+    let (agent, ann) = (hub.agent("bot").await, hub.person("ann", "resolver").await);
+    let terminal = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
+    let (code, report) = smoke(&terminal, &["--mode", "pull"]);
+    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("person")), "{report:#}");
+    let terminal = terminal.env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
+    assert_eq!(smoke(&terminal, &["--mode", "pull", "--to", "human:ann"]).0, 0);
+    let (code, report) = smoke(&terminal, &["--mode", "pull", "--to", "human:owner"]);
+    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("resolve")), "{report:#}");
+    nothing_is_left(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_does_not_push_here_is_told_so_in_words() {
+    let hub = Hub::start().await;
+    let (code, report) = smoke(&Terminal::beside(&hub), &["--mode", "push"]);
+    let step = failed_step(&report);
+    assert_eq!((code, &step["step"]), (1, &Value::from("submit")));
+    assert!(step["message"].as_str().is_some_and(|words| words.contains("--allow-loopback-callbacks")), "{step}");
+    nothing_is_left(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skill_that_names_nobody_of_the_hub_fails() {
+    let hub = Hub::start().await;
+    build(&hub, "ask --mode pull --to human:zoe").ok();
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill]);
+    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("person")), "{report:#}");
+    nothing_is_left(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_kept_and_secrets_are_not_written() {
+    let hub = Hub::start().await;
+    let page = hub.scratch().path("out/skills/acme-ask/SKILL.md");
+    build(&hub, "ask --mode pull --to human:ann --plugin").ok();
+    let before = std::fs::read_to_string(&page).expect("a page");
+    let said = build(&hub, "ask --mode pull --to human:bob --plugin").fails(1);
+    assert!(said.contains("--force") && said.contains("acme-ask"), "{said}");
+    assert_eq!(std::fs::read_to_string(&page).expect("a page"), before);
+    build(&hub, "notify --plugin").ok();
+    for file in [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "marketplace.json"] {
+        let text = std::fs::read_to_string(hub.scratch().path("out").join(file)).expect("a manifest");
+        serde_json::from_str::<Value>(&text).expect("JSON");
+    }
+    let secret = "csa_0123456789abcdef";
+    let said = build(&hub, &format!("task --mode pull --to human:ann --token-env {secret}")).fails(1);
+    assert!(!said.contains(secret), "{said}");
+    assert!(!hub.scratch().path("out/acme-task").exists());
+    let said = build(&hub, "task").fails(1);
+    assert!(said.contains("missing: --mode push|pull "), "{said}");
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# A gate in a deploy script: asks a person, and deploys only after a yes.
+#
+#   ./gate.sh 1.7 ./deploy.sh production
+#
+# Runs `./deploy.sh production` after a yes, at most once for version 1.7 however often this script is started: the key
+# makes it one question, and `countersign wait --exec` remembers that it has run.
+#
+# Ends with 0 after a yes, 10 after a no, 11 if the person declined, 12 if nobody answered in time, 13 if the ask was taken
+# back, 14 if it is still open after GATE_TIMEOUT (default 1h; start the script again to go on waiting).
+set -u
+
+version=${1:?usage: gate.sh VERSION COMMAND [ARGS...]}
+shift
+[ $# -gt 0 ] || { echo "usage: gate.sh VERSION COMMAND [ARGS...]" >&2; exit 2; }
+
+id=$(countersign ask "Ship $version to production?" --confirm --yes "Ship it" --no "Hold" \
+  --key "ship-$version" --expires "${GATE_EXPIRES:-8h}" --detach) || exit
+
+countersign wait "$id" --timeout "${GATE_TIMEOUT:-1h}" >/dev/null
+code=$?
+case $code in
+  0) exec countersign wait "$id" --exec "$@" ;;
+  10) echo "gate: a person said no" >&2 ;;
+  11) echo "gate: the person would not decide" >&2 ;;
+  12) echo "gate: nobody answered in time, which is no yes" >&2 ;;
+  13) echo "gate: the question was taken back" >&2 ;;
+  14) echo "gate: still open; start this again to go on waiting" >&2 ;;
+  *) echo "gate: asking failed" >&2 ;;
+esac
+exit "$code"
