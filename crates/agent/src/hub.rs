@@ -45,7 +45,8 @@ struct Shared {
 }
 
 impl Hub {
-    /// Redirects are not followed, and no proxy is taken from the environment: the token goes to the hub alone.
+    /// Redirects are not followed, and no proxy is taken from the environment: the token goes to the hub and to the
+    /// addresses the hub itself gives for polling.
     pub fn new(url: Url, token: String) -> Result<Self, Error> {
         if !is_web_address(&url) {
             let message = "must be the address of a hub: it starts with http:// or https:// and holds no password";

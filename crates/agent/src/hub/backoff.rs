@@ -5,9 +5,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
-/// However long a hub asks to stay away, the answer may be there sooner.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
-
 /// Pauses that double from the first to the longest. Half of each is chance, so that agents whose hub went away do not
 /// all come back in the same moment.
 #[derive(Debug, Clone, Copy)]
@@ -22,10 +19,11 @@ impl Backoff {
         Self { first, longest, next: first }
     }
 
+    /// No shorter than the hub asked for. Whether that is too long is for the caller to say, who knows when to give up.
     pub fn pause(&mut self, retry_after: Option<Duration>) -> Duration {
         let pause = jittered(self.next);
         self.next = (self.next * 2).min(self.longest);
-        pause.max(retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER))
+        pause.max(retry_after.unwrap_or_default())
     }
 
     pub fn reset(&mut self) {
@@ -79,10 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_may_ask_for_more_but_not_for_ever() {
+    fn the_hub_may_ask_for_more() {
         let mut backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(1));
         assert_eq!(backoff.pause(Some(Duration::from_secs(7))), Duration::from_secs(7));
-        assert_eq!(backoff.pause(Some(Duration::MAX)), LONGEST_RETRY_AFTER);
+        assert_eq!(backoff.pause(Some(Duration::from_secs(3600))), Duration::from_secs(3600));
     }
 
     #[test]
@@ -93,7 +91,7 @@ mod tests {
         };
         assert_eq!(after("30"), Some(Duration::from_secs(30)));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert!(after("Fri, 31 Dec 9998 23:59:59 GMT").unwrap() > LONGEST_RETRY_AFTER);
+        assert!(after("Fri, 31 Dec 9998 23:59:59 GMT").unwrap() > Duration::from_secs(3600));
         for text in ["", "-1", "soon", "Sun, 06 Foo 1994 08:49:37 GMT"] {
             assert_eq!(after(text), None, "{text}");
         }

@@ -66,13 +66,15 @@ pub struct Act {
     pub message_id: String,
     pub resolution_id: String,
     pub state: ActState,
-    /// Whether the process that reserved it still runs; a reserved act that is not under way was interrupted.
+    /// Whether the process that reserved it, or the one that does the work for it, still runs. A reserved act that is not
+    /// under way was interrupted.
     pub under_way: bool,
     pub begun_at: Timestamp,
     pub ended_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, holder_pid, holder_started";
+const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, holder_pid, holder_started, \
+     worker_pid, worker_started";
 
 impl Journal {
     pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Begin, JournalError> {
@@ -96,6 +98,14 @@ impl Journal {
                 ActState::Reserved => Begin::Interrupted,
             },
         })
+    }
+
+    /// Says that a process of its own does the work. Should this one die, the act is under way until that one ends too.
+    pub fn entrust(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
+        let Some(worker) = Holder::of(pid) else { return Ok(()) };
+        let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
+        self.connection().execute(sql, params![reservation.id, worker.pid, worker.started])?;
+        Ok(())
     }
 
     pub fn finish(&self, mut reservation: Reservation, ok: bool) -> Result<(), JournalError> {
@@ -156,19 +166,22 @@ struct StoredAct {
     state: String,
     begun_at: i64,
     ended_at: Option<i64>,
-    holder: Option<Holder>,
+    processes: [Option<Holder>; 2],
 }
 
 impl StoredAct {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (pid, started): (Option<u32>, Option<String>) = (row.get(5)?, row.get(6)?);
+        let process = |pid, started| -> rusqlite::Result<Option<Holder>> {
+            let (pid, started): (Option<u32>, Option<String>) = (row.get(pid)?, row.get(started)?);
+            Ok(pid.zip(started).map(|(pid, started)| Holder { pid, started }))
+        };
         Ok(Self {
             message_id: row.get(0)?,
             resolution_id: row.get(1)?,
             state: row.get(2)?,
             begun_at: row.get(3)?,
             ended_at: row.get(4)?,
-            holder: pid.zip(started).map(|(pid, started)| Holder { pid, started }),
+            processes: [process(5, 6)?, process(7, 8)?],
         })
     }
 
@@ -183,7 +196,7 @@ impl StoredAct {
             message_id: self.message_id,
             resolution_id: self.resolution_id,
             state,
-            under_way: self.holder.is_some_and(|holder| holder.is_alive()),
+            under_way: self.processes.iter().flatten().any(Holder::is_alive),
             begun_at: Timestamp::from_millis(self.begun_at),
             ended_at: self.ended_at.map(Timestamp::from_millis),
         })

@@ -1,8 +1,8 @@
 //! Opening the journal's file, perhaps while other processes do the same.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,6 +36,7 @@ pub fn open(path: &Path) -> Result<Connection, JournalError> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(named)?;
     connection.busy_timeout(PATIENCE)?;
     recognise(&connection).map_err(named)?.check(path)?;
+    keep_private(path).map_err(failed)?;
     use_wal(&connection).map_err(named)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     make_tables(&mut connection, path)?;
@@ -43,7 +44,7 @@ pub fn open(path: &Path) -> Result<Connection, JournalError> {
 }
 
 /// SQLite gives its side files the mode of the database, so the mode is set before it first opens it. A file that is
-/// there already is not touched.
+/// there already is not touched before it is known to be a journal.
 fn create_private(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -52,6 +53,12 @@ fn create_private(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         created => created.map(drop),
     }
+}
+
+/// Whoever can write the journal decides what counts as done, so rights that others were given are taken back.
+fn keep_private(path: &Path) -> io::Result<()> {
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o077 != 0 { fs::set_permissions(path, Permissions::from_mode(0o600)) } else { Ok(()) }
 }
 
 /// SQLite does not wait when two processes turn on the write-ahead log of a new file at once, so we do.

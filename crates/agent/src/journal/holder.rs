@@ -17,6 +17,11 @@ impl Holder {
         Self { pid, started: started(pid).unwrap_or_default() }
     }
 
+    /// Another process; none when it is gone already.
+    pub fn of(pid: u32) -> Option<Self> {
+        started(pid).map(|started| Self { pid, started })
+    }
+
     /// A process we cannot see counts as gone: its reservation then shows as interrupted, and nobody acts on it either.
     pub fn is_alive(&self) -> bool {
         *self == Self::current() || started(self.pid).is_some_and(|started| started == self.started)
@@ -66,7 +71,7 @@ mod tests {
     #[test]
     fn a_killed_child_is_dead_before_it_is_waited_for() {
         let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
-        let holder = Holder { pid: child.id(), started: started(child.id()).unwrap() };
+        let holder = Holder::of(child.id()).unwrap();
         assert!(holder.is_alive());
         child.kill().unwrap();
         // Nothing has waited for it, so the system still lists it.

@@ -27,7 +27,10 @@ CREATE TABLE acts (
     ended_at       INTEGER,
     -- The process that reserved it; null once it let go without an end.
     holder_pid     INTEGER,
-    holder_started TEXT
+    holder_started TEXT,
+    -- The process that does the work for it, if that is another one: it may outlive the one that reserved.
+    worker_pid     INTEGER,
+    worker_started TEXT
 ) STRICT;
 
 CREATE TABLE jtis (

@@ -27,7 +27,7 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Puts a [`Verified`] into the extensions of each request it lets through; begin and finish the act in the service
 /// behind it. A push that was received before is answered here: with 200 when its act is done, so that nobody sends it
-/// again, and otherwise with 401.
+/// again, and otherwise with 401. A push of a version whose signature does not cover the answer (0.2) is refused: pull it.
 #[derive(Clone)]
 pub struct ReceiverLayer(Arc<Checks>);
 
@@ -114,6 +114,10 @@ impl Checks {
         }
         let body = read(body).await?;
         let verified = self.verifier.verify(&parts.headers, &body, (self.clock)())?;
+        if !verified.answer_signed {
+            let reason = "the signature of this version does not cover the answer: ask with 0.3, or pull the answer";
+            return Err(Refusal::UnsupportedVersion(reason.to_owned()).into());
+        }
         self.see(&verified).await?;
         parts.extensions.insert(verified);
         Ok(Request::from_parts(parts, Body::from(body)))

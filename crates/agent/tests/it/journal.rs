@@ -31,6 +31,33 @@ fn only_its_owner_can_read_the_file() {
 }
 
 #[test]
+fn rights_that_others_were_given_are_taken_back() {
+    let scratch = Scratch::new();
+    let file = scratch.file("journal.db");
+    drop(Journal::open(&file).unwrap());
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    Journal::open(&file).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn an_act_is_under_way_while_the_process_that_does_it_runs() {
+    let scratch = Scratch::new();
+    let journal = Journal::open(&scratch.file("journal.db")).unwrap();
+    let mut worker = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let reservation = go(&journal, "msg_1", "res_1");
+    journal.entrust(&reservation, worker.id()).unwrap();
+    // As if this process had died.
+    drop(reservation);
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
+    assert!(matches!(journal.forget("msg_1"), Err(JournalError::UnderWay(_))));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(journal.forget("msg_1").unwrap());
+}
+
+#[test]
 fn bytes_are_kept_before_they_are_sent_and_never_exchanged() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");

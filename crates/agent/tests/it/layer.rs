@@ -99,3 +99,12 @@ async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
     let (status, _) = send(&service, &headers, honest.to_string()).await;
     assert_eq!(status, StatusCode::OK, "a forgery must not use up the jti of the genuine push");
 }
+
+#[tokio::test]
+async fn an_answer_that_no_signature_covers_goes_no_further() {
+    let scratch = Scratch::new();
+    let journal = Journal::open(&scratch.file("journal.db")).unwrap();
+    let (service, response) = (service(&journal), response("a2h_version", "0.2"));
+    let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
+    assert_eq!((status, code(&body).as_str()), (StatusCode::BAD_REQUEST, "unsupported_version"));
+}
