@@ -68,6 +68,10 @@ pub struct SmokeArgs {
     /// Test an ask whose outcome comes back this way.
     #[arg(long, value_enum, required_unless_present = "skill")]
     pub mode: Option<ReturnMode>,
+    /// The hub that the skill names, when it is neither that of COUNTERSIGN_URL nor that of the data directory: tokens
+    /// are sent there only if it is named here too.
+    #[arg(long, value_name = "URL", requires = "skill", conflicts_with = "mode")]
+    pub hub: Option<String>,
     /// Whom COUNTERSIGN_PERSON_TOKEN stands for, such as human:alice.
     #[arg(long, value_name = "ACTOR")]
     pub to: Option<String>,

@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::agent_side::kept::KeptAgent;
 use super::{callback, present};
 use crate::args::{AgentCommand, SignatureAlg};
-use crate::client::Client;
-use crate::screen::{Instant, Table, escape};
+use crate::client::{Client, Place, typed};
+use crate::screen::{self, Instant, Table, escape};
 
 #[derive(Deserialize)]
 struct Credentials {
@@ -57,11 +58,22 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &Client, json: b
         body["overlap_seconds"] = seconds.into();
     }
     let reply = client.post(&["v1", "admin", "agents", "rotate"], &body).await?;
+    renew_kept(&reply, client);
     present(&reply, json, |made: Credentials| {
         let until = made.old_valid_until.as_ref();
         let until = until.map(|at| format!(" The old ones are valid until {at}.")).unwrap_or_default();
         format!("Agent {} has a new token and signing key.{until}\n\n{}", escape(&made.agent_id), secrets(&made))
     })
+}
+
+/// On the hub's own machine the commands of an agent go on by themselves. Where that fails, the new secrets must be shown
+/// all the same: the hub does not tell them again.
+fn renew_kept(reply: &Value, client: &Client) {
+    let Place::DataDirectory(data) = &client.location().place else { return };
+    let renewed = typed::<KeptAgent>(reply).map_err(Into::into).and_then(|made| made.renew(data));
+    if let Err(error) = renewed {
+        screen::complain(&format!("{error:#}"));
+    }
 }
 
 fn secrets(made: &Credentials) -> String {

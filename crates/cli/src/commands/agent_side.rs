@@ -7,7 +7,7 @@ mod content;
 mod follow;
 mod input;
 mod journal;
-mod kept;
+pub mod kept;
 mod keys;
 mod notify;
 mod open;

@@ -5,10 +5,15 @@ use serde_json::Value;
 use crate::harness::*;
 
 fn build(hub: &Hub, words: &str) -> Ran {
+    build_for(hub, &hub.url, words)
+}
+
+/// A skill that names the hub at `url`, built beside `hub`.
+fn build_for(hub: &Hub, url: &str, words: &str) -> Ran {
     let out = hub.scratch().path("out").display().to_string();
     let mut args = vec!["skill", "build"];
     args.extend(words.split_whitespace());
-    args.extend(["--app", "acme", "--hub", &hub.url, "--agent", "acme/bot", "--out", &out]);
+    args.extend(["--app", "acme", "--hub", url, "--agent", "acme/bot", "--out", &out]);
     hub.cli(&args)
 }
 
@@ -78,6 +83,36 @@ async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
+    let hub = Hub::start().await;
+    let (agent, ann) = (hub.agent("acme/bot").await, hub.person("ann", "resolver").await);
+    let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    stranger.set_nonblocking(true).expect("a socket that can be asked");
+    let elsewhere = format!("http://{}", stranger.local_addr().expect("an address"));
+    build_for(&hub, &elsewhere, "ask --mode pull --to human:ann --token-env ACME_TOKEN").ok();
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    let local = Terminal::beside(&hub);
+    let remote = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
+    for terminal in [local, remote.clone(), remote.clone().without("COUNTERSIGN_URL")] {
+        let terminal = terminal.env("ACME_TOKEN", &agent.token).env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
+        for args in [&["--skill", skill.as_str()][..], &["--skill", &skill, "--hub", &hub.url]] {
+            let (code, report) = smoke(&terminal, args);
+            let step = failed_step(&report);
+            assert_eq!((code, &step["step"]), (1, &Value::from("hub")), "{report:#}");
+            assert!(step["message"].as_str().is_some_and(|words| words.contains("nothing was sent")), "{step}");
+        }
+    }
+    let nobody = stranger.accept().expect_err("nobody called the stranger");
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+    build(&hub, "ask --mode pull --to human:ann --token-env ACME_TOKEN --force").ok();
+    let remote = remote.env("ACME_TOKEN", &agent.token).env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
+    assert_eq!(smoke(&remote, &["--skill", &skill]).0, 0, "the hub of COUNTERSIGN_URL");
+    let named = remote.without("COUNTERSIGN_URL");
+    assert_eq!(smoke(&named, &["--skill", &skill]).0, 1);
+    assert_eq!(smoke(&named, &["--skill", &skill, "--hub", &hub.url]).0, 0, "the hub of --hub");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_does_not_push_here_is_told_so_in_words() {
     let hub = Hub::start().await;
     let (code, report) = smoke(&Terminal::beside(&hub), &["--mode", "push"]);
@@ -114,6 +149,12 @@ async fn files_are_kept_and_secrets_are_not_written() {
     let secret = "csa_0123456789abcdef";
     let said = build(&hub, &format!("task --mode pull --to human:ann --token-env {secret}")).fails(1);
     assert!(!said.contains(secret), "{said}");
+    assert!(!hub.scratch().path("out/acme-task").exists());
+    let with_key = "task --mode push --to human:ann --callback https://acme.example/resume?key=s3cr3t";
+    let said = build(&hub, with_key).fails(1);
+    assert!(said.contains("--callback") && !said.contains("s3cr3t"), "{said}");
+    let said = build_for(&hub, "http://hub.example", "task --mode pull --to human:ann").fails(1);
+    assert!(said.contains("use https"), "{said}");
     assert!(!hub.scratch().path("out/acme-task").exists());
     let said = build(&hub, "task").fails(1);
     assert!(said.contains("missing: --mode push|pull "), "{said}");

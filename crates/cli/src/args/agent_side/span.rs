@@ -64,6 +64,7 @@ impl When {
         }
         match Span::read(text) {
             Ok(Span(span)) => Ok(Self::In(span)),
+            Err(error) if error == too_long() => Err(error),
             Err(error) => Err(format!("{error}, or as an instant such as 2026-06-04T15:48:30Z")),
         }
     }
@@ -103,6 +104,7 @@ mod tests {
         assert_eq!(When::read("2s").unwrap().from(now), Timestamp::from_millis(3_000));
         let at = When::read("1970-01-01T00:01:00Z").unwrap();
         assert_eq!(at.from(now), Timestamp::from_millis(60_000));
+        assert_eq!(When::read("99999d"), Err(too_long()));
         assert!(When::read("tomorrow").unwrap_err().contains("2026-06-04T15:48:30Z"));
     }
 }

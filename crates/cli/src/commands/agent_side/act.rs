@@ -3,12 +3,13 @@
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
-use countersign_agent::{Begin, Journal, Resolved};
+use countersign_agent::{Begin, Journal, Reservation, Resolved};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::outcome::{Report, resolution};
 use crate::args::Exec;
+use crate::screen;
 
 /// What became of an outcome that a command was to be run with.
 #[derive(Debug, PartialEq)]
@@ -28,6 +29,18 @@ pub enum Acted {
 }
 
 impl Acted {
+    /// One word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed(_) => "failed",
+            Self::Before { .. } => "before",
+            Self::Interrupted => "interrupted",
+            Self::UnderWay => "under_way",
+            Self::Other => "other",
+        }
+    }
+
     /// In words, and what to do about it.
     pub fn words(&self, message_id: &str) -> String {
         let again = format!("to run it again: countersign journal forget {message_id}");
@@ -39,14 +52,22 @@ impl Acted {
             Self::Interrupted => {
                 format!("an earlier run of the command was cut off: find out how far it came; {again}")
             }
-            Self::UnderWay => "another process is running the command for it".to_owned(),
+            Self::UnderWay => "another process is running the command for it: wait until that one has ended".to_owned(),
             Self::Other => "the command ran for another outcome of this message, so not for this one".to_owned(),
         }
     }
 }
 
-/// `alone` keeps the terminal's Ctrl-C away from the command.
-pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: bool) -> Result<Acted> {
+/// How a command is run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// Keeps the terminal's Ctrl-C away from it.
+    pub alone: bool,
+    /// What it prints goes to standard error, because standard output is for JSON.
+    pub aside: bool,
+}
+
+pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<Acted> {
     let (message_id, resolution_id) = resolved.act_key();
     let reservation = match journal.begin(message_id, resolution_id)? {
         Begin::Go(reservation) => reservation,
@@ -55,7 +76,7 @@ pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: boo
         Begin::UnderWay => return Ok(Acted::UnderWay),
         Begin::Other => return Ok(Acted::Other),
     };
-    let failure = match run(journal, resolved, exec, alone).await {
+    let failure = match run(journal, &reservation, resolved, exec, manner).await {
         Ok(failure) => failure,
         Err(error) => {
             // It never started, so nothing is done twice when it is tried again.
@@ -69,11 +90,23 @@ pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: boo
 }
 
 /// Nothing when the command ended well; fails only when it could not be started.
-async fn run(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: bool) -> Result<Option<String>> {
+async fn run(
+    journal: &Journal,
+    reservation: &Reservation,
+    resolved: &Resolved,
+    exec: &Exec,
+    manner: Manner,
+) -> Result<Option<String>> {
     let ticket = journal.ticket(&resolved.message_id)?;
     let key = ticket.as_ref().map(|ticket| ticket.idempotency_key.as_str());
     let input = Report::of_outcome(resolved, key).with_state(resolved).text()?;
-    let mut child = command(resolved, exec, alone)?;
+    let mut child = command(resolved, exec, manner)?;
+    // Should this process be killed, the command goes on without it, and nobody may start a second one beside it.
+    if let Some(pid) = child.id()
+        && let Err(error) = journal.entrust(reservation, pid)
+    {
+        screen::remark(&format!("the command runs, but that could not be noted: {error}"));
+    }
     let mut stdin = child.stdin.take();
     // Written while the command runs: one that does not read its input must not stop the rest, and may leave it unread.
     let feed = async {
@@ -89,7 +122,7 @@ async fn run(journal: &Journal, resolved: &Resolved, exec: &Exec, alone: bool) -
     })
 }
 
-fn command(resolved: &Resolved, exec: &Exec, alone: bool) -> Result<tokio::process::Child> {
+fn command(resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<tokio::process::Child> {
     let (program, args) = exec.words.split_first().context("--exec names no command")?;
     let mut command = Command::new(program);
     command
@@ -98,8 +131,11 @@ fn command(resolved: &Resolved, exec: &Exec, alone: bool) -> Result<tokio::proce
         .env("COUNTERSIGN_MESSAGE_ID", &resolved.message_id)
         .env("COUNTERSIGN_RESOLUTION", resolution(&resolved.outcome))
         .env("COUNTERSIGN_RESOLUTION_ID", &resolved.resolution_id);
-    if alone {
+    if manner.alone {
         command.process_group(0);
+    }
+    if manner.aside {
+        command.stdout(std::io::stderr());
     }
     command.spawn().with_context(|| format!("the command {} cannot be started", program.display()))
 }
@@ -153,13 +189,13 @@ mod tests {
         let journal = scratch.journal();
         let note = scratch.0.join("note");
         let script = format!("cat > {0}; echo $COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION >> {0}", note.display());
-        assert_eq!(act(&journal, &resolved(), &sh(&script), false).await.unwrap(), Acted::Done);
+        assert_eq!(act(&journal, &resolved(), &sh(&script), Manner::default()).await.unwrap(), Acted::Done);
         let text = std::fs::read_to_string(&note).unwrap();
         assert!(text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"), "{text}");
-        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), false).await.unwrap();
+        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), Manner::default()).await.unwrap();
         assert_eq!(again, Acted::Before { ok: true });
         let other = Resolved { resolution_id: "res_2".to_owned(), ..resolved() };
-        assert_eq!(act(&journal, &other, &sh("exit 1"), false).await.unwrap(), Acted::Other);
+        assert_eq!(act(&journal, &other, &sh("exit 1"), Manner::default()).await.unwrap(), Acted::Other);
     }
 
     #[tokio::test]
@@ -167,10 +203,13 @@ mod tests {
         let scratch = Scratch::new("failed");
         let journal = scratch.journal();
         let missing = Exec { words: vec!["/nonexistent/command".into()] };
-        assert!(act(&journal, &resolved(), &missing, false).await.is_err());
-        let failed = act(&journal, &resolved(), &sh("exit 3"), false).await.unwrap();
+        assert!(act(&journal, &resolved(), &missing, Manner::default()).await.is_err());
+        let failed = act(&journal, &resolved(), &sh("exit 3"), Manner::default()).await.unwrap();
         assert!(matches!(&failed, Acted::Failed(how) if how.contains('3')), "{failed:?}");
-        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Before { ok: false });
+        assert_eq!(
+            act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(),
+            Acted::Before { ok: false }
+        );
     }
 
     #[tokio::test]
@@ -178,10 +217,10 @@ mod tests {
         let scratch = Scratch::new("cut");
         let journal = scratch.journal();
         let reservation = journal.begin("msg_1", "res_1").unwrap();
-        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::UnderWay);
+        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::UnderWay);
         drop(reservation);
-        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Interrupted);
+        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::Interrupted);
         journal.forget("msg_1").unwrap();
-        assert_eq!(act(&journal, &resolved(), &sh("true"), false).await.unwrap(), Acted::Done);
+        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::Done);
     }
 }

@@ -13,7 +13,7 @@ use crate::screen;
 pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
     let journal = open_journal(globals)?;
     let Found { seat, ticket, .. } = find(&args.id, args.agent.as_deref(), &journal, None, globals).await?;
-    let status = match seat.hub.cancel(&ticket).await? {
+    let status = match seat.hub.cancel(&ticket).await.map_err(|error| seat.explain(error.into()))? {
         Progress::Ended(resolved) => {
             screen::remark(&words(&resolved));
             let report = Report::of_outcome(&resolved, Some(&ticket.idempotency_key));

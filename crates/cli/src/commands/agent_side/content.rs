@@ -78,8 +78,9 @@ fn part(source: &str, inputs: &mut Inputs) -> Result<Part> {
     if source.ends_with(".json") {
         return inputs.object("--context", source, MAX_PART_BYTES).map(Part::Data);
     }
-    let text = inputs.text("--context", source, MAX_PART_BYTES);
-    text.map(Part::Text).context("give a text file, or the address of a file as https://…")
+    let bytes = inputs.bytes("--context", source, MAX_PART_BYTES)?;
+    let hint = || format!("--context {source}: is not text: give a text file, or the address of a file as https://…");
+    String::from_utf8(bytes).ok().map(Part::Text).with_context(hint)
 }
 
 /// A JSON object, or what `seal` printed.
@@ -88,9 +89,9 @@ pub fn state(source: &str, inputs: &mut Inputs) -> Result<Value> {
     if is_sealed(&text) {
         return Ok(sealed_state(text.trim()));
     }
-    match json::parse(text.as_bytes()).with_context(|| format!("--state: {source}"))? {
+    match json::parse(text.as_bytes()).with_context(|| format!("--state {source}"))? {
         Value::Object(object) => Ok(Value::Object(object)),
-        _ => bail!("--state: {source} must hold a JSON object, or what `countersign seal` printed"),
+        _ => bail!("--state {source}: must hold a JSON object, or what `countersign seal` printed"),
     }
 }
 

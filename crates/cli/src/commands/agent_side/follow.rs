@@ -4,7 +4,7 @@ use anyhow::Result;
 use countersign_agent::{Journal, Progress, Resolved, Ticket, Until};
 use tokio::time::Instant;
 
-use super::act::{Acted, act};
+use super::act::{Acted, Manner, act};
 use super::outcome::{Asked, Report, answer_line, code, exit_code, words};
 use super::seat::Seat;
 use crate::args::{Exec, Globals, Span};
@@ -24,7 +24,7 @@ pub struct Follow<'a> {
 impl Follow<'_> {
     pub async fn finish(self) -> Result<Finished> {
         let until = self.deadline.map_or(Until::Ended, Until::Deadline);
-        match self.seat.hub.wait(self.ticket, until).await? {
+        match self.seat.hub.wait(self.ticket, until).await.map_err(|error| self.seat.explain(error.into()))? {
             Progress::Ended(resolved) => self.ended(&resolved).await,
             Progress::Delivered => self.without_outcome("delivered", code::YES),
             Progress::Open => {
@@ -42,22 +42,23 @@ impl Follow<'_> {
     async fn ended(&self, resolved: &Resolved) -> Result<Finished> {
         screen::remark(&words(resolved));
         let report = Report::of_outcome(resolved, Some(&self.ticket.idempotency_key));
-        let json = if self.globals.json { report.line()? } else { String::new() };
         let code = exit_code(&resolved.outcome, &self.asked);
         if self.exec.words.is_empty() {
-            let text = if self.globals.json { json } else { answer_line(&resolved.outcome) };
+            let text = if self.globals.json { report.line()? } else { answer_line(&resolved.outcome) };
             return Ok(Finished::ending(text, code));
         }
-        // Standard output belongs to the command.
-        let acted = act(self.journal, resolved, self.exec, false).await?;
+        // Standard output belongs to the command, unless one object is to stand there.
+        let manner = Manner { alone: false, aside: self.globals.json };
+        let acted = act(self.journal, resolved, self.exec, manner).await?;
         screen::remark(&acted.words(&resolved.message_id));
-        let code = match acted {
+        let code = match &acted {
             Acted::Done | Acted::Before { ok: true } => code,
             Acted::Failed(_) | Acted::Before { ok: false } | Acted::Interrupted | Acted::UnderWay | Acted::Other => {
                 code::FAILED
             }
         };
-        Ok(Finished::ending(json, code))
+        let text = if self.globals.json { report.with_act(acted.name()).line()? } else { String::new() };
+        Ok(Finished::ending(text, code))
     }
 }
 

@@ -17,8 +17,8 @@ impl Inputs {
     /// `flag` is told when something is wrong.
     pub fn bytes(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<Vec<u8>> {
         if source != "-" {
-            let file = File::open(source).with_context(|| format!("{flag}: {source} cannot be read"))?;
-            return bounded(file, limit).with_context(|| format!("{flag}: {source}"));
+            let file = File::open(source).with_context(|| format!("{flag} {source}: cannot be read"))?;
+            return bounded(file, limit).with_context(|| format!("{flag} {source}"));
         }
         if let Some(other) = self.stdin_taken_by.replace(flag) {
             bail!("{other} and {flag} cannot both read standard input: put one of them into a file");
@@ -28,20 +28,27 @@ impl Inputs {
 
     pub fn text(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<String> {
         let bytes = self.bytes(flag, source, limit)?;
-        String::from_utf8(bytes).ok().with_context(|| format!("{flag}: {source} is not UTF-8 text"))
+        String::from_utf8(bytes).ok().with_context(|| format!("{flag} {source}: is not UTF-8 text"))
     }
 
     pub fn object(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<Map<String, Value>> {
         let bytes = self.bytes(flag, source, limit)?;
-        match json::parse(&bytes).with_context(|| format!("{flag}: {source}"))? {
+        match json::parse(&bytes).with_context(|| format!("{flag} {source}"))? {
             Value::Object(object) => Ok(object),
-            _ => bail!("{flag}: {source} must hold a JSON object"),
+            _ => bail!("{flag} {source}: must hold a JSON object"),
         }
     }
 }
 
 pub fn stdin(limit: u64) -> Result<Vec<u8>> {
     bounded(io::stdin().lock(), limit).context("standard input")
+}
+
+/// At most `limit` bytes; what follows is left.
+pub fn beginning_of_stdin(limit: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(limit).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    Ok(bytes)
 }
 
 fn bounded(source: impl Read, limit: u64) -> Result<Vec<u8>> {
@@ -74,6 +81,6 @@ mod tests {
     #[test]
     fn a_missing_file_is_named_with_its_flag() {
         let error = format!("{:#}", Inputs::default().text("--body-file", "/nonexistent/body", 1).unwrap_err());
-        assert!(error.starts_with("--body-file: /nonexistent/body cannot be read: "), "{error}");
+        assert!(error.starts_with("--body-file /nonexistent/body: cannot be read: "), "{error}");
     }
 }

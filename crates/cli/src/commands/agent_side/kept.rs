@@ -69,6 +69,27 @@ impl KeptAgent {
         Err(anyhow!("the agent {agent_id} exists, but its token is not kept on this machine: {}", advice(agent_id)))
     }
 
+    /// Takes the place of the credential that is kept for the same agent, if there is one. What cannot be read is replaced
+    /// as well, unless it says that it belongs to another.
+    pub fn renew(&self, data: &Path) -> Result<()> {
+        let path = path(data, &self.agent_id)?;
+        let Ok(text) = fs::read(&path) else { return Ok(()) };
+        let kept: Option<Self> = serde_json::from_slice(&text).ok();
+        if kept.is_some_and(|kept| kept.agent_id != self.agent_id) {
+            return Ok(());
+        }
+        self.write(data)
+    }
+
+    /// The signing keys of all agents that are kept here.
+    pub fn signing_keys(data: &Path) -> Vec<String> {
+        let files = fs::read_dir(data.join("agents")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let texts = files
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .filter_map(|path| fs::read(path).ok());
+        texts.filter_map(|text| serde_json::from_slice(&text).ok()).map(|kept: Self| kept.signing_key).collect()
+    }
+
     /// Written beside and moved into place, so that nobody reads half of it.
     fn write(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
@@ -82,7 +103,7 @@ impl KeptAgent {
         let agent_id = &self.agent_id;
         written.with_context(|| {
             format!(
-                "the token of the new agent {agent_id} could not be kept in {}: {}",
+                "the new token of the agent {agent_id} could not be kept in {}: {}",
                 path.display(),
                 advice(agent_id)
             )
@@ -154,6 +175,21 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&scratch.0.join("agents")), 0o700);
         assert_eq!(mode(&scratch.0.join("agents/acme%2fbot.json")), 0o600);
+    }
+
+    #[test]
+    fn only_what_is_kept_is_renewed() {
+        let scratch = Scratch::new("renewed");
+        agent("bot").renew(&scratch.0).unwrap();
+        assert!(KeptAgent::read(&scratch.0, "bot").unwrap().is_none());
+        agent("bot").write(&scratch.0).unwrap();
+        let newer = KeptAgent { token: "csa_new".to_owned(), signing_key: "whsec_new".to_owned(), ..agent("bot") };
+        newer.renew(&scratch.0).unwrap();
+        assert!(KeptAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
+        assert_eq!(KeptAgent::signing_keys(&scratch.0), ["whsec_new"]);
+        fs::copy(scratch.0.join("agents/bot.json"), scratch.0.join("agents/BOT.json")).unwrap();
+        agent("BOT").renew(&scratch.0).unwrap();
+        assert!(KeptAgent::read(&scratch.0, "BOT").is_err(), "the file of another agent stays as it is");
     }
 
     #[test]

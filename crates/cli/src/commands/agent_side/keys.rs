@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_agent::{Hub, Verifier};
+use countersign_protocol::webhooks;
 
 use super::kept::KeptAgent;
 use super::variable;
@@ -13,6 +14,8 @@ use crate::data_dir;
 
 const SIGNING_KEY: &str = "COUNTERSIGN_SIGNING_KEY";
 const ED25519_BYTES: usize = 32;
+/// A shorter secret can be guessed from a single push.
+const SHORTEST_KEY: usize = 16;
 
 /// A verifier for pushes to `url`.
 pub async fn verifier(url: &str, keys: &KeyArgs, globals: &Globals) -> Result<Verifier> {
@@ -40,6 +43,28 @@ fn hmac_keys(keys: &KeyArgs, globals: &Globals) -> Result<Vec<String>> {
         return Ok(vec![kept.signing_key]);
     }
     bail!("no key to check with: set {name} to the signing key that `countersign agent add` or `rotate` printed")
+}
+
+/// Whether the key is the one in the agent's file, which a rotation changes.
+pub fn are_kept(keys: &KeyArgs) -> bool {
+    keys.ed25519.is_none() && keys.key_env.is_none() && variable(SIGNING_KEY).is_none()
+}
+
+/// Refuses what is no signing key but, most likely, a slip.
+pub fn refuse_weak(keys: &KeyArgs, globals: &Globals) -> Result<()> {
+    if keys.ed25519.is_some() || hmac_keys(keys, globals)?.iter().all(|key| is_strong(key)) {
+        return Ok(());
+    }
+    let name = keys.key_env.as_deref().unwrap_or(SIGNING_KEY);
+    bail!(
+        "{name} holds no signing key: it is the whsec_… that `countersign agent add` or `rotate` printed, or a callback \
+         secret of at least {SHORTEST_KEY} bytes"
+    )
+}
+
+fn is_strong(key: &str) -> bool {
+    let is_whsec = key.starts_with("whsec_");
+    if is_whsec { webhooks::decode_secret(key).is_some() } else { key.len() >= SHORTEST_KEY }
 }
 
 fn kept(keys: &KeyArgs, globals: &Globals) -> Result<Option<KeptAgent>> {
@@ -70,4 +95,19 @@ fn public_key(text: &str) -> Result<Vec<u8>> {
     bytes
         .filter(|bytes| bytes.len() == ED25519_BYTES)
         .context("--ed25519: not a public key; it is 32 bytes as base64url, as the hub's capability document tells it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_no_signing_key() {
+        for key in ["whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "0123456789abcdef"] {
+            assert!(is_strong(key), "{key}");
+        }
+        for key in ["x", "whsec_", "whsec_!", "0123456789abcde"] {
+            assert!(!is_strong(key), "{key}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::content::is_sealed;
 use super::input;
-use super::outcome::code;
+use super::outcome::refused;
 use super::seal::{bound, seal_key};
 use crate::args::{Globals, OpenArgs};
 use crate::commands::Finished;
@@ -16,17 +16,26 @@ use crate::screen;
 /// A whole outcome may come, with an answer and a comment beside the state.
 const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
 
-pub fn run(args: &OpenArgs, _globals: &Globals) -> Result<Finished> {
-    let key = seal_key(&args.key)?;
+pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
+    let key = seal_key(&args.key, globals)?;
     let text = String::from_utf8(input::stdin(MAX_INPUT_BYTES)?).context("standard input is not text")?;
     let opened = token(&text).and_then(|token| open(&key, &token, bound(&args.key)));
     Ok(match opened {
         Ok(state) => Finished::well(screen::json(&state)),
-        Err(error) => {
-            screen::complain(&error.to_string());
-            Finished::ending(String::new(), code::REFUSED)
-        }
+        Err(error) => refused(why(&error), &error.to_string(), globals.json),
     })
+}
+
+/// One word for programs.
+fn why(error: &SealError) -> &'static str {
+    match error {
+        SealError::Token(_) => "not_opened",
+        SealError::NotSealed => "not_sealed",
+        SealError::NotJson => "not_json",
+        SealError::TooDeep => "too_deep",
+        SealError::BadKey { .. } | SealError::NoKey { .. } | SealError::SameAsCallbackSecret => "bad_key",
+        SealError::NoRandomness(_) => "no_randomness",
+    }
 }
 
 /// The token may come alone, as the state that holds it, or inside of a whole outcome.

@@ -3,8 +3,9 @@
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::commands::Finished;
 use crate::screen::{self, escape_lines};
 
 /// The exit codes that scripts branch on; docs/cli.md lists them.
@@ -95,6 +96,13 @@ pub fn words(resolved: &Resolved) -> String {
     format!("{id} {how}{comment}")
 }
 
+/// The end of a command that did not believe what it was given.
+pub fn refused(code: &str, reason: &str, as_json: bool) -> Finished {
+    screen::complain(reason);
+    let told = json!({"ok": false, "code": code, "reason": reason});
+    Finished::ending(if as_json { screen::json(&told) } else { String::new() }, code::REFUSED)
+}
+
 /// The object that machines get, whatever way an outcome came. What does not apply is left out.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
@@ -107,6 +115,8 @@ pub struct Report<'a> {
     ended: Option<Ended<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    act: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -138,7 +148,7 @@ impl<'a> Report<'a> {
     /// Of a message that has no outcome: `open`, or `delivered` for a notify.
     pub fn of_status(status: &'static str, ticket: &'a Ticket) -> Self {
         let key = Some(ticket.idempotency_key.as_str()).filter(|key| !key.is_empty());
-        Self { id: ticket.message_id.as_deref(), idempotency_key: key, status, ended: None, state: None }
+        Self { id: ticket.message_id.as_deref(), idempotency_key: key, status, ended: None, state: None, act: None }
     }
 
     pub fn of_outcome(resolved: &'a Resolved, idempotency_key: Option<&'a str>) -> Self {
@@ -166,12 +176,19 @@ impl<'a> Report<'a> {
             status: ended.resolution,
             ended: Some(ended),
             state: None,
+            act: None,
         }
     }
 
     /// With the state that was sent along.
     pub fn with_state(mut self, resolved: &'a Resolved) -> Self {
         self.state = resolved.state.as_deref();
+        self
+    }
+
+    /// With what became of the command that was to be run for it.
+    pub fn with_act(mut self, act: &'static str) -> Self {
+        self.act = Some(act);
         self
     }
 
@@ -188,8 +205,6 @@ impl<'a> Report<'a> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn resolved(outcome: Outcome) -> Resolved {

@@ -1,6 +1,8 @@
 //! `receive`: a callback receiver that verifies each push and runs a command for it, once.
 
+mod command;
 mod delivery;
+mod own;
 mod reply;
 mod server;
 mod trust;
@@ -9,28 +11,35 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use reqwest::Url;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::keys;
 use super::seat::open_journal;
 use crate::args::{Globals, ReceiveArgs};
 use crate::commands::Finished;
 use crate::screen;
 use delivery::Receiver;
+use own::Own;
 use trust::Trust;
 
 /// How often this process was told to stop.
 type Stops = watch::Receiver<u8>;
 
 pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
+    command::check(&args.exec)?;
+    keys::refuse_weak(&args.keys, globals)?;
+    let own = Own::find(&args.keys, globals)?;
     let stops = listen_for_stops()?;
     let listener = TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
-    let own = format!("http://{}", listener.local_addr()?);
-    let (url, path) = place(args, &own)?;
+    let here = format!("http://{}", listener.local_addr()?);
+    let (url, path) = place(args, &here)?;
     let trust = Trust::new(url, args.keys.clone(), globals.clone()).await?;
-    let receiver = Receiver::new(trust, open_journal(globals)?, args.exec.clone(), path.clone(), stops.clone());
-    screen::print(&format!("listening on {own}{}\n", screen::escape(&path)))?;
+    let (journal, exec, json) = (open_journal(globals)?, args.exec.clone(), globals.json);
+    screen::print(&listening(&format!("{here}{path}"), json))?;
+    let receiver = Receiver::new((trust, own), journal, exec, path, stops.clone(), json);
     let mut second = stops.clone();
     tokio::select! {
         () = server::serve(listener, Arc::new(receiver), stops) => Ok(Finished::silent()),
@@ -38,6 +47,13 @@ pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
             bail!("stopped at once: a command that was running shows as interrupted in `countersign journal`")
         }
     }
+}
+
+fn listening(address: &str, json: bool) -> String {
+    if json {
+        return screen::json(&json!({ "listening": address }));
+    }
+    format!("listening on {}\n", screen::escape(address))
 }
 
 /// The first Ctrl-C or SIGTERM lets a running command end; the second does not.

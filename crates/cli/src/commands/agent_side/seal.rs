@@ -4,10 +4,11 @@ use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
 use countersign_protocol::json;
 
+use super::kept::KeptAgent;
 use super::{input, variable};
 use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
-use crate::screen;
+use crate::{data_dir, screen};
 
 /// Sealing makes it a third longer, and then it must fit into a state.
 const MAX_STATE_BYTES: u64 = 190 * 1024;
@@ -16,7 +17,7 @@ const SEAL_KEY: &str = "COUNTERSIGN_SEAL_KEY";
 const KNOWN_TO_THE_HUB: [&str; 2] = ["COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_TOKEN"];
 
 pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
-    let key = seal_key(&args.key)?;
+    let key = seal_key(&args.key, globals)?;
     let state = json::parse(&input::stdin(MAX_STATE_BYTES)?).context("standard input")?;
     let binding = match (bound(&args.key), args.family) {
         (Some((agent_id, idempotency_key)), _) => Binding::Own { agent_id, idempotency_key },
@@ -27,14 +28,18 @@ pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
     Ok(Finished::well(if globals.json { screen::json(&sealed_state(&token)) } else { token + "\n" }))
 }
 
-pub fn seal_key(args: &SealKeyArgs) -> Result<SealKey> {
+pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
     let key = match &args.key_file {
         Some(path) => SealKey::from_file(path)?,
         None => SealKey::from_env(args.key_env.as_deref().unwrap_or(SEAL_KEY))?,
     };
-    let known: Vec<String> = KNOWN_TO_THE_HUB.iter().filter_map(|name| variable(name)).collect();
-    let known: Vec<&str> = known.iter().flat_map(|value| value.split_whitespace()).collect();
-    key.refuse_same_as(&known)?;
+    let kept = data_dir::resolve(globals.data.as_deref()).map(|data| KeptAgent::signing_keys(&data));
+    let known = KNOWN_TO_THE_HUB.iter().filter_map(|name| variable(name)).chain(kept.unwrap_or_default());
+    for value in known {
+        // The letters of a key are bytes too, with and without what stands before them.
+        let words = value.split_whitespace().flat_map(|word| [word, word.trim_start_matches("whsec_")]);
+        key.refuse_same_as(&words.collect::<Vec<_>>())?;
+    }
     Ok(key)
 }
 

@@ -13,6 +13,8 @@ use crate::screen;
 /// After this long a person wants to know why nothing happens.
 const SILENCE: Duration = Duration::from_secs(3);
 const TOO_MANY_REQUESTS: u16 = 429;
+/// The fields of a message that people know under the name of their option.
+const OPTIONS: [(&str, &str); 2] = [("default_on_expire", "--default"), ("allowed_resolvers", "--to")];
 
 /// Sends the draft. A key that was used from here for the same message means that message, so that a script that was cut
 /// off can run again from its start.
@@ -46,6 +48,21 @@ async fn with_word<T>(work: impl Future<Output = T>) -> T {
     work.await
 }
 
+/// A message that cannot be sent as it is; the reason names the option that it comes from.
+pub fn misworded(error: Error) -> anyhow::Error {
+    let field = match &error {
+        Error::Invalid { field, .. } => field.as_str(),
+        Error::Refused { field: Some(field), .. } => field.as_str(),
+        _ => return error.into(),
+    };
+    let option = OPTIONS.iter().find(|(name, _)| field.contains(name)).map(|(_, option)| *option);
+    match (option, &error) {
+        (Some(option), Error::Invalid { message, .. }) => anyhow!("{option} {message}"),
+        (Some(option), _) => anyhow::Error::new(error).context(option),
+        (None, _) => error.into(),
+    }
+}
+
 /// A message that the hub may not have is kept, and can be sent again; one that it refused cannot.
 fn explain(error: Error, seat: &Seat, key: &str) -> anyhow::Error {
     let may_pass = match &error {
@@ -53,9 +70,35 @@ fn explain(error: Error, seat: &Seat, key: &str) -> anyhow::Error {
         Error::Refused { status, .. } => *status == TOO_MANY_REQUESTS || *status >= 500,
         Error::Invalid { .. } | Error::Conflict | Error::Journal(_) | Error::Gone | Error::NotFound => false,
     };
-    let error = seat.explain(error.into());
+    let error = seat.explain(misworded(error));
     if !may_pass {
         return error;
     }
     anyhow!("{error:#}; the message is kept here, send it again with: countersign wait {key}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(field: &str, refused: bool) -> String {
+        let (message, field) = ("is wrong".to_owned(), field.to_owned());
+        let error = if refused {
+            Error::Refused { status: 422, code: "invalid_field".to_owned(), message, field: Some(field) }
+        } else {
+            Error::Invalid { field, message }
+        };
+        format!("{:#}", misworded(error))
+    }
+
+    #[test]
+    fn a_field_is_told_by_the_name_of_its_option() {
+        assert_eq!(said("request.default_on_expire", false), "--default is wrong");
+        assert_eq!(said("action.allowed_resolvers", false), "--to is wrong");
+        assert_eq!(
+            said("request.allowed_resolvers", true),
+            "--to: request.allowed_resolvers: is wrong (invalid_field)"
+        );
+        assert_eq!(said("title", false), "`title` is wrong");
+    }
 }

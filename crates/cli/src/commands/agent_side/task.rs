@@ -29,7 +29,8 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
     let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
     let to = resolvers(&args.request.to, &seat).await?;
     let task: Task<Addressed> = task.to(to.iter().cloned());
-    let draft = task.draft(&identity(&args.content, &seat), seat.hub.version().await?, now())?;
+    let draft =
+        task.draft(&identity(&args.content, &seat), seat.hub.version().await?, now()).map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
     let (asked, exec) = (Asked::Other, &args.request.exec);

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use countersign_agent::verify;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::outcome::{Report, code, words};
+use super::outcome::{Report, refused, words};
 use super::{input, keys, now};
 use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
@@ -15,13 +15,11 @@ const MAX_BODY_BYTES: u64 = 1024 * 1024;
 pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
     let verifier = keys::verifier(&args.url, &args.keys, globals).await?;
     let headers = headers(&args.headers)?;
-    let body = input::stdin(MAX_BODY_BYTES)?;
+    // One byte more than a push may have is enough to refuse it.
+    let body = input::beginning_of_stdin(MAX_BODY_BYTES + 1)?;
     let verified = match verify(&verifier, &headers, &body, args.at.unwrap_or_else(now)) {
         Ok(verified) => verified,
-        Err(refusal) => {
-            screen::complain(&refusal.to_string());
-            return Ok(Finished::ending(String::new(), code::REFUSED));
-        }
+        Err(refusal) => return Ok(refused(refusal.code(), &refusal.to_string(), globals.json)),
     };
     if !verified.answer_signed {
         screen::remark("this signature covers who, when and how it ended, but not the answer and the state");

@@ -63,7 +63,7 @@ async fn find_at_other_address(wanted: &str, ticket: &Ticket, seat: Seat) -> Res
 async fn find_at_hub(id: &str, seat: Seat) -> Result<Found> {
     let envelope = match seat.client.get(&["v1", "messages", id], &[]).await {
         Ok(envelope) => envelope,
-        Err(error) => return Err(unknown(error, id, &seat.agent_id)),
+        Err(error) => return Err(seat.explain(unknown(error, id, &seat.agent_id))),
     };
     let text = |key: &str| envelope.get(key).and_then(Value::as_str);
     let kind: Option<Kind> = text("type").and_then(|word| word.parse().ok());

@@ -113,13 +113,13 @@ mod tests {
         for (from, to) in [
             ("\"a2h_version\": \"0.3\",\n  \"type\"", "\"a2h_version\": 0.3,\n  \"type\""),
             ("\"idempotency_key\": \"ship-1.4\",\n", ""),
-            ("\"default_on_expire\": \"hold\"", "\"default_on_expire\": \"wait\""),
+            ("\"default_on_expire\": \"deny\"", "\"default_on_expire\": \"wait\""),
             ("\"human:ann\", \"human:bob\"", "\"human:*\""),
             (
                 "\"id\": \"acme/deployer\", \"run_id\": \"run-7\", \"runtime\"",
                 "\"id\": \"other\", \"run_id\": \"run-7\", \"runtime\"",
             ),
-            ("https://hooks.example/resume?app=acme\"}\n  }", "https://elsewhere.example/\"}\n  }"),
+            ("https://hooks.example/acme/resume\"}\n  }", "https://elsewhere.example/\"}\n  }"),
             ("\"minimum\": 1,", "\"minimum\": 1"),
             ("\"maxLength\": 200", "\"maxLength\": \"many\""),
         ] {

@@ -13,15 +13,19 @@ const TASK: &str = include_str!("templates/task.md");
 
 const ENDPOINT: &str = include_str!("templates/part-endpoint.md");
 const ERRORS: &str = include_str!("templates/part-errors.md");
+const EXITS_ASK: &str = include_str!("templates/part-exits-ask.md");
+const EXITS_DETACHED: &str = include_str!("templates/part-exits-detached.md");
+const EXITS_TASK: &str = include_str!("templates/part-exits-task.md");
 const PROVE: &str = include_str!("templates/part-prove.md");
 const RECEIVE_PULL: &str = include_str!("templates/part-receive-pull.md");
 const RECEIVE_PUSH: &str = include_str!("templates/part-receive-push.md");
 const REPLAY: &str = include_str!("templates/part-replay.md");
 const RESOLVERS: &str = include_str!("templates/part-resolvers.md");
+const RESUME: &str = include_str!("templates/part-resume.md");
 const STATE: &str = include_str!("templates/part-state.md");
 
-/// Parts stand in templates and hold no further parts.
-const DEEPEST: usize = 2;
+/// Parts stand in templates, `resume` stands in a part, and values stand anywhere.
+const DEEPEST: usize = 3;
 
 /// The whole SKILL.md.
 pub fn page(settings: &Settings) -> Result<String> {
@@ -39,6 +43,7 @@ fn part(name: &str, settings: &Settings) -> Option<&'static str> {
     let text = match name {
         "endpoint" => ENDPOINT,
         "errors" => ERRORS,
+        "exits" => exits(settings),
         "prove" => PROVE,
         "receive" => match settings.way.as_ref()? {
             Way::Push { .. } => RECEIVE_PUSH,
@@ -46,10 +51,20 @@ fn part(name: &str, settings: &Settings) -> Option<&'static str> {
         },
         "replay" => REPLAY,
         "resolvers" => RESOLVERS,
+        "resume" => RESUME,
         "state" => STATE,
         _ => return None,
     };
     Some(text.trim_end())
+}
+
+/// A command that is detached ends before there is an outcome to tell.
+fn exits(settings: &Settings) -> &'static str {
+    match (&settings.way, settings.kind) {
+        (Some(Way::Push { .. }), _) => EXITS_DETACHED,
+        (_, Kind::Task) => EXITS_TASK,
+        (_, Kind::Ask | Kind::Notify) => EXITS_ASK,
+    }
 }
 
 fn value(name: &str, settings: &Settings) -> Option<String> {
@@ -82,11 +97,23 @@ fn made(name: &str, settings: &Settings) -> Option<String> {
         "callback_host" => values::host_of(callback?).ok()?,
         "callback_member" => callback.map(callback_member).unwrap_or_default(),
         "callback_flag" => callback.map(|url| format!(" \\\n  --callback '{url}' --detach")).unwrap_or_default(),
+        "sending" => match callback {
+            Some(_) => "keeps the bytes and sends them until they are accepted, and with `--detach` ends then",
+            None => "keeps the bytes, sends them until they are accepted and waits for the outcome",
+        }
+        .to_owned(),
+        "key_source" => match callback {
+            Some(_) => "from the journal, or pulled from the hub with the agent's token (set as for the command above)",
+            None => "it was pulled with it",
+        }
+        .to_owned(),
         "export_lines" => export_lines(settings),
         "response_example" => pretty(&response(settings)),
         "pull_example" => {
             let id = &response(settings)["in_reply_to"];
-            pretty(&json!({ "id": id, "status": ended(settings.kind), "response": response(settings) }))
+            let key = if settings.kind == Kind::Task { "renew-certificate-2026" } else { "ship-1.4" };
+            let status = ended(settings.kind);
+            pretty(&json!({ "id": id, "status": status, "idempotency_key": key, "response": response(settings) }))
         }
         _ => return None,
     })
@@ -124,7 +151,7 @@ fn response(settings: &Settings) -> Value {
     let mut inner = json!({ "actor": actor, "resolved_at": "2026-11-15T10:02:11.268Z", "comment": "go ahead" });
     match settings.kind {
         Kind::Ask => {
-            inner["value"] = "ship".into();
+            inner["value"] = "approve".into();
             inner["edited"] = false.into();
         }
         Kind::Task => {
@@ -192,6 +219,30 @@ mod tests {
         let pull = page(&settings(Kind::Ask, Some(Way::Pull))).unwrap();
         assert!(!pull.contains("A2H-Signature") && !pull.contains("COUNTERSIGN_SIGNING_KEY"));
         assert!(pull.contains("countersign wait"));
+    }
+
+    #[test]
+    fn a_page_says_that_the_command_waits_only_where_it_does() {
+        for kind in [Kind::Ask, Kind::Task] {
+            let push = page(&settings(kind, Some(push()))).unwrap();
+            assert!(push.contains("--detach\n") && !push.contains("and waits"), "{push}");
+            assert!(!push.contains("still open when `--timeout` ended"));
+            let pull = page(&settings(kind, Some(Way::Pull))).unwrap();
+            assert!(!pull.contains("--detach") && pull.contains("waits for the outcome"), "{pull}");
+            assert!(pull.contains("still open when `--timeout` ended"));
+        }
+    }
+
+    #[test]
+    fn a_page_says_where_a_fresh_process_has_the_key_from() {
+        for settings in every_kind().iter().filter(|settings| settings.way.is_some()) {
+            let page = page(settings).unwrap();
+            assert!(page.contains("--bind acme/deployer \"$(jq -r .idempotency_key \"$outcome\")\" <"));
+            if let Some(Way::Push { .. }) = settings.way {
+                assert!(page.contains("from the journal, or pulled from the hub with the agent's token"));
+                assert!(page.contains("`https://hub.example/v1/messages/` and then `in_reply_to`, with the token"));
+            }
+        }
     }
 
     #[test]

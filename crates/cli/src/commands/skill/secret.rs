@@ -43,6 +43,27 @@ fn is_random(word: &str) -> bool {
     word.len() >= LONG && (mixed || hex)
 }
 
+/// Fewer letters and digits than this are guessed, or are no secret.
+const LONG_NAME: usize = 16;
+/// In a name that means something, case and digits change once in a word; in a random one at every other character.
+const CHARACTERS_PER_CHANGE: usize = 6;
+
+/// Whether one part of a path looks made to be unguessable. Stricter than [`looks_secret`], because addresses that let in
+/// whoever knows them are common.
+pub fn is_random_name(name: &str) -> bool {
+    let length = name.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let only_digits = name.bytes().all(|byte| byte.is_ascii_digit());
+    let pairs = name.as_bytes().windows(2);
+    let changes = pairs.filter(|pair| changes(pair[0], pair[1])).count();
+    length >= LONG_NAME && (only_digits || changes * CHARACTERS_PER_CHANGE >= length)
+}
+
+fn changes(one: u8, next: u8) -> bool {
+    (one.is_ascii_digit() && next.is_ascii_alphabetic())
+        || (one.is_ascii_alphabetic() && next.is_ascii_digit())
+        || (one.is_ascii_lowercase() && next.is_ascii_uppercase())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +94,30 @@ mod tests {
             "sk-deployer",
         ] {
             assert!(!looks_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_random_part_of_a_path_is_noticed() {
+        for name in [
+            "9f1c2a3b-1111-4222-8333-0123456789ab",
+            "Zk3Tq8vB1nLw5RyP",
+            "kJhGfDsAqWeRtYuIoPzX",
+            "3073dec57c04075d0b6bfa17",
+            "mzxw6ytboi4dgnbv7a3q",
+            "12345678901234567890",
+        ] {
+            assert!(is_random_name(name), "{name}");
+        }
+        for name in [
+            "",
+            "resume",
+            "countersign-callback-production-europe-2",
+            "resumeAfterHumanApprovalForDeploy",
+            "release-2026-11-15-build42",
+            "a2h-resume-v2",
+        ] {
+            assert!(!is_random_name(name), "{name}");
         }
     }
 }

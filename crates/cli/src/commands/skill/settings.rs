@@ -156,7 +156,7 @@ pub mod tests {
     }
 
     pub fn push() -> Way {
-        Way::Push { callback: "https://hooks.example/resume?app=acme".to_owned() }
+        Way::Push { callback: "https://hooks.example/acme/resume".to_owned() }
     }
 
     pub fn every_kind() -> Vec<Settings> {
@@ -184,6 +184,8 @@ pub mod tests {
             (KIND, "task"),
             (MODE, "both"),
             (CALLBACK, "http://hooks.example/"),
+            (CALLBACK, "https://hooks.example/?key=x"),
+            (HUB, "http://hub.example"),
             (RESOLVERS, "human:*"),
             (AGENT, "a b"),
             (TOKEN_ENV, "csa_BeqyUGBX"),

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use countersign_core::access::{is_agent_id, is_person_name};
 use reqwest::Url;
 
-use super::secret::looks_secret;
+use super::secret::{is_random_name, looks_secret};
 
 /// Skill names have at most 64 characters, and `-notify` is the longest ending.
 const LONGEST_APP: usize = 64 - "-notify".len();
@@ -40,6 +40,9 @@ pub fn hub(text: &str) -> Result<String> {
     if url.query().is_some() || url.fragment().is_some() {
         bail!("the address of a hub has no ? and no #");
     }
+    if url.scheme() == "http" && !is_loopback(&url) {
+        bail!("the agent's token goes to the hub: use https; http is only for a hub on this machine");
+    }
     Ok(text.trim_end_matches('/').to_owned())
 }
 
@@ -49,8 +52,16 @@ pub fn callback(text: &str) -> Result<String> {
     if url.scheme() == "http" && !is_loopback(&url) {
         bail!("a callback goes over https; http is only for this machine");
     }
-    if url.fragment().is_some() {
-        bail!("a callback has no #");
+    if url.query().is_some() || url.fragment().is_some() {
+        bail!(
+            "a callback has no ? and no # here: what stands there is often a secret, and a skill is read by everybody"
+        );
+    }
+    if url.path_segments().is_some_and(|mut segments| segments.any(is_random_name)) {
+        bail!(
+            "a part of the path looks random, as a secret does, and a skill is read by everybody: use a path that may be \
+             known, as in /a2h/resume; pushes are trusted by their signature"
+        );
     }
     Ok(text.to_owned())
 }
@@ -136,7 +147,8 @@ mod tests {
     fn good_values_pass_as_they_are() {
         assert_eq!(app("acme-shop2").unwrap(), "acme-shop2");
         assert_eq!(hub("https://hub.example/base/").unwrap(), "https://hub.example/base");
-        assert_eq!(callback("https://Hooks.example/a?b=c&d=e").unwrap(), "https://Hooks.example/a?b=c&d=e");
+        assert_eq!(hub("http://[::1]:7422").unwrap(), "http://[::1]:7422");
+        assert_eq!(callback("https://Hooks.example/a/b").unwrap(), "https://Hooks.example/a/b");
         assert_eq!(callback("http://127.0.0.1:8080/x").unwrap(), "http://127.0.0.1:8080/x");
         assert_eq!(agent("acme/deployer").unwrap(), "acme/deployer");
         assert_eq!(variable("ACME_TOKEN_2").unwrap(), "ACME_TOKEN_2");
@@ -171,6 +183,21 @@ mod tests {
             assert!(agent(text).is_err(), "{text}");
         }
         assert!(callback("http://hooks.example/x").is_err());
+    }
+
+    #[test]
+    fn a_token_goes_over_https() {
+        for text in ["http://hub.example", "http://10.0.0.5:7422", "http://localhost.example/"] {
+            assert!(hub(text).unwrap_err().to_string().contains("use https"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_is_itself_a_secret_is_no_callback() {
+        for part in ["?key=abc", "?", "#abc", "9f1c2a3b-1111-4222-8333-0123456789ab", "x/Zk3Tq8vB1nLw5RyP/y"] {
+            let words = callback(&format!("https://hooks.example/{part}")).unwrap_err().to_string();
+            assert!(!words.contains("hooks.example") && !words.contains("abc"), "{words}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::debts::Debts;
 use super::fresh_name;
-use super::plan::{Plan, variable};
+use super::plan::{Plan, Trusted, variable};
 use crate::args::Globals;
 use crate::client::{self, Client, Location, typed};
 use crate::data_dir;
@@ -56,6 +56,7 @@ impl Place {
                     Some(owner) if is_same(&location.url, &owner).await => Some(owner),
                     Some(_) | None => None,
                 };
+                may_have_tokens(&location, &plan.trusted, owner.is_some())?;
                 Self { location, owner }
             }
         };
@@ -131,6 +132,25 @@ async fn is_same(url: &Url, owner: &Client) -> bool {
     public.is_some_and(|public| leads_to(url, &public))
 }
 
+/// Asked before the first call: a skill that somebody else wrote could name a hub that only collects tokens.
+fn may_have_tokens(hub: &Location, trusted: &Trusted, is_local: bool) -> Result<()> {
+    let same = |text: &String| Url::parse(text).is_ok_and(|url| leads_to(&url, &hub.url));
+    let shown = hub.shown_url();
+    if let Some(flag) = &trusted.flag {
+        if same(flag) {
+            return Ok(());
+        }
+        bail!("--hub is not the hub of the skill, which is {shown}; nothing was sent");
+    }
+    if is_local || trusted.environment.as_ref().is_some_and(same) {
+        return Ok(());
+    }
+    bail!(
+        "the skill names the hub {shown}, which is neither that of COUNTERSIGN_URL nor the one that runs on the data \
+         directory; nothing was sent. Read the skill; if your tokens may go there, say so with --hub {shown}"
+    )
+}
+
 fn leads_to(one: &Url, other: &Url) -> bool {
     let host = |url: &Url| match url.host_str() {
         Some("localhost" | "[::1]") => "127.0.0.1".to_owned(),
@@ -154,6 +174,23 @@ mod tests {
             ["http://127.0.0.1:7423", "https://127.0.0.1:7422", "http://hub.example:7422", "http://127.0.0.1:7422/x"]
         {
             assert!(!same("http://127.0.0.1:7422", other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_skill_alone_does_not_decide_where_tokens_go() {
+        let hub = Location::named("https://hub.example", String::new(), client::Place::Environment).unwrap();
+        let may = |flag: Option<&str>, environment: Option<&str>, is_local| {
+            let trusted = Trusted { flag: flag.map(str::to_owned), environment: environment.map(str::to_owned) };
+            may_have_tokens(&hub, &trusted, is_local)
+        };
+        assert!(may(None, None, true).is_ok());
+        assert!(may(None, Some("https://hub.example/"), false).is_ok());
+        assert!(may(Some("https://hub.example:443"), Some("https://mine.example"), false).is_ok());
+        let words = may(None, Some("https://mine.example"), false).unwrap_err().to_string();
+        assert!(words.contains("nothing was sent") && words.contains("--hub https://hub.example"), "{words}");
+        for flag in ["https://mine.example", "http://hub.example", "hub.example", ""] {
+            assert!(may(Some(flag), Some("https://hub.example"), true).is_err(), "{flag}");
         }
     }
 }

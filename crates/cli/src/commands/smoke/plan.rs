@@ -13,6 +13,9 @@ pub struct Plan {
     pub push: bool,
     /// Nothing stands for the hub of the data directory.
     pub hub: Option<String>,
+    /// The hubs that this person's own words and environment name. Others may have written the skill, so nothing secret
+    /// goes to a hub because of the skill alone.
+    pub trusted: Trusted,
     pub agent: Option<String>,
     pub resolvers: Vec<String>,
     pub token_env: String,
@@ -22,6 +25,14 @@ pub struct Plan {
     pub person: Option<String>,
     pub listen: Option<SocketAddr>,
     pub callback: Option<String>,
+}
+
+/// Where tokens may go, besides the hub of the data directory.
+pub struct Trusted {
+    /// What `--hub` says.
+    pub flag: Option<String>,
+    /// What COUNTERSIGN_URL says.
+    pub environment: Option<String>,
 }
 
 impl Plan {
@@ -42,6 +53,7 @@ impl Plan {
         {
             bail!("--to {person} is not among those who may answer by the skill: {}", plan.resolvers.join(", "));
         }
+        plan.trusted.flag = args.hub;
         plan.person = named;
         plan.listen = args.listen;
         plan.callback = args.callback;
@@ -53,6 +65,7 @@ impl Plan {
             kind: skill.kind,
             push: matches!(skill.way, Some(Way::Push { .. })),
             hub: Some(skill.hub),
+            trusted: Trusted { flag: None, environment: variable("COUNTERSIGN_URL") },
             agent: Some(skill.agent),
             resolvers: skill.resolvers,
             token_env: skill.token_env,
@@ -69,6 +82,7 @@ impl Plan {
             kind: Kind::Ask,
             push,
             hub: variable("COUNTERSIGN_URL"),
+            trusted: Trusted { flag: None, environment: variable("COUNTERSIGN_URL") },
             agent: variable("COUNTERSIGN_AGENT"),
             resolvers: Vec::new(),
             token_env: "COUNTERSIGN_TOKEN".to_owned(),

@@ -62,6 +62,23 @@ async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn work_that_outlives_its_waiter_is_still_under_way() {
+    let counter = Counter::open().await;
+    let Counter { hub, bot, terminal, acts, .. } = &counter;
+    let id = bot.accepted(&ask(&bot.id)).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let gated = acts.gated();
+    let wait = exec(&["wait", &id], &gated);
+    let mut process = terminal.start(&wait);
+    let worker = acts.begun(1).await.remove(0);
+    process.kill();
+    terminal.run(&wait).fails(1);
+    terminal.run(&["journal", "forget", &id]).fails(1);
+    kill_9(&worker);
+    assert!(in_journal(terminal, &id).contains("interrupted"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn work_that_is_still_under_way_is_not_begun_twice() {
     let counter = Counter::open().await;
     let Counter { hub, bot, terminal, acts, .. } = &counter;

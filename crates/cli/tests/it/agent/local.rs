@@ -64,7 +64,30 @@ async fn a_rotated_agent_goes_on() {
     let ask = ["ask", "Ship?", "--confirm", "--detach"];
     terminal.run(&ask).ok();
     hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
-    let ran = terminal.run(&ask);
-    let told = ran.stderr.contains("agents/cli.json");
-    assert!(ran.code == 0 || told, "it works, or it says which token is too old: {ran:?}");
+    let id = message_id(&terminal.run(&ask).ok());
+    assert_eq!(open_items(&hub).await, 2);
+    hub.cli(&["answer", &id, "yes"]).ok();
+    assert_eq!(terminal.run(&["wait", &id]).code, 0);
+    let mode = std::fs::metadata(hub.data().join("agents/cli.json")).expect("the kept file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    hub.cli(&["agent", "add", "elsewhere"]).ok();
+    hub.cli(&["agent", "rotate", "elsewhere"]).ok();
+    assert!(!hub.data().join("agents/elsewhere.json").exists(), "what was not kept is not kept now");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_kept_signing_key_is_no_seal_key() {
+    let hub = Hub::start().await;
+    let terminal = Terminal::beside(&hub);
+    terminal.run(&["notify", "Hello"]).ok();
+    let kept: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(hub.data().join("agents/cli.json")).expect("the file")).expect("JSON");
+    let key = kept["signing_key"].as_str().expect("a key").trim_start_matches("whsec_").to_owned();
+    // And one whose letters, not what they stand for, are the 32 bytes: 0123456789abcdef twice.
+    let lettered = r#"{"agent_id":"x","token":"csa_x","signing_key":"whsec_0123456789abcdef0123456789abcdef"}"#;
+    std::fs::write(hub.data().join("agents/x.json"), lettered).expect("keep another");
+    for key in [key.as_str(), "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] {
+        let ran = terminal.clone().env("SEAL_KEY", key).run_with_input(&["seal", "--key-env", "SEAL_KEY"], "{}");
+        assert!(ran.code == 1 && ran.stdout.is_empty() && ran.stderr.contains("which the hub knows"), "{ran:?}");
+    }
 }

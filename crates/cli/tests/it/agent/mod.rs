@@ -9,6 +9,8 @@ mod journal;
 mod kinds;
 mod local;
 mod lost;
+mod machine;
+mod own;
 mod receive;
 mod refused;
 mod resume;

@@ -20,6 +20,10 @@ async fn an_ask_that_cannot_be_answered_is_refused_with_its_reason() {
     for (words, reason) in [
         (&["--confirm", "--to", "human:*"][..], "wildcard"),
         (&["--confirm", "--to", "alice"], "human:"),
+        (&["--confirm", "--to", "alice"], "--to"),
+        (&["--confirm", "--expires", "2h", "--default", "maybe"], "--default"),
+        (&["--confirm", "--expires", "99999d"], "that is longer than ten years\n"),
+        (&["--confirm", "--context", "nope"], "--context nope: cannot be read: "),
         (&["--confirm", "--expires", "2h", "--default", "maybe"], "approve, deny"),
         (&["--select", "a=One", "--select", "a=Two"], "options"),
         (&["--confirm", "--expires", "soon"], "soon"),
@@ -58,7 +62,7 @@ async fn refusals_of_the_hub_are_final_and_named() {
     let (hub, bot, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm"];
     let said = terminal.clone().env("COUNTERSIGN_TOKEN", "csa_nonsense").run(&ask).fails(1);
-    assert!(said.contains("unauthenticated") || said.contains("token"), "{said}");
+    assert!(said.contains("COUNTERSIGN_TOKEN") && said.contains("unauthenticated"), "{said}");
     let said = terminal.run(&[&ask[..], &["--agent", "somebody/else"]].concat()).fails(1);
     assert!(said.contains("agent"), "{said}");
     let said = terminal.run(&[&ask[..], &["--callback", "https://unknown.example/x"]].concat()).fails(1);
@@ -68,4 +72,13 @@ async fn refusals_of_the_hub_are_final_and_named() {
     terminal.run(&["wait", "msg_00000000000000000000000000"]).fails(1);
     terminal.run(&["wait", "no-such-key"]).fails(1);
     assert_eq!((open_items(&hub).await, messages(&bot).await), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_everybody_can_read_is_pointed_out() {
+    let (_hub, _bot, terminal) = stage().await;
+    let exposed = terminal.env("COUNTERSIGN_URL", "http://hub.invalid:7422");
+    let process = exposed.start(&["notify", "Hello"]);
+    let said = process.stderr_with("https://").await;
+    assert!(said.contains("everybody on the way can read it"), "{said}");
 }

@@ -1,7 +1,8 @@
 //! Keys change while answers are on their way. None of them gets lost, whichever side changes first.
 
+use super::act::{Acts, exec};
 use super::message_id;
-use super::receive::Counter;
+use super::receive::{Counter, address};
 use crate::harness::*;
 
 fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
@@ -65,4 +66,23 @@ async fn a_key_that_is_no_longer_valid_is_refused() {
     counter.hub.delivery(&id, "failed").await;
     receiver.stderr_with("signature").await;
     assert_eq!(counter.acts.done().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_beside_its_hub_goes_on_after_a_rotation() {
+    let hub = Setup::pushing().start().await;
+    let (terminal, front, acts) = (Terminal::beside(&hub), Proxy::start().await, Acts::new(&hub));
+    terminal.run(&["notify", "Hello"]).ok();
+    hub.cli(&["agent", "callback", "approve", "cli", &front.host()]).ok();
+    let (url, command) = (front.url("/resume"), acts.command());
+    let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
+    // Another journal: the receiver has to ask the hub, with a token that the rotation replaces.
+    let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();
+    let receiver = terminal.clone().env("COUNTERSIGN_JOURNAL", &elsewhere).start(&exec(&receive, &command));
+    front.lead_to(&address(&receiver).await);
+    hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
+    let id = message_id(&terminal.run(&["ask", "Ship?", "--confirm", "--detach", "--callback", &url]).ok());
+    hub.cli(&["answer", &id, "yes"]).ok();
+    hub.delivery(&id, "delivered").await;
+    assert_eq!(acts.ids(), [id]);
 }

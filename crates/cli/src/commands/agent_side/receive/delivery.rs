@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_agent::{ActState, Journal, Refusal, Verified};
+use countersign_agent::{ActState, Journal, Refusal, Resolved, Verified};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::super::act::act;
+use super::super::act::{Manner, act};
 use super::super::outcome::words;
 use super::Stops;
+use super::own::{Own, Whose};
 use super::reply::Reply;
 use super::trust::Trust;
 use crate::args::Exec;
@@ -26,16 +27,25 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 
 pub struct Receiver {
     trust: Trust,
+    own: Own,
     journal: Journal,
     exec: Exec,
     path: String,
     stops: Stops,
+    json: bool,
     places: Semaphore,
 }
 
 impl Receiver {
-    pub fn new(trust: Trust, journal: Journal, exec: Exec, path: String, stops: Stops) -> Self {
-        Self { trust, journal, exec, path, stops, places: Semaphore::new(MOST_COMMANDS as usize) }
+    pub fn new(
+        (trust, own): (Trust, Own),
+        journal: Journal,
+        exec: Exec,
+        path: String,
+        stops: Stops,
+        json: bool,
+    ) -> Self {
+        Self { trust, own, journal, exec, path, stops, json, places: Semaphore::new(MOST_COMMANDS as usize) }
     }
 
     pub async fn take(self: Arc<Self>, request: Request<Incoming>) -> Reply {
@@ -48,7 +58,18 @@ impl Receiver {
         let (parts, body) = request.into_parts();
         match self.check(&parts.headers, body).await {
             Ok(verified) => self.work(verified).await,
-            Err(reply) => reply,
+            Err(reply) => {
+                self.tell(&reply, None);
+                reply
+            }
+        }
+    }
+
+    fn tell(&self, reply: &Reply, believed: Option<&Resolved>) {
+        if self.json
+            && let Err(error) = screen::print(&reply.line(believed))
+        {
+            screen::remark(&format!("standard output cannot be written: {error}"));
         }
     }
 
@@ -70,28 +91,36 @@ impl Receiver {
     }
 
     /// In a task of its own: a hub that hangs up must not cut a command off.
-    async fn work(self: Arc<Self>, verified: Verified) -> Reply {
+    async fn work(self: Arc<Self>, mut verified: Verified) -> Reply {
         let working = tokio::spawn(async move {
-            let id = verified.resolved.message_id.clone();
-            self.see_and_act(&verified).await.unwrap_or_else(|error| {
-                screen::remark(&format!("{id}: {error:#}"));
+            let done = self.see_and_act(&mut verified).await;
+            let resolved = &verified.resolved;
+            let reply = done.unwrap_or_else(|error| {
+                screen::remark(&format!("{}: {error:#}", resolved.message_id));
                 Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "not_done", "nothing was done; the receiver says why")
-            })
+            });
+            self.tell(&reply, Some(resolved));
+            reply
         });
         let lost = |_| Reply::problem(StatusCode::INTERNAL_SERVER_ERROR, "lost", "the receiver lost this push");
         working.await.unwrap_or_else(lost)
     }
 
-    async fn see_and_act(&self, verified: &Verified) -> anyhow::Result<Reply> {
+    async fn see_and_act(&self, verified: &mut Verified) -> anyhow::Result<Reply> {
         let _place = self.places.acquire().await?;
         if *self.stops.borrow() > 0 {
             return Ok(Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "stopping", "this receiver is stopping"));
+        }
+        // Before the jti is seen: whoever could not be told is to come again.
+        match self.own.whose(&self.journal, &verified.resolved.message_id).await? {
+            Whose::Own(key) => verified.resolved.idempotency_key = key,
+            Whose::Another => return Ok(refuse_another(&verified.resolved.message_id)),
         }
         let resolved = &verified.resolved;
         if !self.journal.see_jti(&verified.jti, verified.signed_until)? {
             return self.seen_before(verified);
         }
-        let acted = act(&self.journal, resolved, &self.exec, true).await?;
+        let acted = act(&self.journal, resolved, &self.exec, Manner { alone: true, aside: self.json }).await?;
         screen::remark(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
         Ok(Reply::acted(&acted, &resolved.message_id))
     }
@@ -109,6 +138,12 @@ impl Receiver {
     pub async fn idle(&self) {
         drop(self.places.acquire_many(MOST_COMMANDS).await);
     }
+}
+
+fn refuse_another(message_id: &str) -> Reply {
+    let message = "this is no message of the agent that is received for: check the callback address, or --agent";
+    screen::remark(&format!("refused {message_id}: {message}"));
+    Reply::problem(StatusCode::FORBIDDEN, "other_agent", message)
 }
 
 async fn read(body: Incoming) -> Result<Bytes, Reply> {
