@@ -3,6 +3,10 @@ pub enum StoreError {
     /// The database refused or could not be reached; trying again may help.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// Somebody else changed the same thing first. An engine with several writers undoes the transaction and runs the
+    /// operation again; one with a single writer never meets it.
+    #[error("somebody else changed the same thing at the same moment; try again")]
+    Raced,
     /// A row does not read as we write them.
     #[error("the store holds something unreadable: {0}")]
     Corrupt(String),

@@ -5,10 +5,13 @@
 pub mod clock;
 mod error;
 mod exec;
+mod migrations;
 pub mod model;
 pub mod ops;
+mod postgres;
 mod sqlite;
 mod store;
 
 pub use error::StoreError;
-pub use store::{SCHEMA_VERSION, Store};
+pub use migrations::SCHEMA_VERSION;
+pub use store::Store;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
+use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
-
-pub use crate::sqlite::SCHEMA_VERSION;
 
 /// The hub's memory. An enum and not a trait object: the operations are generic over the engine, and there are few engines.
 pub struct Store {
@@ -16,6 +15,7 @@ pub struct Store {
 
 enum Engine {
     Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 impl Store {
@@ -24,9 +24,16 @@ impl Store {
         Ok(Self { engine, clock })
     }
 
+    /// With a `DatabaseClock` the database's own clock settles every race, as several hubs on one database need it.
+    pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let engine = Engine::Postgres(Postgres::open(url, Arc::clone(&clock)).await?);
+        Ok(Self { engine, clock })
+    }
+
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
+            Engine::Postgres(postgres) => postgres.run(op).await,
         }
     }
 
@@ -34,6 +41,8 @@ impl Store {
     pub fn settle(&self) -> Result<(), StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.settle(),
+            // What is committed there is where it belongs.
+            Engine::Postgres(_) => Ok(()),
         }
     }
 

@@ -87,7 +87,7 @@ async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreEr
 }
 
 /// The resolution, its audit entry, the changed row and the delivery obligation. The change is guarded by the revision
-/// that was read; should another one be found, the error undoes the transaction as a whole.
+/// that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
 async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resolution) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
@@ -114,7 +114,7 @@ async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resoluti
         message.rev.into(),
     ];
     if x.exec(UPDATE, &params).await? == 0 {
-        return Err(StoreError::Unavailable("the message changed while it was being decided".to_owned()));
+        return Err(StoreError::Raced);
     }
     submit::release_place(x, &message.content.agent.id).await?;
     oblige(x, message, resolution.resolved_at).await

@@ -44,7 +44,7 @@ pub async fn append_operation<X: Exec>(
     const LAST: &str =
         "SELECT a.seq, a.n, a.hash FROM audit_head h JOIN audit a ON a.seq = h.audit_seq WHERE h.subject = ?1";
     const MOVE_HEAD: &str = "INSERT INTO audit_head (subject, audit_seq) VALUES (?1, ?2) \
-         ON CONFLICT (subject) DO UPDATE SET audit_seq = ?2";
+         ON CONFLICT (subject) DO UPDATE SET audit_seq = ?2 WHERE audit_head.audit_seq = ?3";
     let (prev_seq, n, prev_hash) = match x.row(LAST, &[subject.into()]).await? {
         Some(mut row) => (Some(row.int(0)?), row.int(1)? + 1, Some(row.digest(2)?)),
         None => (None, 1, None),
@@ -59,7 +59,11 @@ pub async fn append_operation<X: Exec>(
         prev_hash,
     };
     let seq = append(x, n, prev_seq, &entry, &entry.hash()).await?;
-    x.exec(MOVE_HEAD, &[subject.into(), seq.into()]).await.map(drop)
+    // Only from the entry that this one follows: two that followed the same one would part the chain.
+    match x.exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()]).await? {
+        0 => Err(StoreError::Raced),
+        _ => Ok(()),
+    }
 }
 
 /// The latest entries of one subject, in the order they were made.

@@ -4,7 +4,7 @@ use countersign_core::Actor;
 use countersign_core::access::Principal;
 use countersign_protocol::time::Timestamp;
 
-use super::audit;
+use super::{audit, hold};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
@@ -59,6 +59,11 @@ impl Op for Relabel {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM credential WHERE kind = ?1 AND subject = ?2 AND label = ?3";
         let credential = &self.0;
+        // Two that replace the same label at once would not see each other's; a subject that is not there needs no order.
+        match credential.kind {
+            Kind::Agent => hold::agent(x, &credential.subject).await?,
+            Kind::Person | Kind::SignIn => hold::person(x, &credential.subject).await?,
+        };
         let params = [credential.kind.as_str().into(), (&credential.subject).into(), (&credential.label).into()];
         x.exec(DROP, &params).await?;
         insert(x, credential, now).await
@@ -110,10 +115,15 @@ impl Op for RedeemSignIn {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
-        const TAKE: &str = "DELETE FROM credential WHERE hash = ?1 AND kind = 'signin' AND expires_at >= ?2 \
-             RETURNING subject";
-        let Some(mut row) = x.row(TAKE, &[self.hash.as_slice().into(), now.into()]).await? else { return Ok(None) };
+        const WHOSE: &str = "SELECT subject FROM credential WHERE hash = ?1 AND kind = 'signin'";
+        const TAKE: &str = "DELETE FROM credential WHERE hash = ?1 AND kind = 'signin' AND expires_at >= ?2";
+        let link = self.hash.as_slice();
+        let Some(mut row) = x.row(WHOSE, &[link.into()]).await? else { return Ok(None) };
         let subject = row.text(0)?;
+        // First the person, then what belongs to them: in the order in which a removal takes them.
+        if !hold::person(x, &subject).await? || x.exec(TAKE, &[link.into(), now.into()]).await? == 0 {
+            return Ok(None);
+        }
         let credential = NewCredential {
             hash: self.token_hash,
             kind: Kind::Person,

@@ -27,7 +27,9 @@ impl Op for ClaimDue {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
         const CLAIM: &str = "UPDATE delivery SET due_at = ?1, claimed = 1 WHERE message_id IN \
              (SELECT message_id FROM delivery WHERE track = 'pending' AND host = ?2 AND due_at <= ?3 \
-             ORDER BY due_at LIMIT ?4) RETURNING message_id, agent_id, attempts, created_at";
+             ORDER BY due_at LIMIT ?4) AND track = 'pending' AND due_at <= ?3 \
+             RETURNING message_id, agent_id, attempts, created_at";
+        const MORE: &str = "SELECT 1 FROM delivery WHERE track = 'pending' AND host = ?1 AND due_at <= ?2 LIMIT 1";
         let params = [now.plus(self.lease).into(), (&self.host).into(), now.into(), self.limit.into()];
         let mut claims = Vec::new();
         for mut row in x.rows(CLAIM, &params).await? {
@@ -37,6 +39,11 @@ impl Op for ClaimDue {
                 attempts: u32::try_from(row.int(2)?).unwrap_or(u32::MAX),
                 created_at: row.instant(3)?,
             });
+        }
+        // Fewer than were due: a rival took what the inner SELECT had found, and the outer condition kept it from both.
+        let full = i64::try_from(claims.len()).is_ok_and(|count| count >= self.limit);
+        if !full && x.row(MORE, &[(&self.host).into(), now.into()]).await?.is_some() {
+            return Err(StoreError::Raced);
         }
         Ok(claims)
     }

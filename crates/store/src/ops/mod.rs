@@ -5,6 +5,7 @@ pub mod apply;
 pub mod audit;
 pub mod credential;
 pub mod deliver;
+mod hold;
 pub mod list;
 pub mod pull;
 pub mod rows;

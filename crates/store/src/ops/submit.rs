@@ -27,7 +27,11 @@ impl Op for Submit {
             return Ok(Submission::Taken(earlier));
         }
         if message.kind != Kind::Notify && !self.take_place(x).await? {
-            return Ok(Submission::TooManyOpen);
+            // The last place may have gone to the same key while this one waited for the agent's row.
+            return Ok(match &message.idempotency_key {
+                Some(key) => find(x, &message.agent_id, key).await?.map_or(Submission::TooManyOpen, Submission::Taken),
+                None => Submission::TooManyOpen,
+            });
         }
         let hash = message.audit.hash();
         let audit_seq = audit::append(x, 1, None, &message.audit, &hash).await?;

@@ -51,7 +51,7 @@ impl Op for Purge {
         const SELECT: &str = "SELECT id, seq, resolution_seq FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 \
              ORDER BY resolved_at LIMIT ?2";
         const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
-             source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2";
+             source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
         const FORGET_TEXT: &str = "DELETE FROM message_text WHERE seq = ?1";
         const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
         const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";

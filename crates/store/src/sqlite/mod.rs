@@ -16,8 +16,6 @@ use checkpoint::Checkpointer;
 use readers::Readers;
 use writer::Writer;
 
-pub use migrate::SCHEMA_VERSION;
-
 pub struct Sqlite {
     writer: Writer,
     readers: Arc<Readers>,

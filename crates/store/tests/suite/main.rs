@@ -2,6 +2,7 @@
 
 mod behaviours;
 mod model;
+mod postgres;
 mod scene;
 mod sequences;
 mod sqlite;

@@ -5,8 +5,8 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::{AgentSummary, SignatureAlg};
-use crate::ops::audit;
 use crate::ops::credential::{self, Kind, NewCredential};
+use crate::ops::{audit, hold};
 
 pub const TOKEN_LABEL: &str = "token";
 
@@ -29,17 +29,31 @@ impl Op for AddAgent {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        // An agent that was removed and comes back finds the messages it left open, and they count.
-        const INSERT: &str = "INSERT INTO agent (id, signature_alg, created_at, open) SELECT ?1, ?2, ?3, COUNT(*) \
-             FROM message WHERE agent_id = ?1 AND status = 'open' ON CONFLICT (id) DO NOTHING";
+        const INSERT: &str =
+            "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
         let params = [(&self.id).into(), self.signature_alg.as_str().into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
             return Ok(false);
         }
+        self.count_what_it_left(x).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
         Ok(true)
+    }
+}
+
+impl AddAgent {
+    /// An agent that was removed and comes back finds the messages it left open. They are held while they are counted:
+    /// one that is being resolved meanwhile does not know of this agent yet and would not give its place back.
+    async fn count_what_it_left<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
+        const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
+        let open = x.exec(HOLD, &[(&self.id).into()]).await?;
+        if open == 0 {
+            return Ok(());
+        }
+        let open = i64::try_from(open).unwrap_or(i64::MAX);
+        x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), (&self.id).into()]).await.map(drop)
     }
 }
 
@@ -88,7 +102,7 @@ impl Op for RotateAgent {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
              AND (expires_at IS NULL OR expires_at > ?1)";
-        if !exists(x, &self.id).await? {
+        if !hold::agent(x, &self.id).await? {
             return Ok(None);
         }
         let old_valid_until = now.plus(self.overlap);
@@ -99,10 +113,6 @@ impl Op for RotateAgent {
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.rotated", now).await?;
         Ok(Some(old_valid_until))
     }
-}
-
-pub async fn exists<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
-    Ok(x.row("SELECT 1 FROM agent WHERE id = ?1", &[agent_id.into()]).await?.is_some())
 }
 
 /// Takes away everything the agent could act with. Its messages stay, for people to see and decide.

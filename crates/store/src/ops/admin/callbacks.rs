@@ -2,11 +2,10 @@
 
 use countersign_protocol::time::Timestamp;
 
-use super::agents;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::CallbackHost;
-use crate::ops::audit;
+use crate::ops::{audit, hold};
 
 pub const PENDING: &str = "pending";
 pub const APPROVED: &str = "approved";
@@ -50,7 +49,7 @@ impl Op for PutHost {
              ON CONFLICT (agent_id, host) DO UPDATE SET state = \
              CASE WHEN callback_host.state = 'approved' THEN 'approved' ELSE excluded.state END \
              RETURNING agent_id, host, state, created_at";
-        if !agents::exists(x, &self.agent_id).await? {
+        if !hold::agent(x, &self.agent_id).await? {
             return Ok(None);
         }
         let state = if self.approve { APPROVED } else { PENDING };

@@ -72,8 +72,9 @@ impl Op for AddHubKey {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RETIRE: &str = "UPDATE hub_key SET retires_at = ?1 WHERE retires_at IS NULL OR retires_at > ?1";
         const INSERT: &str = "INSERT INTO hub_key (kid, seed, created_at) VALUES (?1, ?2, ?3)";
+        // First the entry: whoever adds another key at the same moment waits for it, and then sees this one to retire.
+        audit::append_operation(x, "hub", &self.actor, "hub.key_added", now).await?;
         x.exec(RETIRE, &[now.plus(self.overlap).into()]).await?;
-        x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()]).await?;
-        audit::append_operation(x, "hub", &self.actor, "hub.key_added", now).await
+        x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()]).await.map(drop)
     }
 }

@@ -5,8 +5,8 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::PersonSummary;
-use crate::ops::audit;
 use crate::ops::credential::{self, NewCredential};
+use crate::ops::{audit, hold};
 
 /// Says whether the name was free.
 pub struct AddPerson {
@@ -47,7 +47,7 @@ impl Op for AddPersonToken {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        if x.row("SELECT 1 FROM person WHERE name = ?1", &[(&self.name).into()]).await?.is_none() {
+        if !hold::person(x, &self.name).await? {
             return Ok(false);
         }
         credential::insert(x, &self.token, now).await?;
@@ -75,13 +75,14 @@ impl Op for RemovePerson {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Removal, StoreError> {
-        const OTHER_OWNERS: &str = "SELECT 1 FROM person WHERE role = 'owner' AND name <> ?1 LIMIT 1";
         const FORGET: &str = "DELETE FROM credential WHERE kind IN ('person', 'signin') AND subject = ?1";
         let name = [(&self.name).into()];
-        if x.row("SELECT 1 FROM person WHERE name = ?1", &name).await?.is_none() {
+        // Before anything else: two owners who remove each other go one after the other.
+        let owners = hold::owners(x).await?;
+        if !hold::person(x, &self.name).await? {
             return Ok(Removal::NotThere);
         }
-        if x.row(OTHER_OWNERS, &name).await?.is_none() {
+        if owners.iter().all(|owner| *owner == self.name) {
             return Ok(Removal::LastOwner);
         }
         x.exec("DELETE FROM person WHERE name = ?1", &name).await?;

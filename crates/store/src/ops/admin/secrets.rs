@@ -2,11 +2,10 @@
 
 use countersign_protocol::time::Timestamp;
 
-use super::agents;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::SecretName;
-use crate::ops::audit;
+use crate::ops::{audit, hold};
 
 pub async fn value<X: Exec>(x: &mut X, agent_id: &str, name: &str) -> Result<Option<String>, StoreError> {
     const SELECT: &str = "SELECT value FROM secret WHERE agent_id = ?1 AND name = ?2";
@@ -42,7 +41,7 @@ impl Op for PutSecret {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const PUT: &str = "INSERT INTO secret (agent_id, name, value, created_at) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT (agent_id, name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at";
-        if !agents::exists(x, &self.agent_id).await? {
+        if !hold::agent(x, &self.agent_id).await? {
             return Ok(false);
         }
         let params = [(&self.agent_id).into(), (&self.name).into(), (&self.value).into(), now.into()];

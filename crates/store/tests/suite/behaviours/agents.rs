@@ -73,6 +73,15 @@ pub async fn the_list_counts_what_is_valid(store: &Store, clock: &ManualClock) {
     assert_eq!((other.tokens, other.signing_keys, other.open), (1, 1, 0));
 }
 
+pub async fn the_list_is_in_the_order_of_bytes(store: &Store, _clock: &ManualClock) {
+    let ids = ["Zoe", "a-b", "a1", "aB", "ab", "b", "é"];
+    for id in ids.iter().rev() {
+        add_agent(store, id).await;
+    }
+    let listed = store.run(ListAgents).await.unwrap();
+    assert_eq!(listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), ids);
+}
+
 pub async fn a_rotation_keeps_the_old_token_for_the_overlap(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     clock.set(at(5));

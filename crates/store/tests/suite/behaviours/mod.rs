@@ -45,7 +45,13 @@ macro_rules! behaviours {
             race:
                 sixty_four_rivals_have_one_winner
                 submits_under_one_key_make_one_message
-                submits_at_once_keep_to_the_depth;
+                submits_at_once_keep_to_the_depth
+                a_replay_is_known_even_when_there_is_no_place_left
+                operators_at_once_keep_one_chain
+                owners_cannot_remove_each_other
+                whoever_is_removed_keeps_no_token
+                a_label_replaced_at_once_holds_one_credential
+                purges_at_once_empty_each_message_once;
             audit:
                 a_message_leaves_its_submission_and_its_outcome
                 a_chain_of_entries_holds_together
@@ -110,6 +116,7 @@ macro_rules! behaviours {
             agents:
                 an_id_is_taken_once
                 the_list_counts_what_is_valid
+                the_list_is_in_the_order_of_bytes
                 a_rotation_keeps_the_old_token_for_the_overlap
                 a_second_rotation_never_lengthens_the_first
                 rotating_nobody_does_nothing

@@ -1,14 +1,25 @@
 //! Many at once, and still one outcome.
 
+use std::time::Duration;
+
+use countersign_core::access::Role;
 use countersign_core::message::Status;
 use countersign_core::{Command, Rejection, State, Verdict};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Submission};
+use countersign_store::ops::admin::agents::{RemoveAgent, RotateAgent};
+use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
+use countersign_store::ops::admin::people::{AddPersonToken, ListPeople, Removal, RemovePerson};
+use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::audit::Trail;
+use countersign_store::ops::credential::{Kind, RedeemSignIn, Relabel};
 use countersign_store::ops::deliver::Deliveries;
-use futures_util::future::join_all;
+use countersign_store::ops::sweep::Purge;
+use futures_util::future::{join, join_all, join3};
 
+use super::audit::assert_chained;
+use super::credentials::{add_person, authenticate, credential};
 use crate::scene::*;
 
 fn rival(number: usize) -> Command {
@@ -58,4 +69,111 @@ pub async fn submits_at_once_keep_to_the_depth(store: &Store, _clock: &ManualClo
     assert_eq!(answers.iter().filter(|answer| **answer == Submission::Created).count(), 5);
     assert_eq!(answers.iter().filter(|answer| **answer == Submission::TooManyOpen).count(), 27);
     assert_eq!(open_count(store, BUILDER).await, 5);
+}
+
+pub async fn a_replay_is_known_even_when_there_is_no_place_left(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let drafts: Vec<_> = (1..=32).map(|number| Draft { key: Some("deploy"), ..Draft::ask(number) }).collect();
+    let answers = join_all(drafts.iter().map(|draft| submit_within(store, draft, 1))).await;
+    let first = answers.iter().position(|answer| *answer == Submission::Created).expect("one is new");
+    let taken = drafts[first].taken(Status::Open);
+    assert_eq!(answers.iter().filter(|answer| **answer == taken).count(), 31);
+}
+
+pub async fn operators_at_once_keep_one_chain(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let put = |number: u32| PutSecret {
+        agent_id: BUILDER.to_owned(),
+        name: format!("secret {number}"),
+        value: "s3cret".to_owned(),
+        actor: OWNER.to_owned(),
+    };
+    let key = |number: u8| AddHubKey {
+        kid: format!("k{number}"),
+        seed: vec![number; 32],
+        overlap: Duration::ZERO,
+        actor: OWNER.to_owned(),
+    };
+    let put = join_all((0..16).map(|number| store.run(put(number))));
+    let (put, added) = join(put, join_all((0..8).map(|number| store.run(key(number))))).await;
+    assert!(put.into_iter().all(|put| put.unwrap()));
+    added.into_iter().for_each(|added| added.unwrap());
+    for (subject, length) in [("agent:builder", 17), ("hub", 8)] {
+        let trail = store.run(Trail { subject: subject.to_owned() }).await.unwrap();
+        assert_eq!(trail.len(), length, "{subject}");
+        assert_chained(&trail);
+    }
+    let current = store.run(HubKeys).await.unwrap().into_iter().filter(|key| key.retires_at.is_none());
+    assert_eq!(current.count(), 1, "each new key retired the ones before it");
+}
+
+pub async fn owners_cannot_remove_each_other(store: &Store, _clock: &ManualClock) {
+    let names = ["olga", "otto"];
+    for round in 0..8 {
+        for name in names {
+            add_person(store, name, Role::Owner, &format!("{name} {round}")).await;
+        }
+        let remove = |name: &str| store.run(RemovePerson { name: name.to_owned(), actor: OWNER.to_owned() });
+        let (olga, otto) = join(remove("olga"), remove("otto")).await;
+        let mut ends = [olga.unwrap(), otto.unwrap()];
+        ends.sort_by_key(|end| *end != Removal::Removed);
+        assert_eq!(ends, [Removal::Removed, Removal::LastOwner]);
+        assert_eq!(store.run(ListPeople).await.unwrap().len(), 1);
+    }
+}
+
+pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClock) {
+    assert!(add_person(store, "owner", Role::Owner, "owner token").await);
+    for round in 0..8 {
+        add_agent(store, BUILDER).await;
+        let (name, link) = (format!("alice {round}"), format!("link {round}"));
+        assert!(add_person(store, &name, Role::Resolver, &format!("{name} token")).await);
+        store.run(Relabel(credential(Kind::SignIn, &name, &link, Some(at(10))))).await.unwrap();
+        let actor = || OWNER.to_owned();
+        let rotation = RotateAgent {
+            id: BUILDER.to_owned(),
+            token_hash: hash_of("rotated"),
+            signing_key: "rotated".to_owned(),
+            overlap: Duration::from_secs(60),
+            actor: actor(),
+        };
+        let token = credential(Kind::Person, &name, "second token", None);
+        let added = AddPersonToken { name: name.clone(), token, actor: actor() };
+        let redeemed = RedeemSignIn { hash: hash_of(&link), token_hash: hash_of("third token") };
+        let acts = join3(store.run(rotation), store.run(added), store.run(redeemed));
+        let agent = store.run(RemoveAgent { id: BUILDER.to_owned(), actor: actor() });
+        let person = store.run(RemovePerson { name: name.clone(), actor: actor() });
+        let ((rotated, added, redeemed), (agent, person)) = join(acts, join(agent, person)).await;
+        drop((rotated.unwrap(), added.unwrap(), redeemed.unwrap()));
+        assert_eq!((agent.unwrap(), person.unwrap()), (true, Removal::Removed));
+        assert!(add_person(store, &name, Role::Resolver, &format!("{name} again")).await, "the name is free");
+        for token in ["rotated", "second token", "third token"] {
+            assert_eq!(authenticate(store, token).await, None, "{token} in round {round}");
+        }
+    }
+}
+
+pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock: &ManualClock) {
+    assert!(add_person(store, "owner", Role::Owner, "owner token").await);
+    let links: Vec<_> =
+        (0..16).map(|number| credential(Kind::SignIn, "owner", &format!("{number}"), Some(at(10)))).collect();
+    for link in join_all(links.into_iter().map(|link| store.run(Relabel(link)))).await {
+        link.unwrap();
+    }
+    let redeem = |number: u32| RedeemSignIn {
+        hash: hash_of(&format!("{number}")),
+        token_hash: hash_of(&format!("token {number}")),
+    };
+    let redeemed = join_all((0..16).map(|number| store.run(redeem(number)))).await;
+    assert_eq!(redeemed.into_iter().filter(|end| end.as_ref().unwrap().is_some()).count(), 1);
+}
+
+pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=20 {
+        submitted_and_resolved(store, &Draft::ask(number)).await;
+    }
+    let purge = || Purge { resolved_before: at(1), limit: 100 };
+    let emptied = join_all((0..4).map(|_| store.run(purge()))).await;
+    assert_eq!(emptied.into_iter().map(|count| count.unwrap()).sum::<u64>(), 20);
 }

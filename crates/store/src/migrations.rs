@@ -1,0 +1,12 @@
+//! The schema's versions, one file each and the same numbers for every engine.
+
+pub const SCHEMA_VERSION: i64 = 1;
+const COUNT: usize = SCHEMA_VERSION as usize;
+
+pub const SQLITE: [&str; COUNT] = [include_str!("../migrations/001_initial.sql")];
+pub const POSTGRES: [&str; COUNT] = [include_str!("../migrations/postgres/001_initial.sql")];
+
+/// What a store of version `found` still lacks, in order.
+pub fn after(found: i64, texts: [&'static str; COUNT]) -> impl Iterator<Item = (i64, &'static str)> {
+    (1..).zip(texts).filter(move |(version, _)| *version > found)
+}

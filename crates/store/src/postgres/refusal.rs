@@ -1,0 +1,46 @@
+//! What an error of the driver means to the store.
+
+use std::error::Error;
+
+use deadpool_postgres::{HookError, PoolError};
+use tokio_postgres::error::{DbError, SqlState};
+
+use crate::error::StoreError;
+
+/// The index that lets one key of an agent in once.
+const IDEMPOTENCY: &str = "message_idempotency";
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(refusal) if is_lost_race(refusal) => Self::Raced,
+            // Not its details: they may quote a row, and this text goes to the log.
+            Some(refusal) => Self::Unavailable(format!("{} ({})", refusal.message(), refusal.code().code())),
+            None => Self::Unavailable(with_cause(&error)),
+        }
+    }
+}
+
+impl From<PoolError> for StoreError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => error.into(),
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+fn is_lost_race(refusal: &DbError) -> bool {
+    let code = refusal.code();
+    *code == SqlState::T_R_SERIALIZATION_FAILURE
+        || *code == SqlState::T_R_DEADLOCK_DETECTED
+        || (*code == SqlState::UNIQUE_VIOLATION && refusal.constraint() == Some(IDEMPOTENCY))
+}
+
+/// The driver's own words leave the cause out.
+fn with_cause(error: &tokio_postgres::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,129 @@
+//! One operation's turn on a connection, and how statements run in it.
+
+use countersign_protocol::time::Timestamp;
+use deadpool_postgres::{Object, Pool};
+use futures_util::TryStreamExt;
+use tokio_postgres::{SimpleQueryMessage, Statement};
+
+use super::texts::{Shape, Texts};
+use super::values;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Param, Row};
+
+/// Named although it is the default: an operator may have made another one the default of the database.
+const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+/// One snapshot for the whole operation.
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Cut to the millisecond: the cast alone would round up, into the future.
+const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// A connection that is given back only when its transaction has ended. Cut off before that, the connection is closed
+/// with it: the next one to get it would otherwise continue a stranger's transaction.
+pub struct Turn<'e> {
+    connection: Option<Object>,
+    texts: &'e Texts,
+    /// PostgreSQL answers the COMMIT of a transaction that failed with a polite ROLLBACK, so it must not be asked.
+    failed: bool,
+}
+
+impl<'e> Turn<'e> {
+    pub async fn take(pool: &Pool, texts: &'e Texts) -> Result<Self, StoreError> {
+        Ok(Self { connection: Some(pool.get().await?), texts, failed: false })
+    }
+
+    pub async fn begin(&self, mode: Mode) -> Result<(), StoreError> {
+        Ok(self.connection()?.batch_execute(begin(mode)).await?)
+    }
+
+    pub async fn begin_and_tell_time(&self, mode: Mode) -> Result<Timestamp, StoreError> {
+        let both = format!("{}; {TIME}", begin(mode));
+        let answers = self.connection()?.simple_query(&both).await?;
+        let told = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        });
+        told.map(Timestamp::from_millis).ok_or_else(|| StoreError::Corrupt("the database has no time".to_owned()))
+    }
+
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        if self.failed {
+            self.undo().await;
+            return Err(StoreError::Corrupt("an operation went on after its statement had failed".to_owned()));
+        }
+        self.connection()?.batch_execute("COMMIT").await?;
+        self.give_back();
+        Ok(())
+    }
+
+    /// If not even that works, the connection is closed, which undoes it too.
+    pub async fn undo(mut self) {
+        let undone = match self.connection() {
+            Ok(connection) => connection.batch_execute("ROLLBACK").await.is_ok(),
+            Err(_) => false,
+        };
+        if undone {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        drop(self.connection.take());
+    }
+
+    fn connection(&self) -> Result<&Object, StoreError> {
+        self.connection.as_ref().ok_or_else(|| StoreError::Corrupt("a turn that is over".to_owned()))
+    }
+
+    async fn statement(&self, sql: &'static str, shape: Shape) -> Result<(&Object, Statement), StoreError> {
+        let connection = self.connection()?;
+        Ok((connection, connection.prepare_cached(&self.texts.get(sql, shape)).await?))
+    }
+
+    async fn change(&self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        let (connection, statement) = self.statement(sql, Shape::AsIs).await?;
+        Ok(connection.execute_raw(&statement, params.iter().copied()).await?)
+    }
+
+    async fn query(&self, sql: &'static str, shape: Shape, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        let (connection, statement) = self.statement(sql, shape).await?;
+        let found: Vec<_> = connection.query_raw(&statement, params.iter().copied()).await?.try_collect().await?;
+        found.iter().map(values::owned).collect()
+    }
+
+    fn noted<T>(&mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
+        self.failed |= done.is_err();
+        done
+    }
+}
+
+fn begin(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Write => WRITE,
+        Mode::Read | Mode::Scan => READ,
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+impl Exec for Turn<'_> {
+    async fn exec(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        let done = self.change(sql, params).await;
+        self.noted(done)
+    }
+
+    async fn insert(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<i64>, StoreError> {
+        let done = self.query(sql, Shape::GivingSeq, params).await;
+        self.noted(done)?.first_mut().map(|row| row.int(0)).transpose()
+    }
+
+    async fn rows(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        let done = self.query(sql, Shape::AsIs, params).await;
+        self.noted(done)
+    }
+}

@@ -1,0 +1,28 @@
+//! PostgreSQL: the common behaviours, each in a database of its own, and what only this engine promises.
+
+mod clock;
+mod database;
+mod fresh;
+mod rivals;
+mod sequences;
+mod server;
+
+use fresh::Fresh;
+
+macro_rules! on_postgres {
+    ($($subject:ident: $($behaviour:ident)+;)+) => {
+        $(
+            mod $subject {
+                $(
+                    #[tokio::test]
+                    async fn $behaviour() {
+                        let fresh = super::Fresh::open().await;
+                        crate::behaviours::$subject::$behaviour(&fresh.store, &fresh.clock).await;
+                    }
+                )+
+            }
+        )+
+    };
+}
+
+crate::behaviours::behaviours!(on_postgres);

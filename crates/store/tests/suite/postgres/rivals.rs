@@ -1,0 +1,184 @@
+//! Another hub at the same row at the same moment. An operator with a shell plays it, so that each step comes in its turn.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use countersign_core::State;
+use countersign_store::StoreError;
+use countersign_store::model::{Proposal, Submission};
+use countersign_store::ops::admin::agents::RemoveAgent;
+use countersign_store::ops::apply::Apply;
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::pull::Pull;
+use countersign_store::ops::submit::Submit;
+use tokio_postgres::Client;
+
+use super::fresh::Fresh;
+use crate::behaviours::audit::assert_chained;
+use crate::scene::*;
+
+/// Drives `work` until it waits for a lock that somebody else holds.
+async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let watcher = fresh.database.connect().await;
+    loop {
+        let polled = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+        assert!(polled.is_pending(), "it should have to wait");
+        if watcher.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+            return;
+        }
+    }
+}
+
+async fn holding(fresh: &Fresh, sql: &str) -> Client {
+    let operator = fresh.database.connect().await;
+    operator.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
+    operator
+}
+
+/// Fails the first `times` changes of a message with this SQLSTATE. A sequence counts them, because it is never undone.
+async fn fail_changes(fresh: &Fresh, times: i64, sqlstate: &str) -> Client {
+    let operator = fresh.database.connect().await;
+    let sql = format!(
+        "CREATE SEQUENCE tried;
+         CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF nextval('tried') <= {times} THEN RAISE EXCEPTION 'made up' USING ERRCODE = '{sqlstate}'; END IF;
+             RETURN NEW;
+         END $$;
+         CREATE TRIGGER fail BEFORE UPDATE ON message FOR EACH ROW EXECUTE FUNCTION fail()"
+    );
+    operator.batch_execute(&sql).await.unwrap();
+    operator
+}
+
+async fn tries(operator: &Client) -> i64 {
+    operator.query_one("SELECT last_value FROM tried", &[]).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn a_message_that_changed_meanwhile_is_decided_anew() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let id = submitted(&fresh.store, &Draft::ask(1)).await;
+    let rival = holding(&fresh, "UPDATE message SET rev = rev + 1").await;
+    let mut deciding = pin!(resolved(&fresh.store, &id, answer("approve")));
+    until_it_waits(&fresh, deciding.as_mut()).await;
+    rival.batch_execute("COMMIT").await.unwrap();
+    let resolution = deciding.await;
+    let pulled = pulled(&fresh.store, &id).await;
+    assert_eq!((pulled.rev, pulled.state), (3, State::Resolved(resolution)));
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 0);
+}
+
+#[tokio::test]
+async fn what_the_database_undoes_is_run_again() {
+    for sqlstate in ["40001", "40P01"] {
+        let fresh = Fresh::open().await;
+        add_agent(&fresh.store, BUILDER).await;
+        let id = submitted(&fresh.store, &Draft::pushed(1)).await;
+        let operator = fail_changes(&fresh, 3, sqlstate).await;
+        resolved(&fresh.store, &id, answer("approve")).await;
+        assert_eq!(tries(&operator).await, 4);
+        let trail = fresh.store.run(Trail { subject: id.to_string() }).await.unwrap();
+        assert_eq!(trail.len(), 2, "what was undone left nothing");
+        assert_chained(&trail);
+        assert_eq!(open_count(&fresh.store, BUILDER).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn it_is_not_run_again_for_ever() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let id = submitted(&fresh.store, &Draft::ask(1)).await;
+    let operator = fail_changes(&fresh, 1_000, "40001").await;
+    let proposal = Proposal { message_id: id.clone(), command: answer("approve"), resolution_id: resolution_id() };
+    let given_up = fresh.store.run(Apply(proposal)).await;
+    assert!(matches!(given_up, Err(StoreError::Unavailable(_))), "{given_up:?}");
+    assert_eq!(tries(&operator).await, 16);
+    assert_eq!(pulled(&fresh.store, &id).await.state, State::Open);
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
+}
+
+#[tokio::test]
+async fn any_other_refusal_is_told_at_once() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let id = submitted(&fresh.store, &Draft::ask(1)).await;
+    let operator = fail_changes(&fresh, 1, "23514").await;
+    let proposal = Proposal { message_id: id.clone(), command: answer("approve"), resolution_id: resolution_id() };
+    let refused = fresh.store.run(Apply(proposal)).await;
+    assert!(matches!(&refused, Err(StoreError::Unavailable(why)) if why == "made up (23514)"), "{refused:?}");
+    assert_eq!(tries(&operator).await, 1);
+    resolved(&fresh.store, &id, answer("approve")).await;
+}
+
+#[tokio::test]
+async fn a_caller_that_gives_up_does_not_undo_its_write() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let rival = holding(&fresh, "UPDATE agent SET open = open").await;
+    {
+        let message = Draft::ask(1).render();
+        let mut impatient = pin!(fresh.store.run(Submit { message, max_open: NO_LIMIT }));
+        until_it_waits(&fresh, impatient.as_mut()).await;
+    }
+    rival.batch_execute("ROLLBACK").await.unwrap();
+    // Whoever waits for a row gets it in turn, so this one comes after.
+    submitted(&fresh.store, &Draft::ask(2)).await;
+    assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
+}
+
+#[tokio::test]
+async fn a_look_that_is_given_up_leaves_nothing_on_its_connection() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let id = submitted(&fresh.store, &Draft::ask(1)).await;
+    let rival = holding(&fresh, "LOCK TABLE message").await;
+    {
+        let mut impatient = pin!(fresh.store.run(Pull(id.clone())));
+        until_it_waits(&fresh, impatient.as_mut()).await;
+    }
+    rival.batch_execute("ROLLBACK").await.unwrap();
+    // In the read-only transaction that was begun there, none of these could be written.
+    for number in 2..=30 {
+        submitted(&fresh.store, &Draft::ask(number)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_replay_is_known_although_its_message_took_the_last_place() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let draft = |number| Draft { key: Some("deploy"), ..Draft::ask(number) };
+    submitted(&fresh.store, &draft(1)).await;
+    // As if the first submit had not been committed yet.
+    let (key, open) = ("UPDATE message SET idempotency_key", "UPDATE agent SET open");
+    fresh.database.connect().await.batch_execute(&format!("{key} = NULL; {open} = 0")).await.unwrap();
+    let rival = holding(&fresh, &format!("{open} = 1; {key} = 'deploy'")).await;
+    let replay = draft(2);
+    let mut replaying = pin!(submit_within(&fresh.store, &replay, 1));
+    until_it_waits(&fresh, replaying.as_mut()).await;
+    rival.batch_execute("COMMIT").await.unwrap();
+    assert!(matches!(replaying.await, Submission::Taken(earlier) if earlier.id == message_id(1)));
+}
+
+#[tokio::test]
+async fn an_agent_that_returns_waits_for_what_is_being_resolved() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    submitted(&fresh.store, &Draft::ask(1)).await;
+    submitted(&fresh.store, &Draft::ask(2)).await;
+    let removal = RemoveAgent { id: BUILDER.to_owned(), actor: OWNER.to_owned() };
+    assert!(fresh.store.run(removal).await.unwrap());
+    let rival = holding(&fresh, "UPDATE message SET status = 'delivered' WHERE seq = 1").await;
+    {
+        let mut returning = pin!(add_agent(&fresh.store, BUILDER));
+        until_it_waits(&fresh, returning.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        returning.await;
+    }
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
+}
