@@ -140,13 +140,12 @@ pub trait Exec: Send {
     fn exec(&mut self, sql: &'static str, params: &[Param<'_>])
     -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Inserts one row into a table with a `seq` and gives that, or nothing when the statement's own conflict clause
-    /// kept the row out.
+    /// Inserts one row into a table with a `seq`, and gives that.
     fn insert(
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-    ) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<i64, StoreError>> + Send;
 
     fn rows(
         &mut self,

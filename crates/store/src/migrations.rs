@@ -3,7 +3,7 @@
 pub const SCHEMA_VERSION: i64 = 1;
 const COUNT: usize = SCHEMA_VERSION as usize;
 
-pub const SQLITE: [&str; COUNT] = [include_str!("../migrations/001_initial.sql")];
+pub const SQLITE: [&str; COUNT] = [include_str!("../migrations/sqlite/001_initial.sql")];
 pub const POSTGRES: [&str; COUNT] = [include_str!("../migrations/postgres/001_initial.sql")];
 
 /// What a store of version `found` still lacks, in order.

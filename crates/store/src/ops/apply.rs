@@ -103,7 +103,7 @@ async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resoluti
         resolution_sha256: Some(Digest::of(text.as_bytes())),
         prev_hash: loaded.audit_hash,
     };
-    let resolution_seq = super::inserted(x.insert(INSERT, &[(&text).into()]).await?)?;
+    let resolution_seq = x.insert(INSERT, &[(&text).into()]).await?;
     let audit_seq = audit::append(x, message.rev + 1, Some(loaded.audit_seq), &entry, &entry.hash()).await?;
     let params = [
         resolution.outcome.as_str().into(),

@@ -30,7 +30,7 @@ pub async fn append<X: Exec>(
         entry.resolution_sha256.as_ref().into(),
         hash.into(),
     ];
-    super::inserted(x.insert(INSERT, &params).await?)
+    x.insert(INSERT, &params).await
 }
 
 /// What an operator did to an agent, a person or the hub.

@@ -11,10 +11,3 @@ pub mod pull;
 pub mod rows;
 pub mod submit;
 pub mod sweep;
-
-use crate::error::StoreError;
-
-/// For an INSERT that no conflict clause can keep out.
-fn inserted(seq: Option<i64>) -> Result<i64, StoreError> {
-    seq.ok_or_else(|| StoreError::Unavailable("a row was not taken".to_owned()))
-}

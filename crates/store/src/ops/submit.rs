@@ -73,7 +73,7 @@ async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_seq: i64, hash: 
         (&message.source).into(),
         message.callback.as_ref().into(),
     ];
-    super::inserted(x.insert(INSERT, &params).await?)
+    x.insert(INSERT, &params).await
 }
 
 async fn insert_text<X: Exec>(x: &mut X, seq: i64, message: &NewMessage) -> Result<(), StoreError> {

@@ -117,9 +117,10 @@ impl Exec for Turn<'_> {
         self.noted(done)
     }
 
-    async fn insert(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<i64>, StoreError> {
+    async fn insert(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {
         let done = self.query(sql, Shape::GivingSeq, params).await;
-        self.noted(done)?.first_mut().map(|row| row.int(0)).transpose()
+        let lost = || StoreError::Corrupt("a row was inserted that has no place".to_owned());
+        self.noted(done)?.first_mut().ok_or_else(lost)?.int(0)
     }
 
     async fn rows(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {

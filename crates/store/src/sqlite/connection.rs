@@ -79,9 +79,9 @@ impl SqliteExec<'_> {
     }
 
     // Not RETURNING: it collects its rows in a table of its own first.
-    fn insert_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<i64>, StoreError> {
-        let inserted = self.exec_now(sql, params)? == 1;
-        Ok(inserted.then(|| self.0.last_insert_rowid()))
+    fn insert_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {
+        self.exec_now(sql, params)?;
+        Ok(self.0.last_insert_rowid())
     }
 
     fn rows_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
@@ -119,7 +119,7 @@ impl Exec for SqliteExec<'_> {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-    ) -> impl Future<Output = Result<Option<i64>, StoreError>> + Send {
+    ) -> impl Future<Output = Result<i64, StoreError>> + Send {
         ready(self.insert_now(sql, params))
     }
 
