@@ -1,7 +1,7 @@
 //! What can go wrong between an agent and its hub.
 
-use countersign_protocol::a2h::EnvelopeError;
-use serde::Deserialize;
+use countersign_protocol::a2h::refused::told;
+use countersign_protocol::a2h::{EnvelopeError, Refused};
 
 use crate::journal::JournalError;
 
@@ -44,7 +44,7 @@ impl Error {
 
     /// What the hub gave as its reason, or that it gave none.
     pub(crate) fn refused(status: u16, body: &[u8]) -> Self {
-        let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
+        let Some(error) = Refused::read(body) else {
             return Self::Strange(format!("status {status} without a reason; is this the address of a hub?"));
         };
         Self::Refused {
@@ -63,26 +63,6 @@ impl From<EnvelopeError> for Error {
             EnvelopeError::Invalid { field, message } => Self::invalid(field, message),
             EnvelopeError::VersionNotSupported { message } => Self::invalid("version", message),
         }
-    }
-}
-
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: ErrorDetail,
-}
-
-#[derive(Deserialize)]
-struct ErrorDetail {
-    code: String,
-    message: String,
-    #[serde(default)]
-    field: Option<String>,
-}
-
-fn told(field: Option<&str>, message: &str) -> String {
-    match field {
-        Some(field) if !message.contains(field) => format!("{field}: {message}"),
-        Some(_) | None => message.to_owned(),
     }
 }
 

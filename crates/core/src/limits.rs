@@ -1,5 +1,8 @@
 //! Bounds on what a stranger may send, and on what a person may write back.
 
+use countersign_protocol::a2h::bounds::{
+    MAX_CHECKLIST, MAX_KEY_CHARS, MAX_LABELS, MAX_NAME_CHARS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
+};
 use serde_json::Value;
 
 use crate::message::Content;
@@ -14,15 +17,7 @@ pub struct Limits {
     pub max_state_bytes: usize,
 }
 
-const MAX_TAGS: usize = 64;
-const MAX_LABELS: usize = 64;
-/// Names that stand in lists and columns: tags, labels, run ids, projects.
-const MAX_NAME_CHARS: usize = 255;
-const MAX_KEY_CHARS: usize = 255;
 const MAX_COMMENT_BYTES: usize = 20_000;
-const MAX_TASK_BYTES: usize = 65_536;
-const MAX_CHECKLIST: usize = 200;
-const MAX_RESOLVERS: usize = 200;
 
 impl Limits {
     /// `wire_bytes` is the size of what was sent; what is small as a whole has no part that is too large.

@@ -1,6 +1,7 @@
 //! The shape of the answer an ask wants, and the checks that refuse an unanswerable one while its author can still fix it.
 
-use countersign_protocol::a2h::Choice;
+use countersign_protocol::a2h::bounds::{MAX_OPTION_CHARS, MAX_OPTIONS};
+use countersign_protocol::a2h::{APPROVE, Choice, DENY};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -37,12 +38,9 @@ fn is_granted(permission: &bool) -> bool {
     *permission
 }
 
-const MAX_OPTIONS: usize = 100;
-const MAX_OPTION_CHARS: usize = 1000;
-
 /// The two choices of a confirm whose asker named none.
 pub fn approve_or_deny() -> Vec<Choice> {
-    [("approve", "Approve"), ("deny", "Deny")]
+    [(APPROVE, "Approve"), (DENY, "Deny")]
         .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned(), description: None })
         .into()
 }

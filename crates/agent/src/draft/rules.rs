@@ -1,7 +1,10 @@
 //! What a hub refuses although it is well formed. Found here, it is found where the author can still fix it. Sizes that
 //! a hub sets for itself are left to it.
 
-use countersign_protocol::a2h::{Action, Callback, Choice, Envelope, Mode, Request, Version};
+use countersign_protocol::a2h::bounds::{
+    MAX_CHECKLIST, MAX_LABELS, MAX_NAME_CHARS, MAX_OPTION_CHARS, MAX_OPTIONS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
+};
+use countersign_protocol::a2h::{APPROVE, Action, Callback, Choice, DENY, Envelope, Mode, Request, Version};
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 use url::Url;
@@ -10,15 +13,6 @@ use super::form;
 use crate::error::Error;
 
 type Checked = Result<(), Error>;
-
-const MAX_NAME_CHARS: usize = 255;
-const MAX_TAGS: usize = 64;
-const MAX_LABELS: usize = 64;
-const MAX_RESOLVERS: usize = 200;
-const MAX_OPTIONS: usize = 100;
-const MAX_OPTION_CHARS: usize = 1000;
-const MAX_CHECKLIST: usize = 200;
-const MAX_TASK_BYTES: usize = 65_536;
 
 pub(super) fn check(envelope: &Envelope, now: Timestamp) -> Checked {
     check_names(envelope)?;
@@ -85,7 +79,7 @@ fn check_options(options: &[Choice]) -> Checked {
             return refuse("must not be empty");
         }
         if [&option.value, &option.label].iter().any(|text| text.chars().count() > MAX_OPTION_CHARS) {
-            return refuse("and its label must be kept within 1000 characters each");
+            return refuse(&format!("and its label must be kept within {MAX_OPTION_CHARS} characters each"));
         }
         if options[..index].iter().any(|earlier| earlier.value == option.value) {
             return refuse("is the value of another option too: give each its own");
@@ -97,7 +91,7 @@ fn check_options(options: &[Choice]) -> Checked {
 fn check_default(request: &Request, options: &[Choice], default: &Value) -> Checked {
     let offered: Vec<&str> = match (request.mode, options) {
         (Mode::Input, _) => return form::check_default(request.schema.as_ref(), default),
-        (Mode::Confirm, []) => vec!["approve", "deny"],
+        (Mode::Confirm, []) => vec![APPROVE, DENY],
         (Mode::Confirm | Mode::Select, options) => options.iter().map(|option| option.value.as_str()).collect(),
     };
     if default.as_str().is_some_and(|default| offered.contains(&default)) {

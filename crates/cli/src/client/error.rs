@@ -2,8 +2,9 @@
 
 use std::error::Error;
 
+use countersign_protocol::a2h::Refused;
+use countersign_protocol::a2h::refused::told;
 use reqwest::StatusCode;
-use serde::Deserialize;
 
 use super::{Location, Place};
 
@@ -19,30 +20,12 @@ pub enum HubError {
     Strange(String),
 }
 
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: ErrorDetail,
-}
-
-#[derive(Deserialize)]
-struct ErrorDetail {
-    code: String,
-    message: String,
-    #[serde(default)]
-    field: Option<String>,
-    #[serde(default)]
-    id: Option<String>,
-}
-
 impl HubError {
     pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
-        let Ok(ErrorBody { error }) = serde_json::from_slice(body) else {
+        let Some(error) = Refused::read(body) else {
             return Self::strange(format!("status {status} without a reason; is this the address of a hub?"));
         };
-        let mut message = error.message;
-        if let Some(field) = error.field.filter(|field| !message.contains(field.as_str())) {
-            message = format!("{field}: {message}");
-        }
+        let mut message = told(error.field.as_deref(), &error.message);
         if let Some(id) = error.id {
             message = format!("{message}; the hub's log has the cause under {id}");
         }

@@ -1,10 +1,12 @@
 //! The A2H door's wire: envelopes in, signed responses out, under both of the names the protocol goes by.
 
+pub mod bounds;
 pub mod capability;
 pub mod envelope;
 pub mod family;
 mod fields;
 mod part;
+pub mod refused;
 pub mod request;
 pub mod response;
 pub mod seal;
@@ -14,8 +16,10 @@ mod words;
 pub use capability::Capability;
 pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, payload_hash};
 pub use family::{Family, PushSigning, Version};
+pub use refused::Refused;
 pub use request::{
-    Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, Mode, Permissions, Request,
+    APPROVE, Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, DENY, Mode, Permissions,
+    Request,
 };
 pub use response::{Response, payload_sha256};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};

@@ -7,6 +7,10 @@ use super::envelope::EnvelopeError;
 use super::fields::{Fields, Place};
 use super::words::words;
 
+/// The two values of a confirm whose asker named none.
+pub const APPROVE: &str = "approve";
+pub const DENY: &str = "deny";
+
 words!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
 
 #[derive(Debug, Clone, PartialEq)]

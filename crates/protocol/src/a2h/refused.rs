@@ -1,0 +1,56 @@
+//! How a hub says no.
+
+use serde::Deserialize;
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Refused {
+    pub code: String,
+    pub message: String,
+    #[serde(default)]
+    pub field: Option<String>,
+    /// Under which the hub's log has the cause of a failure of its own.
+    #[serde(default)]
+    pub id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    error: Refused,
+}
+
+impl Refused {
+    /// Nothing when the body is not one of a hub's.
+    pub fn read(body: &[u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok().map(|Body { error }| error)
+    }
+}
+
+/// The message, with the field in front unless it names it itself.
+pub fn told(field: Option<&str>, message: &str) -> String {
+    match field {
+        Some(field) if !message.contains(field) => format!("{field}: {message}"),
+        Some(_) | None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_named_once() {
+        let told = |body: &str| {
+            let refused = Refused::read(body.as_bytes())?;
+            Some(told(refused.field.as_deref(), &refused.message))
+        };
+        let plain = r#"{"error":{"code":"not_found","message":"no such message"}}"#;
+        assert_eq!(told(plain).unwrap(), "no such message");
+        let fielded = r#"{"error":{"code":"invalid_field","message":"too long","field":"body"}}"#;
+        assert_eq!(told(fielded).unwrap(), "body: too long");
+        let named = r#"{"error":{"code":"invalid_field","message":"body: too long","field":"body"}}"#;
+        assert_eq!(told(named).unwrap(), "body: too long");
+        for strange in ["<html>", "{}", r#"{"error":"no"}"#] {
+            assert_eq!(told(strange), None);
+        }
+    }
+}
