@@ -40,6 +40,6 @@ pub use hub::{Hub, Progress, Until};
 pub use identity::Identity;
 pub use journal::{Act, ActState, Begin, Journal, JournalError, Kept, Reservation};
 pub use outcome::{Answer, Outcome, Resolved};
-pub use push::{ReceiverLayer, Refusal, Verified, Verifier, verify};
+pub use push::{MAX_PUSH_BYTES, ReceiverLayer, Refusal, Verified, Verifier, verify};
 pub use seal::{Binding, SealError, SealKey, open, open_state, seal, sealed_state};
 pub use ticket::Ticket;

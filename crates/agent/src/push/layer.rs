@@ -19,7 +19,7 @@ use serde_json::json;
 use tower::{Layer, Service};
 
 use super::verify::is_signed;
-use super::{MAX_BODY_BYTES, Refusal, Verified, Verifier};
+use super::{MAX_PUSH_BYTES, Refusal, Verified, Verifier};
 use crate::journal::{ActState, Journal, JournalError};
 
 /// A hub sends a body in one go.
@@ -27,7 +27,7 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Puts a [`Verified`] into the extensions of each request it lets through; begin and finish the act in the service
 /// behind it. A push that was received before is answered here: with 200 when its act is done, so that nobody sends it
-/// again, and otherwise with 401. A push of a version whose signature does not cover the answer (0.2) is refused: pull it.
+/// again, and otherwise with 401.
 #[derive(Clone)]
 pub struct ReceiverLayer(Arc<Checks>);
 
@@ -114,10 +114,6 @@ impl Checks {
         }
         let body = read(body).await?;
         let verified = self.verifier.verify(&parts.headers, &body, (self.clock)())?;
-        if !verified.answer_signed {
-            let reason = "the signature of this version does not cover the answer: ask with 0.3, or pull the answer";
-            return Err(Refusal::UnsupportedVersion(reason.to_owned()).into());
-        }
         self.see(&verified).await?;
         parts.extensions.insert(verified);
         Ok(Request::from_parts(parts, Body::from(body)))
@@ -146,7 +142,7 @@ impl Checks {
 }
 
 async fn read(body: Body) -> Result<Bytes, Turned> {
-    let collected = tokio::time::timeout(BODY_TIME, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+    let collected = tokio::time::timeout(BODY_TIME, Limited::new(body, MAX_PUSH_BYTES).collect()).await;
     match collected {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Turned::TooLarge),
@@ -165,7 +161,7 @@ impl IntoResponse for Turned {
                 refusal.to_string(),
             ),
             Self::TooLarge => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("the body is longer than {MAX_BODY_BYTES} bytes"))
+                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("the body is longer than {MAX_PUSH_BYTES} bytes"))
             }
             Self::Unread(reason) => {
                 (StatusCode::BAD_REQUEST, "bad_body", format!("the body could not be read: {reason}"))

@@ -11,4 +11,4 @@ pub use refusal::Refusal;
 pub use verify::{Verified, Verifier, verify};
 
 /// More than any answer of a hub.
-const MAX_BODY_BYTES: usize = 1024 * 1024;
+pub const MAX_PUSH_BYTES: usize = 1024 * 1024;

@@ -22,6 +22,8 @@ pub enum Refusal {
     ReplayedJti,
     #[error("this is the answer to another message than the one waited for")]
     OtherMessage,
+    #[error("the signature of this version does not cover the answer: ask with 0.3 or later, or pull the answer")]
+    AnswerNotSigned,
     #[error("{0}")]
     UnsupportedVersion(String),
 }
@@ -37,6 +39,7 @@ impl Refusal {
             Self::WrongSignature => "wrong_signature",
             Self::ReplayedJti => "replayed_jti",
             Self::OtherMessage => "other_message",
+            Self::AnswerNotSigned => "answer_not_signed",
             Self::UnsupportedVersion(_) => "unsupported_version",
         }
     }
@@ -49,7 +52,8 @@ impl Refusal {
             | Self::OutsideWindow { .. }
             | Self::WrongSignature
             | Self::ReplayedJti
-            | Self::OtherMessage => 401,
+            | Self::OtherMessage
+            | Self::AnswerNotSigned => 401,
         }
     }
 }

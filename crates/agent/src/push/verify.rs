@@ -12,7 +12,7 @@ use countersign_protocol::time::Timestamp;
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use super::{MAX_BODY_BYTES, Refusal};
+use super::{MAX_PUSH_BYTES, Refusal};
 use crate::outcome::Resolved;
 
 const WINDOW: Duration = Duration::from_secs(120);
@@ -28,6 +28,7 @@ pub struct Verifier {
     ed25519_keys: Vec<Vec<u8>>,
     window: Duration,
     message_id: Option<String>,
+    takes_unsigned_answers: bool,
 }
 
 /// A push that was signed by the hub, for this receiver, just now.
@@ -51,6 +52,7 @@ impl Verifier {
             ed25519_keys: Vec::new(),
             window: WINDOW,
             message_id: None,
+            takes_unsigned_answers: false,
         }
     }
 
@@ -86,6 +88,13 @@ impl Verifier {
         self
     }
 
+    /// Takes pushes of version 0.2 as well, and leaves [`Verified::answer_signed`] to be looked at.
+    #[must_use]
+    pub fn taking_unsigned_answers(mut self) -> Self {
+        self.takes_unsigned_answers = true;
+        self
+    }
+
     /// Whether the jti was seen before is for the journal to say.
     pub fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Verified, Refusal> {
         if !is_signed(headers) {
@@ -99,11 +108,15 @@ impl Verifier {
         if self.message_id.as_deref().is_some_and(|expected| expected != response.in_reply_to) {
             return Err(Refusal::OtherMessage);
         }
+        let answer_signed = response.payload_sha256.is_some();
+        if !answer_signed && !self.takes_unsigned_answers {
+            return Err(Refusal::AnswerNotSigned);
+        }
         Ok(Verified {
             resolved,
             jti: header.jti,
             signed_until: Timestamp::from_millis(header.t.saturating_mul(1000)).plus(self.window),
-            answer_signed: response.payload_sha256.is_some(),
+            answer_signed,
         })
     }
 
@@ -183,8 +196,8 @@ struct Response {
 
 impl Response {
     fn read(body: &[u8]) -> Result<Self, Refusal> {
-        if body.len() > MAX_BODY_BYTES {
-            return Err(Refusal::BadBody(format!("it is longer than {MAX_BODY_BYTES} bytes")));
+        if body.len() > MAX_PUSH_BYTES {
+            return Err(Refusal::BadBody(format!("it is longer than {MAX_PUSH_BYTES} bytes")));
         }
         let value = json::parse(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
         let fields = value.as_object().ok_or_else(|| Refusal::BadBody("it must be a JSON object".to_owned()))?;

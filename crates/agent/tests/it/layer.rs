@@ -106,5 +106,5 @@ async fn an_answer_that_no_signature_covers_goes_no_further() {
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let (service, response) = (service(&journal), response("a2h_version", "0.2"));
     let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
-    assert_eq!((status, code(&body).as_str()), (StatusCode::BAD_REQUEST, "unsupported_version"));
+    assert_eq!((status, code(&body).as_str()), (StatusCode::UNAUTHORIZED, "answer_not_signed"));
 }

@@ -41,8 +41,10 @@ fn a_genuine_push_is_read() {
 fn the_published_signature_of_version_0_2_is_taken() {
     let response = response("a2h_version", "0.2");
     let v1 = "IbLbIhbpTXUH9_MQvsvsBilbYcAw7Q2YVe3x6QXTcUY".to_owned();
-    let verified = check(&verifier(), &named(Family::A2h, T, JTI, &[v1]), &response).unwrap();
+    let headers = named(Family::A2h, T, JTI, &[v1]);
+    let verified = check(&verifier().taking_unsigned_answers(), &headers, &response).unwrap();
     assert!(!verified.answer_signed);
+    assert_eq!(check(&verifier(), &headers, &response).unwrap_err(), Refusal::AnswerNotSigned);
 }
 
 /// Its digest is that of a payload which is not published, so the context is checked in the protocol's own tests; here

@@ -97,9 +97,7 @@ async fn run(
     exec: &Exec,
     manner: Manner,
 ) -> Result<Option<String>> {
-    let ticket = journal.ticket(&resolved.message_id)?;
-    let key = ticket.as_ref().map(|ticket| ticket.idempotency_key.as_str());
-    let input = Report::of_outcome(resolved, key).with_state(resolved).text()?;
+    let input = Report::of_outcome(resolved).with_state(resolved).text()?;
     let mut child = command(resolved, exec, manner)?;
     // Should this process be killed, the command goes on without it, and nobody may start a second one beside it.
     if let Some(pid) = child.id()
@@ -146,6 +144,7 @@ mod tests {
 
     use countersign_agent::Outcome;
 
+    use super::super::outcome::sample;
     use super::*;
 
     struct Scratch(PathBuf);
@@ -167,16 +166,7 @@ mod tests {
     }
 
     fn resolved() -> Resolved {
-        Resolved {
-            message_id: "msg_1".to_owned(),
-            idempotency_key: None,
-            resolution_id: "res_1".to_owned(),
-            actor: "human:ann".to_owned(),
-            resolved_at: "2026-06-04T15:48:30Z".to_owned(),
-            comment: None,
-            outcome: Outcome::Declined,
-            state: None,
-        }
+        sample::resolved(Outcome::Declined)
     }
 
     fn sh(script: &str) -> Exec {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use countersign_agent::{Addressed, Ask, Choice, Unaddressed};
+use countersign_protocol::a2h::{APPROVE, DENY};
 use countersign_protocol::json;
 use serde_json::Value;
 
@@ -17,9 +18,6 @@ use crate::commands::Finished;
 use crate::screen;
 
 const MAX_SCHEMA_BYTES: u64 = 256 * 1024;
-/// What the protocol answers a confirm with.
-const YES: &str = "approve";
-const NO: &str = "deny";
 
 pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     let deadline = deadline(args.request.timeout);
@@ -74,7 +72,7 @@ fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
         return Ask::confirm(&args.content.title);
     }
     let choice = |value, label: &Option<String>, otherwise| Choice::new(value, label.as_deref().unwrap_or(otherwise));
-    Ask::confirm_with(&args.content.title, choice(YES, &args.yes, "Yes"), choice(NO, &args.no, "No"))
+    Ask::confirm_with(&args.content.title, choice(APPROVE, &args.yes, "Yes"), choice(DENY, &args.no, "No"))
 }
 
 /// For a confirm `yes` and `no` will do, for a form it is a JSON object.
@@ -83,8 +81,8 @@ fn default(args: &AskArgs, text: &str) -> Result<Value> {
         return json::parse(text.as_bytes()).context("--default of a form is a JSON object");
     }
     Ok(match text {
-        "yes" if args.confirm => YES.into(),
-        "no" if args.confirm => NO.into(),
+        "yes" if args.confirm => APPROVE.into(),
+        "no" if args.confirm => DENY.into(),
         text => text.into(),
     })
 }

@@ -16,7 +16,7 @@ pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
     let status = match seat.hub.cancel(&ticket).await.map_err(|error| seat.explain(error.into()))? {
         Progress::Ended(resolved) => {
             screen::remark(&words(&resolved));
-            let report = Report::of_outcome(&resolved, Some(&ticket.idempotency_key));
+            let report = Report::of_outcome(&resolved);
             let text = if globals.json { report.line()? } else { String::new() };
             let cancelled = resolved.outcome == Outcome::Cancelled;
             return Ok(if cancelled { Finished::well(text) } else { Finished::failed(text) });

@@ -41,7 +41,7 @@ impl Follow<'_> {
 
     async fn ended(&self, resolved: &Resolved) -> Result<Finished> {
         screen::remark(&words(resolved));
-        let report = Report::of_outcome(resolved, Some(&self.ticket.idempotency_key));
+        let report = Report::of_outcome(resolved);
         let code = exit_code(&resolved.outcome, &self.asked);
         if self.exec.words.is_empty() {
             let text = if self.globals.json { report.line()? } else { answer_line(&resolved.outcome) };

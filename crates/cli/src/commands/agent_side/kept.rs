@@ -119,7 +119,7 @@ fn advice(agent_id: &str) -> String {
 }
 
 /// Makes the directory that is to hold `file`.
-pub fn make_private_dir(file: &Path) -> Result<()> {
+fn make_private_dir(file: &Path) -> Result<()> {
     let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
     made.with_context(|| format!("the directory {} cannot be made", directory.display()))

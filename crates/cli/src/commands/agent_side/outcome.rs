@@ -1,6 +1,7 @@
 //! An outcome as this program tells it: by exit code, as JSON, and in words.
 
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
+use countersign_protocol::a2h::APPROVE;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -34,7 +35,7 @@ impl Asked {
         if request["mode"] != "confirm" {
             return Self::Other;
         }
-        let yes = request.pointer("/options/0/value").and_then(Value::as_str).unwrap_or("approve");
+        let yes = request.pointer("/options/0/value").and_then(Value::as_str).unwrap_or(APPROVE);
         Self::Confirm { yes: yes.to_owned() }
     }
 
@@ -151,7 +152,7 @@ impl<'a> Report<'a> {
         Self { id: ticket.message_id.as_deref(), idempotency_key: key, status, ended: None, state: None, act: None }
     }
 
-    pub fn of_outcome(resolved: &'a Resolved, idempotency_key: Option<&'a str>) -> Self {
+    pub fn of_outcome(resolved: &'a Resolved) -> Self {
         let outcome = &resolved.outcome;
         let ended = Ended {
             resolution: resolution(outcome),
@@ -172,7 +173,7 @@ impl<'a> Report<'a> {
         };
         Self {
             id: Some(&resolved.message_id),
-            idempotency_key: idempotency_key.or(resolved.idempotency_key.as_deref()).filter(|key| !key.is_empty()),
+            idempotency_key: resolved.idempotency_key.as_deref().filter(|key| !key.is_empty()),
             status: ended.resolution,
             ended: Some(ended),
             state: None,
@@ -204,10 +205,10 @@ impl<'a> Report<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod sample {
     use super::*;
 
-    fn resolved(outcome: Outcome) -> Resolved {
+    pub fn resolved(outcome: Outcome) -> Resolved {
         Resolved {
             message_id: "msg_1".to_owned(),
             idempotency_key: None,
@@ -219,6 +220,12 @@ mod tests {
             state: None,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample::resolved;
+    use super::*;
 
     fn answered(value: &str) -> Outcome {
         Outcome::Answered { value: Answer::Choice(value.to_owned()), edited: false }
@@ -257,28 +264,28 @@ mod tests {
 
     #[test]
     fn the_report_tells_what_applies_and_no_more() {
-        let line = |outcome, key| {
-            let resolved = resolved(outcome);
-            let line = Report::of_outcome(&resolved, key).line().unwrap();
+        let line = |outcome, key: &str| {
+            let resolved = Resolved { idempotency_key: Some(key.to_owned()), ..resolved(outcome) };
+            let line = Report::of_outcome(&resolved).line().unwrap();
             serde_json::from_str::<Value>(&line).unwrap()
         };
         let expected = json!({
             "id": "msg_1", "idempotency_key": "k", "status": "answered", "resolution": "answered", "value": "a\u{1b}",
             "edited": false, "actor": "human:ann", "resolved_at": "2026-06-04T15:48:30Z", "resolution_id": "res_1",
         });
-        assert_eq!(line(answered("a\u{1b}"), Some("k")), expected);
+        assert_eq!(line(answered("a\u{1b}"), "k"), expected);
         let expected = json!({
             "id": "msg_1", "status": "expired", "resolution": "expired", "defaulted": false, "actor": "human:ann",
             "resolved_at": "2026-06-04T15:48:30Z", "resolution_id": "res_1",
         });
-        assert_eq!(line(Outcome::Expired { default: None }, Some("")), expected);
+        assert_eq!(line(Outcome::Expired { default: None }, ""), expected);
     }
 
     #[test]
     fn the_state_reaches_a_program_as_it_was_spelled() {
         let mut resolved = resolved(Outcome::Declined);
         resolved.state = RawValue::from_string("{\n \"n\": 1.50}".to_owned()).ok();
-        let report = Report::of_outcome(&resolved, None).with_state(&resolved);
+        let report = Report::of_outcome(&resolved).with_state(&resolved);
         assert!(report.text().unwrap().contains("{\n \"n\": 1.50}"));
         let line = report.line().unwrap();
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["state"], json!({"n": 1.5}));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use countersign_agent::{Error, Hub, Journal};
 
-use super::kept::{self, KeptAgent, make_private_dir};
+use super::kept::{self, KeptAgent};
 use super::variable;
 use crate::args::Globals;
 use crate::client::{Client, HubError, Location, Place};
@@ -129,7 +129,6 @@ fn is_exposed(location: &Location) -> bool {
 /// The journal: one for everything that is asked from here, whichever hub it goes to.
 pub fn open_journal(globals: &Globals) -> Result<Journal> {
     let path = journal_path(globals)?;
-    make_private_dir(&path)?;
     Journal::open(&path).with_context(|| format!("the journal {} cannot be opened", path.display()))
 }
 

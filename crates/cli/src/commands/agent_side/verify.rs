@@ -1,6 +1,7 @@
 //! `verify`: checks one pushed answer. It keeps nothing, so it cannot tell a push that was received before.
 
 use anyhow::{Context, Result};
+use countersign_agent::MAX_PUSH_BYTES;
 use countersign_agent::verify;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -10,13 +11,11 @@ use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
 use crate::screen;
 
-const MAX_BODY_BYTES: u64 = 1024 * 1024;
-
 pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
-    let verifier = keys::verifier(&args.url, &args.keys, globals).await?;
+    let verifier = keys::verifier(&args.url, &args.keys, globals).await?.taking_unsigned_answers();
     let headers = headers(&args.headers)?;
     // One byte more than a push may have is enough to refuse it.
-    let body = input::beginning_of_stdin(MAX_BODY_BYTES + 1)?;
+    let body = input::beginning_of_stdin(MAX_PUSH_BYTES as u64 + 1)?;
     let verified = match verify(&verifier, &headers, &body, args.at.unwrap_or_else(now)) {
         Ok(verified) => verified,
         Err(refusal) => return Ok(refused(refusal.code(), &refusal.to_string(), globals.json)),
@@ -26,7 +25,7 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
     }
     let resolved = &verified.resolved;
     if globals.json {
-        return Ok(Finished::well(Report::of_outcome(resolved, None).with_state(resolved).line()?));
+        return Ok(Finished::well(Report::of_outcome(resolved).with_state(resolved).line()?));
     }
     Ok(Finished::well(format!("genuine: {}\n", screen::escape(&words(resolved)))))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
+use countersign_agent::MAX_PUSH_BYTES;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -22,7 +23,6 @@ use super::fresh_name;
 use super::plan::Plan;
 use crate::commands::skill::host_of;
 
-const MAX_BODY_BYTES: usize = 1024 * 1024;
 const REQUEST_HEAD: Duration = Duration::from_secs(10);
 /// More deliveries than the hub makes within the test.
 const MOST_WAITING: usize = 16;
@@ -103,7 +103,7 @@ async fn take(desk: &Desk, request: Request<Incoming>) -> StatusCode {
         return StatusCode::NOT_FOUND;
     }
     let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, MAX_BODY_BYTES).collect().await else { return StatusCode::BAD_REQUEST };
+    let Ok(body) = Limited::new(body, MAX_PUSH_BYTES).collect().await else { return StatusCode::BAD_REQUEST };
     let delivery = Delivery { headers: head.headers, body: body.to_bytes() };
     if desk.sender.try_send(delivery).is_err() {
         return StatusCode::SERVICE_UNAVAILABLE;

@@ -11,6 +11,26 @@ fn in_journal(terminal: &Terminal, id: &str) -> String {
     plain.lines().find(|line| line.contains(id)).unwrap_or_default().to_owned()
 }
 
+/// An answered ask whose command has begun and stands still.
+struct Working {
+    id: String,
+    gated: Vec<String>,
+    process: Process,
+    worker: String,
+}
+
+impl Working {
+    async fn begin(counter: &Counter) -> Self {
+        let Counter { hub, bot, terminal, acts, .. } = counter;
+        let id = bot.accepted(&ask(&bot.id)).await;
+        hub.owner.answer(&id, "approve").await.expect(200);
+        let gated = acts.gated();
+        let process = terminal.start(&exec(&["wait", &id], &gated));
+        let worker = acts.begun(1).await.remove(0);
+        Self { id, gated, process, worker }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     let counter = Counter::open().await;
@@ -41,13 +61,9 @@ async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     let counter = Counter::open().await;
-    let Counter { hub, bot, terminal, acts, .. } = &counter;
-    let id = bot.accepted(&ask(&bot.id)).await;
-    hub.owner.answer(&id, "approve").await.expect(200);
-    let gated = acts.gated();
+    let Counter { terminal, acts, .. } = &counter;
+    let Working { id, gated, mut process, worker } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
-    let mut process = terminal.start(&wait);
-    let worker = acts.begun(1).await.remove(0);
     process.kill();
     kill_9(&worker);
 
@@ -64,15 +80,12 @@ async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_outlives_its_waiter_is_still_under_way() {
     let counter = Counter::open().await;
-    let Counter { hub, bot, terminal, acts, .. } = &counter;
-    let id = bot.accepted(&ask(&bot.id)).await;
-    hub.owner.answer(&id, "approve").await.expect(200);
-    let gated = acts.gated();
+    let Counter { terminal, .. } = &counter;
+    let Working { id, gated, mut process, worker } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
-    let mut process = terminal.start(&wait);
-    let worker = acts.begun(1).await.remove(0);
     process.kill();
-    terminal.run(&wait).fails(1);
+    let said = terminal.run(&wait).fails(1);
+    assert!(said.contains("wait until that one has ended"), "{said}");
     terminal.run(&["journal", "forget", &id]).fails(1);
     kill_9(&worker);
     assert!(in_journal(terminal, &id).contains("interrupted"));
@@ -81,13 +94,9 @@ async fn work_that_outlives_its_waiter_is_still_under_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_is_still_under_way_is_not_begun_twice() {
     let counter = Counter::open().await;
-    let Counter { hub, bot, terminal, acts, .. } = &counter;
-    let id = bot.accepted(&ask(&bot.id)).await;
-    hub.owner.answer(&id, "approve").await.expect(200);
-    let gated = acts.gated();
+    let Counter { terminal, acts, .. } = &counter;
+    let Working { id, gated, process: first, worker } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
-    let first = terminal.start(&wait);
-    let worker = acts.begun(1).await.remove(0);
     let said = terminal.run(&wait).fails(1);
     assert!(!said.contains("forget"), "nothing to forget while it runs: {said}");
     acts.open_gate(&worker);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_agent::{ActState, Journal, Refusal, Resolved, Verified};
+use countersign_agent::{ActState, Journal, MAX_PUSH_BYTES, Refusal, Resolved, Verified};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, StatusCode};
@@ -22,7 +22,6 @@ use crate::screen;
 
 /// Commands that run at the same time.
 const MOST_COMMANDS: u32 = 4;
-const MAX_BODY_BYTES: usize = 1024 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 pub struct Receiver {
@@ -75,19 +74,10 @@ impl Receiver {
 
     async fn check(&self, headers: &HeaderMap, body: Incoming) -> Result<Verified, Reply> {
         let body = read(body).await?;
-        let verified = match self.trust.verify(headers, &body).await {
-            Ok(verified) => verified,
-            Err(refusal) => {
-                screen::remark(&format!("refused: {refusal}"));
-                return Err(Reply::refused(&refusal));
-            }
-        };
-        if !verified.answer_signed {
-            let message = "the signature of this version does not cover the answer: ask with 0.3 or later";
-            screen::remark(&format!("refused {}: {message}", verified.resolved.message_id));
-            return Err(Reply::problem(StatusCode::UNAUTHORIZED, "answer_not_signed", message));
-        }
-        Ok(verified)
+        self.trust.verify(headers, &body).await.map_err(|refusal| {
+            screen::remark(&format!("refused: {refusal}"));
+            Reply::refused(&refusal)
+        })
     }
 
     /// In a task of its own: a hub that hangs up must not cut a command off.
@@ -147,10 +137,10 @@ fn refuse_another(message_id: &str) -> Reply {
 }
 
 async fn read(body: Incoming) -> Result<Bytes, Reply> {
-    match timeout(BODY_TIME, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+    match timeout(BODY_TIME, Limited::new(body, MAX_PUSH_BYTES).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = format!("the body is longer than {MAX_BODY_BYTES} bytes");
+            let message = format!("the body is longer than {MAX_PUSH_BYTES} bytes");
             Err(Reply::problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message))
         }
         Ok(Err(_)) => Err(Reply::problem(StatusCode::BAD_REQUEST, "bad_body", "the body could not be read")),

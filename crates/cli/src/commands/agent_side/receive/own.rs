@@ -23,7 +23,7 @@ pub struct Own {
 }
 
 pub enum Whose {
-    /// With the key that it was sent under, if the hub was asked.
+    /// With the key that it was sent under, if the journal or the hub knows it.
     Own(Option<String>),
     Another,
 }
@@ -43,11 +43,12 @@ impl Own {
 
     /// Fails when the hub does not say.
     pub async fn whose(&self, journal: &Journal, message_id: &str) -> Result<Whose> {
-        let Some(agent_id) = &self.agent_id else { return Ok(Whose::Own(None)) };
-        // A journal may be shared by several agents, and finds a message by its key as well.
+        // A journal finds a message by its key as well.
         let ticket = journal.ticket(message_id)?.filter(|ticket| ticket.message_id.as_deref() == Some(message_id));
-        if ticket.is_some_and(|ticket| ticket.agent_id == *agent_id) {
-            return Ok(Whose::Own(None));
+        let Some(agent_id) = &self.agent_id else { return Ok(Whose::Own(ticket.map(|ticket| ticket.idempotency_key))) };
+        // It may be shared by several agents.
+        if let Some(ticket) = ticket.filter(|ticket| ticket.agent_id == *agent_id) {
+            return Ok(Whose::Own(Some(ticket.idempotency_key)));
         }
         // Taken anew each time: the token may have been rotated, and the hub may have moved.
         let seat = Seat::held(self.agent.as_deref(), &self.globals)?;
