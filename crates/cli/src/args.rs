@@ -3,6 +3,7 @@
 mod admin;
 mod agent_side;
 mod answer;
+mod inbox;
 mod skill;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use agent_side::{
     ReceiveArgs, Request, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
 };
 pub use answer::{AnswerArgs, Field};
+pub use inbox::InboxArgs;
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
 
 /// One inbox for every agent that has to ask a person.
@@ -105,8 +107,8 @@ pub enum ClientCommand {
     /// People and their access tokens.
     #[command(subcommand)]
     Person(PersonCommand),
-    /// List what waits for a person, urgent first.
-    Inbox,
+    /// What waits for a person, urgent first: a live list on a terminal, a plain one elsewhere.
+    Inbox(InboxArgs),
     /// Show one message in full, with its audit trail.
     Show {
         /// The message.

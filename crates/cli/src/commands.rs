@@ -55,7 +55,7 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Agent(command) => agent::run(command, client, json).await,
         ClientCommand::Secret(command) => secret::run(command, client, json).await,
         ClientCommand::Person(command) => person::run(command, client, json).await,
-        ClientCommand::Inbox => inbox::run(client, json).await,
+        ClientCommand::Inbox(args) => inbox::run(&args, client, json).await,
         ClientCommand::Show { id } => show::run(&id, client, json).await,
         ClientCommand::Answer(args) => answer::run(&args, client, json).await,
         ClientCommand::Delivery(command) => delivery::run(command, client, json).await,

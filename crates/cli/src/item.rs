@@ -77,6 +77,7 @@ pub struct FileLink {
 pub enum Question {
     Confirm(Choices),
     Select(Choices),
+    Text,
     Form {
         schema: Value,
     },
@@ -90,6 +91,9 @@ pub struct Choices {
     pub options: Vec<Choice>,
     #[serde(default)]
     pub allow_edit: bool,
+    /// Of a select: several may be picked.
+    #[serde(default)]
+    pub many: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,7 +120,10 @@ pub struct Step {
 #[derive(Debug, Deserialize)]
 pub struct Source {
     pub door: String,
+    /// Only some doors have families and versions.
+    #[serde(default)]
     pub family: String,
+    #[serde(default)]
     pub version: String,
 }
 
@@ -147,9 +154,11 @@ pub struct Delivery {
 impl Item {
     /// What kind of thing waits: the question of an ask, else the verb.
     pub fn kind(&self) -> &str {
-        match self.question {
+        match &self.question {
             Some(Question::Confirm(_)) => "confirm",
+            Some(Question::Select(choices)) if choices.many => "many",
             Some(Question::Select(_)) => "select",
+            Some(Question::Text) => "text",
             Some(Question::Form { .. }) => "form",
             Some(Question::Unknown) | None => &self.verb,
         }
@@ -207,6 +216,17 @@ mod tests {
         assert_eq!(words(hold), "in 5m: will answer \"hold\" by itself");
         let secret = json!({"expires_at": at, "default_on_expire": "hold", "sensitive": true});
         assert_eq!(words(secret), "in 5m: will answer with its default by itself");
+    }
+
+    #[test]
+    fn every_question_is_named_by_its_kind() {
+        let kind = |question| item(json!({ "question": question })).kind().to_owned();
+        let options = json!([{"value": "a", "label": "A"}]);
+        assert_eq!(kind(json!({"kind": "confirm", "options": options, "allow_edit": false})), "confirm");
+        assert_eq!(kind(json!({"kind": "select", "options": options, "allow_edit": false})), "select");
+        assert_eq!(kind(json!({"kind": "select", "options": options, "allow_edit": false, "many": true})), "many");
+        assert_eq!(kind(json!({"kind": "text"})), "text");
+        assert_eq!(kind(json!({"kind": "form", "schema": {}})), "form");
     }
 
     #[test]

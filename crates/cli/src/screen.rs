@@ -1,7 +1,6 @@
 //! Plain text for a terminal. Everything an agent wrote is untrusted and passes through `escape` before it is shown.
 
 mod clock;
-mod escape;
 mod table;
 
 use std::io::{self, ErrorKind, Write};
@@ -9,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use serde_json::Value;
 
 pub use clock::{Instant, duration_words, instant_words};
-pub use escape::{escape, escape_json, escape_lines};
+pub use countersign_core::visible::{escape, escape_json, escape_lines};
 pub use table::Table;
 
 /// One line of JSON. Characters that a terminal would act on are written as JSON escapes, which mean the same.

@@ -1,5 +1,6 @@
 //! Does an answer fit the question?
 
+use countersign_protocol::a2h::Choice;
 use serde_json::Value;
 
 use crate::question::Question;
@@ -16,28 +17,67 @@ pub struct Fits {
 
 pub fn check(question: &Question, value: &Value) -> Result<Fits, Rejection> {
     match question {
-        Question::Confirm { options, allow_edit } | Question::Select { options, allow_edit } => {
-            let Value::String(text) = value else {
-                return Err(Rejection::field("value", "answer with a string, the value of one of the options"));
-            };
-            if options.iter().any(|option| option.value == *text) {
-                return Ok(Fits { edited: false });
-            }
-            if !allow_edit {
-                let offered: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();
-                return Err(Rejection::field("value", format!("choose one of: {}", offered.join(", "))));
-            }
-            check_typed(text)
+        Question::Select { options, many: true, .. } => check_many(options, value),
+        Question::Confirm { options, allow_edit } | Question::Select { options, allow_edit, many: false } => {
+            check_one(options, *allow_edit, value)
         }
-        Question::Form { schema } => schema::check_answer(schema, value).map(|()| Fits { edited: false }),
+        Question::Text => check_text(value),
+        Question::Form { schema } => schema::check_answer(schema, value).map(|()| AS_ASKED),
     }
 }
 
-fn check_typed(text: &str) -> Result<Fits, Rejection> {
-    if text.is_empty() || text.chars().count() > MAX_TYPED_CHARS {
-        return Err(Rejection::field("value", format!("type between 1 and {MAX_TYPED_CHARS} characters")));
+const AS_ASKED: Fits = Fits { edited: false };
+
+fn refuse(message: impl Into<String>) -> Rejection {
+    Rejection::field("value", message)
+}
+
+fn check_one(options: &[Choice], allow_edit: bool, value: &Value) -> Result<Fits, Rejection> {
+    let Value::String(text) = value else {
+        return Err(refuse("answer with a string, the value of one of the options"));
+    };
+    if is_offered(options, value) {
+        return Ok(AS_ASKED);
     }
-    Ok(Fits { edited: true })
+    if !allow_edit {
+        return Err(refuse(format!("choose one of: {}", offered(options))));
+    }
+    check_length(text).map(|()| Fits { edited: true })
+}
+
+fn check_many(options: &[Choice], value: &Value) -> Result<Fits, Rejection> {
+    let Value::Array(picked) = value else {
+        return Err(refuse("answer with a list of values of the options"));
+    };
+    if picked.is_empty() || !picked.iter().all(|pick| is_offered(options, pick)) {
+        return Err(refuse(format!("choose one or more of: {}", offered(options))));
+    }
+    if picked.iter().enumerate().any(|(index, pick)| picked[..index].contains(pick)) {
+        return Err(refuse("choose every option at most once"));
+    }
+    Ok(AS_ASKED)
+}
+
+fn check_text(value: &Value) -> Result<Fits, Rejection> {
+    match value {
+        Value::String(text) => check_length(text).map(|()| AS_ASKED),
+        _ => Err(refuse("answer with a text")),
+    }
+}
+
+fn is_offered(options: &[Choice], value: &Value) -> bool {
+    options.iter().any(|option| value == option.value.as_str())
+}
+
+fn offered(options: &[Choice]) -> String {
+    options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn check_length(text: &str) -> Result<(), Rejection> {
+    if text.is_empty() || text.chars().count() > MAX_TYPED_CHARS {
+        return Err(refuse(format!("type between 1 and {MAX_TYPED_CHARS} characters")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -57,5 +97,32 @@ mod tests {
         assert_eq!(check(&open, &json!("only on Monday")), Ok(Fits { edited: true }));
         assert_eq!(check(&open, &json!("deny")), Ok(Fits { edited: false }));
         assert!(check(&open, &json!("")).is_err());
+    }
+
+    #[test]
+    fn of_many_some_are_picked_once_each_and_none_is_typed() {
+        let many = Question::Select { options: approve_or_deny(), allow_edit: true, many: true };
+        for picked in [json!(["deny"]), json!(["deny", "approve"])] {
+            assert_eq!(check(&many, &picked), Ok(Fits { edited: false }));
+        }
+        for picked in [json!([]), json!(["deny", "deny"]), json!(["on Monday"]), json!([["deny"]]), json!("deny")] {
+            assert!(check(&many, &picked).is_err(), "{picked}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_no_answer_where_one_is_wanted() {
+        let one = Question::Select { options: approve_or_deny(), allow_edit: true, many: false };
+        assert!(check(&one, &json!(["deny"])).is_err());
+    }
+
+    #[test]
+    fn a_text_is_any_text_of_bounded_length() {
+        for text in ["x", "two\nlines", &"é".repeat(MAX_TYPED_CHARS)] {
+            assert_eq!(check(&Question::Text, &json!(text)), Ok(Fits { edited: false }));
+        }
+        for value in [json!(""), json!("é".repeat(MAX_TYPED_CHARS + 1)), json!(1), json!(["x"]), json!(null)] {
+            assert!(check(&Question::Text, &value).is_err());
+        }
     }
 }

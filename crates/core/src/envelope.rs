@@ -66,7 +66,7 @@ fn ask(request: a2h::Request, version: Version) -> Ask {
     let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {
         Mode::Confirm => Question::Confirm { options: request.options.unwrap_or_else(approve_or_deny), allow_edit },
-        Mode::Select => Question::Select { options: request.options.unwrap_or_default(), allow_edit },
+        Mode::Select => Question::Select { options: request.options.unwrap_or_default(), allow_edit, many: false },
         Mode::Input => Question::Form { schema: request.schema.unwrap_or_default() },
     };
     Ask {

@@ -8,11 +8,13 @@ pub mod decide;
 pub mod delivery;
 pub mod digest;
 pub mod envelope;
+pub mod form;
 pub mod limits;
 pub mod message;
 pub mod question;
 pub mod rejection;
 pub mod schema;
+pub mod visible;
 
 pub use actor::Actor;
 pub use decide::{Command, Verdict, decide};

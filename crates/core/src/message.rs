@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::actor::Actor;
-use crate::question::Ask;
+use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
 /// The part a person decides on.
@@ -39,6 +39,21 @@ impl Content {
         match &self.matter {
             Matter::Ask(ask) => ask.check(),
             Matter::Task(_) | Matter::Notify => Ok(()),
+        }
+    }
+
+    /// What kind of thing waits, in the one word that lists, filters and pages use.
+    pub fn kind_word(&self) -> &'static str {
+        match &self.matter {
+            Matter::Notify => "notify",
+            Matter::Task(_) => "task",
+            Matter::Ask(ask) => match &ask.question {
+                Question::Confirm { .. } => "confirm",
+                Question::Select { many: false, .. } => "select",
+                Question::Select { many: true, .. } => "many",
+                Question::Text => "text",
+                Question::Form { .. } => "form",
+            },
         }
     }
 }

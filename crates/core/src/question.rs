@@ -25,9 +25,21 @@ pub struct Ask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Question {
-    Confirm { options: Vec<Choice>, allow_edit: bool },
-    Select { options: Vec<Choice>, allow_edit: bool },
-    Form { schema: Value },
+    Confirm {
+        options: Vec<Choice>,
+        allow_edit: bool,
+    },
+    /// Of `many`, any number from one up; then only what is offered counts, and `allow_edit` says nothing.
+    Select {
+        options: Vec<Choice>,
+        allow_edit: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        many: bool,
+    },
+    Text,
+    Form {
+        schema: Value,
+    },
 }
 
 fn granted() -> bool {
@@ -50,6 +62,7 @@ impl Ask {
     pub fn check(&self) -> Result<(), Rejection> {
         match &self.question {
             Question::Confirm { options, .. } | Question::Select { options, .. } => check_options(options)?,
+            Question::Text => {}
             Question::Form { schema } => schema::check(schema)?,
         }
         match &self.default_on_expire {
@@ -62,7 +75,10 @@ impl Ask {
     fn check_default(&self, default: &Value) -> Result<(), Rejection> {
         let offered = match &self.question {
             Question::Confirm { options, .. } => Question::Confirm { options: options.clone(), allow_edit: false },
-            Question::Select { options, .. } => Question::Select { options: options.clone(), allow_edit: false },
+            Question::Select { options, many, .. } => {
+                Question::Select { options: options.clone(), allow_edit: false, many: *many }
+            }
+            Question::Text => Question::Text,
             Question::Form { schema } => Question::Form { schema: schema.clone() },
         };
         answer::check(&offered, default).map(drop).map_err(|rejection| match rejection {
@@ -73,6 +89,9 @@ impl Ask {
 }
 
 fn check_options(options: &[Choice]) -> Result<(), Rejection> {
+    if options.is_empty() {
+        return Err(Rejection::field("request.options", "offer at least one option"));
+    }
     if options.len() > MAX_OPTIONS {
         return Err(Rejection::field("request.options", format!("offer at most {MAX_OPTIONS} options")));
     }
@@ -117,10 +136,18 @@ mod tests {
 
     #[test]
     fn options_need_values_of_their_own() {
-        let twice = Question::Select { options: vec![choice("a"), choice("a")], allow_edit: false };
+        let twice = Question::Select { options: vec![choice("a"), choice("a")], allow_edit: false, many: false };
         assert_eq!(field_at_fault(&ask(twice, None)), "request.options[1].value");
-        let empty = Question::Select { options: vec![choice("")], allow_edit: false };
+        let empty = Question::Select { options: vec![choice("")], allow_edit: false, many: false };
         assert_eq!(field_at_fault(&ask(empty, None)), "request.options[0].value");
+    }
+
+    #[test]
+    fn a_choice_without_options_is_no_question() {
+        for many in [false, true] {
+            let nothing = Question::Select { options: Vec::new(), allow_edit: true, many };
+            assert_eq!(field_at_fault(&ask(nothing, None)), "request.options");
+        }
     }
 
     #[test]
@@ -128,6 +155,36 @@ mod tests {
         let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
         assert!(ask(question.clone(), Some(json!("deny"))).check().is_ok());
         assert_eq!(field_at_fault(&ask(question, Some(json!("perhaps")))), "request.default_on_expire");
+    }
+
+    #[test]
+    fn a_default_for_many_is_a_list_of_offered_values() {
+        let question = Question::Select { options: approve_or_deny(), allow_edit: true, many: true };
+        assert!(ask(question.clone(), Some(json!(["deny", "approve"]))).check().is_ok());
+        for default in [json!("deny"), json!([]), json!(["perhaps"])] {
+            assert_eq!(field_at_fault(&ask(question.clone(), Some(default))), "request.default_on_expire");
+        }
+    }
+
+    #[test]
+    fn a_default_for_a_text_is_a_text() {
+        assert!(ask(Question::Text, Some(json!("go on"))).check().is_ok());
+        for default in [json!(""), json!(["go on"]), json!({"text": "go on"})] {
+            assert_eq!(field_at_fault(&ask(Question::Text, Some(default))), "request.default_on_expire");
+        }
+    }
+
+    #[test]
+    fn a_question_is_written_with_its_kind_and_no_more_than_it_says() {
+        assert_eq!(json!(Question::Text), json!({"kind": "text"}));
+        let one = Question::Select { options: vec![choice("a")], allow_edit: false, many: false };
+        assert_eq!(json!(one)["kind"], "select");
+        assert_eq!(json!(one).get("many"), None);
+        let many = Question::Select { options: vec![choice("a")], allow_edit: false, many: true };
+        assert_eq!(json!(many)["many"], true);
+        for question in [Question::Text, one, many] {
+            assert_eq!(serde_json::from_value::<Question>(json!(question)).expect("what was written"), question);
+        }
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn check_required(required: Option<&Value>, properties: &Map<String, Value>) -> 
 }
 
 /// Offline, linear-time patterns, bounded automata: a stranger wrote this schema.
-fn compile(schema: &Value) -> Result<Validator, Rejection> {
+pub(crate) fn compile(schema: &Value) -> Result<Validator, Rejection> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
         .should_validate_formats(true)
@@ -183,9 +183,11 @@ pub fn check_answer(schema: &Value, value: &Value) -> Result<(), Rejection> {
 /// The names of the answer fields that must never be logged or shown again.
 pub fn sensitive_fields(schema: &Value) -> Vec<&str> {
     let Some(Value::Object(properties)) = schema.get("properties") else { return Vec::new() };
-    let is_sensitive =
-        |property: &Value| SENSITIVE_KEYS.iter().any(|key| property.get(key) == Some(&Value::Bool(true)));
     properties.iter().filter(|(_, property)| is_sensitive(property)).map(|(name, _)| name.as_str()).collect()
+}
+
+pub(crate) fn is_sensitive(property: &Value) -> bool {
+    SENSITIVE_KEYS.iter().any(|key| property.get(key) == Some(&Value::Bool(true)))
 }
 
 #[cfg(test)]

@@ -9,15 +9,19 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use tokio::sync::watch;
 
-use crate::auth::{CredentialCache, RateLimit};
+use crate::auth::{Attempts, CredentialCache, Passwords, RateLimit};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::a2h;
+use crate::inbox::news::News;
+use crate::indexer::Indexer;
 use crate::metrics::Metrics;
+use crate::presence::Presence;
 use crate::problem::Problem;
+use crate::receipts::Receipts;
 use crate::timers::Alarm;
 use crate::wake::Wake;
-use crate::{admin, health, inbox, pages};
+use crate::{admin, health, inbox, openapi};
 
 pub struct Hub {
     pub store: Arc<Store>,
@@ -25,7 +29,13 @@ pub struct Hub {
     pub outbox: Arc<Outbox>,
     pub started_at: Timestamp,
     pub(crate) credentials: CredentialCache,
+    pub(crate) passwords: Passwords,
+    pub(crate) sign_in_attempts: Attempts,
     pub(crate) wake: Arc<Wake>,
+    pub(crate) news: Arc<News>,
+    pub(crate) presence: Presence,
+    pub(crate) receipts: Receipts,
+    pub(crate) indexer: Indexer,
     pub(crate) expiry_alarm: Alarm,
     pub(crate) rate_limit: RateLimit,
     pub(crate) metrics: Metrics,
@@ -33,22 +43,33 @@ pub struct Hub {
     pub(crate) stopping: watch::Receiver<bool>,
     /// Known once the listener is bound.
     url: OnceLock<String>,
+    pub(crate) browser_url: OnceLock<String>,
 }
 
 impl Hub {
     pub fn new(store: Arc<Store>, config: Config, outbox: Arc<Outbox>, stopping: watch::Receiver<bool>) -> Arc<Self> {
+        let started_at = store.clock().now();
+        let news = News::new(started_at, stopping.clone());
+        outbox.tell_of_attempts(Arc::clone(&news));
         Arc::new(Self {
-            started_at: store.clock().now(),
+            started_at,
             rate_limit: RateLimit::per_minute(config.requests_per_minute),
-            store,
             config,
             outbox,
             credentials: CredentialCache::default(),
+            passwords: Passwords::default(),
+            sign_in_attempts: Attempts::default(),
             wake: Arc::default(),
+            news,
+            presence: Presence::default(),
+            receipts: Receipts::default(),
+            indexer: Indexer::new(Arc::clone(&store)),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
             stopping,
+            store,
             url: OnceLock::new(),
+            browser_url: OnceLock::new(),
         })
     }
 
@@ -102,15 +123,11 @@ impl Routes {
 
 pub fn routes() -> Routes {
     let routes = Routes::default()
-        .get("/", pages::home)
-        .get("/signin/{token}", pages::sign_in_page)
-        .post("/signin/{token}", pages::sign_in)
         .get("/health", health::health)
         .get("/ready", health::ready)
         .get("/metrics", health::metrics)
-        .get("/openapi.json", pages::openapi);
-    let routes = agent_routes(routes).get("/v1/inbox", inbox::list).get("/v1/inbox/{id}", inbox::show);
-    admin_routes(routes)
+        .get("/openapi.json", openapi::document);
+    admin_routes(people_routes(agent_routes(routes)))
 }
 
 fn agent_routes(routes: Routes) -> Routes {
@@ -119,11 +136,25 @@ fn agent_routes(routes: Routes) -> Routes {
         .get("/.well-known/ma2h", a2h::discovery::ma2h)
         .get("/.well-known/ma2h-capability", a2h::discovery::ma2h)
         .post("/v1/messages", a2h::submit::submit)
-        .get("/v1/messages", inbox::history)
+        .get("/v1/messages", inbox::api::history)
         .get("/v1/messages/{id}", a2h::pull::pull)
         .post("/v1/messages/{id}/cancel", a2h::cancel::cancel)
         .post("/v1/messages/{id}/resolve", a2h::resolve::resolve)
         .post("/v1/callbacks", admin::callbacks::register)
+}
+
+fn people_routes(routes: Routes) -> Routes {
+    routes
+        .get("/v1/inbox", inbox::api::list)
+        .get("/v1/inbox/aside", inbox::api::aside)
+        .get("/v1/inbox/events", inbox::api::events)
+        .get("/v1/inbox/{id}", inbox::api::show)
+        .post("/v1/inbox/{id}/aside", inbox::api::put_aside)
+        .post("/v1/inbox/{id}/archive", inbox::api::archive)
+        .post("/v1/inbox/{id}/return", inbox::api::take_back)
+        .get("/v1/notices", inbox::api::notices)
+        .get("/v1/search", inbox::api::search)
+        .get("/v1/decided", inbox::api::decided)
 }
 
 fn admin_routes(routes: Routes) -> Routes {
@@ -144,6 +175,7 @@ fn admin_routes(routes: Routes) -> Routes {
         .post("/v1/admin/people", admin::people::add)
         .post("/v1/admin/people/remove", admin::people::remove)
         .post("/v1/admin/people/token", admin::people::token)
+        .post("/v1/admin/people/link", admin::people::link)
         .get("/v1/admin/deliveries", admin::deliveries::list)
         .post("/v1/admin/deliveries/retry", admin::deliveries::retry)
         .get("/v1/admin/audit", admin::status::audit)
@@ -153,6 +185,7 @@ fn admin_routes(routes: Routes) -> Routes {
 pub fn router(hub: Arc<Hub>) -> Router {
     routes()
         .router
+        .merge(inbox::web::router())
         .fallback(async || Problem::NotFound { message: "no such address; see /openapi.json".to_owned() })
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
         .with_state(hub)

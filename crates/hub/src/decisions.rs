@@ -9,6 +9,7 @@ use countersign_store::ops::apply::Apply;
 use uuid::Uuid;
 
 use crate::app::Hub;
+use crate::inbox::news::Change;
 
 impl Hub {
     pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
@@ -21,6 +22,7 @@ impl Hub {
         if let Application::Resolved(applied) = &application {
             self.metrics.resolved(applied.resolution.outcome);
             self.wake.ring(&applied.pulled);
+            self.news.tell(Change::Resolved(message_id.clone()));
             if let Some(host) = &applied.push_host {
                 self.outbox.wake(host);
             }

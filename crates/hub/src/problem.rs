@@ -1,7 +1,7 @@
 //! The one place that knows status codes. Everything a caller is told about an error is put into words here.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_core::{Outcome, Rejection};
 use countersign_protocol::a2h::EnvelopeError;
@@ -43,7 +43,7 @@ impl Problem {
         Self::NotFound { message: "no such message, or not yours to see".to_owned() }
     }
 
-    fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,
             Self::Unauthenticated => StatusCode::UNAUTHORIZED,
@@ -81,7 +81,7 @@ impl Problem {
         }
     }
 
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Validation { message, .. }
             | Self::VersionNotSupported { message }
@@ -103,7 +103,7 @@ impl Problem {
         }
     }
 
-    fn field(&self) -> Option<&str> {
+    pub(crate) fn field(&self) -> Option<&str> {
         match self {
             Self::Validation { field, .. } => field.as_deref().filter(|field| !field.is_empty()),
             Self::InvalidField { field, .. } => Some(field),
@@ -131,8 +131,15 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status(), Json(self.body())).into_response();
-        let headers = response.headers_mut();
-        match &self {
+        self.add_headers(response.headers_mut());
+        response
+    }
+}
+
+impl Problem {
+    /// When to come back, and how to say who one is.
+    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
+        match self {
             Self::RateLimited { retry_after_seconds, .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
             }
@@ -144,7 +151,6 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
-        response
     }
 }
 

@@ -36,6 +36,11 @@ impl Wake {
         }
     }
 
+    /// Whether somebody waits for this message right now.
+    pub fn is_waited_for(&self, id: &MessageId) -> bool {
+        self.lock().contains_key(id)
+    }
+
     /// How many messages somebody waits for.
     pub fn waited_for(&self) -> usize {
         self.lock().len()
@@ -110,8 +115,9 @@ mod tests {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let (first, second) = (wake.register(&id), wake.register(&id));
         drop(first);
-        assert_eq!(wake.waited_for(), 1);
+        assert!(wake.is_waited_for(&id));
         drop(second);
+        assert!(!wake.is_waited_for(&id));
         assert_eq!(wake.waited_for(), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! The seam between the operations and an engine: text in, rows out.
 //!
-//! SQL keeps to what SQLite and PostgreSQL share, with `?1`-style parameters. An engine whose driver answers at once
+//! SQL keeps to what SQLite and PostgreSQL share, with `?1`-style parameters; the few texts that cannot are in the engine's
+//! `Dialect`. An engine whose driver answers at once
 //! returns ready futures, so that the same operation runs to its end in one poll.
 
 use std::future::Future;
@@ -9,6 +10,7 @@ use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
+use crate::ops::dialect::Dialect;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Param<'a> {
@@ -136,6 +138,8 @@ fn wrong(column: usize) -> StoreError {
 }
 
 pub trait Exec: Send {
+    const DIALECT: &'static Dialect;
+
     /// Runs a statement and says how many rows it changed.
     fn exec(&mut self, sql: &'static str, params: &[Param<'_>])
     -> impl Future<Output = Result<u64, StoreError>> + Send;

@@ -97,7 +97,18 @@ pub struct Item {
     /// Its place in the order of arrival.
     pub seq: i64,
     pub message: Message,
+    /// Lists of what is open leave this and the next one out.
     pub delivery: Option<Delivery>,
+    /// When the agent first fetched the resolution.
+    pub fetched_at: Option<Timestamp>,
+}
+
+/// Something a person has set aside.
+#[derive(Debug, Clone)]
+pub struct AsideItem {
+    pub item: Item,
+    /// From then on it stands in the list again.
+    pub until: Timestamp,
 }
 
 /// Where a page of the inbox ended.
@@ -105,6 +116,17 @@ pub struct Item {
 pub struct Cursor {
     pub rank: i64,
     pub seq: i64,
+}
+
+/// How much there is for a person to see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CountsNow {
+    /// Open asks and tasks that the person has not set aside.
+    pub open: i64,
+    /// Notifies not archived, at most 100, among the newest.
+    pub notices: i64,
+    /// Deliveries that have failed, at most 100.
+    pub failing: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -184,6 +206,9 @@ pub struct AgentSummary {
     pub tokens: i64,
     pub signing_keys: i64,
     pub open: i64,
+    /// When it last called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -193,6 +218,30 @@ pub struct PersonSummary {
     pub role: Role,
     pub created_at: Timestamp,
     pub tokens: i64,
+    pub sessions: i64,
+    pub passkeys: i64,
+    pub has_password: bool,
+}
+
+/// A credential as its person sees it. The id names it and gives nothing of it away: it is made of the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialSummary {
+    pub id: String,
+    pub label: String,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passkey {
+    /// The one its authenticator gave it.
+    pub id: Vec<u8>,
+    pub person: String,
+    pub name: String,
+    /// For whoever checks it to read.
+    pub body: String,
+    pub created_at: Timestamp,
+    pub used_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Serialize)]

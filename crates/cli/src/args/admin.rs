@@ -105,6 +105,11 @@ pub enum PersonCommand {
         /// The person.
         name: String,
     },
+    /// Make a one-time link that signs a person in, in a browser; it replaces the one made before.
+    Link {
+        /// The person.
+        name: String,
+    },
     /// Remove a person; their tokens stop working.
     Remove {
         /// The person.

@@ -5,19 +5,20 @@ use clap::{ArgGroup, Args};
 /// Answer an ask, or complete or dismiss a task.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "countersign answer ID [VALUE] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss]"
+    override_usage = "countersign answer ID [VALUE...] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss]"
 )]
-#[command(group = ArgGroup::new("outcome").required(true).args(["value", "text", "fields", "decline", "complete", "dismiss"]))]
+#[command(group = ArgGroup::new("outcome").required(true).args(["values", "text", "fields", "decline", "complete", "dismiss"]))]
 pub struct AnswerArgs {
     /// The message.
     pub id: String,
     /// The answer.
     ///
     /// For a confirm an option, or `yes` or `no` for the first or second one; for a select an option's value, label or
-    /// number; for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input, which
-    /// keeps sensitive answers out of the process list and the shell's history.
-    #[arg(allow_negative_numbers = true)]
-    pub value: Option<String>,
+    /// number, and several of them where several may be picked; for a text the text, or `-` to read it from standard input;
+    /// for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input. What comes from
+    /// there stays out of the process list and the shell's history.
+    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
+    pub values: Vec<String>,
     /// Answer with this text as it stands, where the question allows other text than its options.
     #[arg(long, allow_hyphen_values = true)]
     pub text: Option<String>,
@@ -34,7 +35,7 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub dismiss: bool,
     /// Tick a checklist item of a task by its number; repeat for more.
-    #[arg(long, value_name = "N", conflicts_with_all = ["value", "text", "fields", "decline"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["values", "text", "fields", "decline"])]
     pub check: Vec<usize>,
     /// A word to the agent.
     #[arg(long, allow_hyphen_values = true)]
@@ -75,6 +76,7 @@ mod tests {
     #[test]
     fn an_answer_has_exactly_one_outcome() {
         assert!(read(&["approve"]).is_ok());
+        assert_eq!(read(&["red", "green", "--comment", "both"]).unwrap().values, ["red", "green"]);
         assert!(read(&["--text", "-5"]).is_ok());
         assert!(read(&["--decline", "--comment", "not today"]).is_ok());
         assert!(read(&["--complete", "--check", "1", "--check", "3"]).is_ok());

@@ -12,7 +12,7 @@ use super::{Location, Place};
 pub enum HubError {
     /// The hub understood and said no.
     #[error("{message} ({code})")]
-    Refused { status: StatusCode, code: String, message: String },
+    Refused { status: StatusCode, code: String, message: String, field: Option<String> },
     #[error("{0}")]
     Unreachable(String),
     /// Something answered, but not as a hub does.
@@ -29,7 +29,7 @@ impl HubError {
         if let Some(id) = error.id {
             message = format!("{message}; the hub's log has the cause under {id}");
         }
-        Self::Refused { status, code: error.code, message }
+        Self::Refused { status, code: error.code, message, field: error.field }
     }
 
     pub(super) fn strange(text: String) -> Self {

@@ -12,7 +12,7 @@ use crate::client::{Client, HubError, typed};
 use crate::item::{Item, Question, Step};
 use crate::screen::{self, escape};
 
-pub use form::{Property, properties};
+pub use form::kind_words;
 
 #[derive(Deserialize)]
 struct Reply {
@@ -87,13 +87,24 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     if let Some(text) = &args.text {
         return Ok(text.as_str().into());
     }
-    let typed = args.value.as_deref().unwrap_or_default();
+    if let Question::Select(choices) = question
+        && choices.many
+        && args.fields.is_empty()
+    {
+        return choice::many(choices, &args.values).map(Value::from);
+    }
+    let typed = match args.values.as_slice() {
+        [] => "",
+        [typed] => typed,
+        _ => bail!("{} takes one value: put it in quotes (invalid_field)", item.id),
+    };
     match question {
-        Question::Form { schema } if args.fields.is_empty() => form::read_object(typed),
+        Question::Form { .. } if args.fields.is_empty() => form::read_object(typed),
         Question::Form { schema } => form::from_fields(schema, &args.fields),
         _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
         Question::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
         Question::Select(choices) => choice::select(choices, typed).map(Value::from),
+        Question::Text => form::read_free_text(typed).map(Value::from),
         Question::Unknown => Ok(typed.into()),
     }
 }
@@ -177,6 +188,28 @@ mod tests {
         assert_eq!(body, json!({"resolution": "answered", "value": "no"}));
         let body = resolution(&args(&["--decline"]), &ask).unwrap();
         assert_eq!(body, json!({"resolution": "declined"}));
+    }
+
+    #[test]
+    fn several_values_answer_only_a_question_for_many() {
+        let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
+        let question = |many| item("ask", &json!({"question": {"kind": "select", "options": options, "many": many}}));
+        let body = resolution(&args(&["Green", "1"]), &question(true)).unwrap();
+        assert_eq!(body, json!({"resolution": "answered", "value": ["g", "r"]}));
+        let body = resolution(&args(&["2"]), &question(true)).unwrap();
+        assert_eq!(body, json!({"resolution": "answered", "value": ["g"]}));
+        assert!(resolution(&args(&["r", "g"]), &question(false)).is_err());
+    }
+
+    #[test]
+    fn a_text_is_sent_as_it_is_typed() {
+        let ask = item("ask", &json!({"question": {"kind": "text"}}));
+        for words in [&["yes, go on"][..], &["--text", "yes, go on"]] {
+            let body = resolution(&args(words), &ask).unwrap();
+            assert_eq!(body, json!({"resolution": "answered", "value": "yes, go on"}));
+        }
+        assert!(resolution(&args(&["yes,", "go on"]), &ask).is_err());
+        assert!(resolution(&args(&["--field", "a=b"]), &ask).is_err());
     }
 
     #[test]

@@ -1,90 +1,73 @@
-//! `inbox`: what waits for a person, as the hub orders it: urgent first, then the longest waiting.
+//! `inbox`: what waits for a person, urgent first, then the longest waiting. On a terminal a live list that answers by
+//! keys; prompts where the terminal cannot draw; a table or JSON for everything else.
 
-use std::fmt::Write;
+mod answer;
+mod content;
+mod draw;
+mod feed;
+mod filter;
+mod hub;
+mod plain;
+mod reach;
+mod run;
+mod seen;
+mod state;
+mod stops;
+mod table;
+mod track;
+mod typing;
+mod zone;
+
+use std::io::IsTerminal;
 
 use anyhow::Result;
-use serde_json::Value;
 
-use crate::client::{Client, typed};
-use crate::item::Item;
-use crate::screen::{self, Table, duration_words};
+use crate::args::InboxArgs;
+use crate::client::Client;
+use filter::Filter;
 
-const MAX_ITEMS: usize = 10_000;
-const PAGE_SIZE: &str = "100";
-
-pub async fn run(client: &Client, json: bool) -> Result<String> {
-    let items = read_all(client).await?;
-    if json {
-        return Ok(screen::json(&Value::Array(items)));
-    }
-    let items: Vec<Item> = items.iter().map(typed).collect::<Result<_, _>>()?;
-    Ok(render(&items, jiff::Timestamp::now()))
+/// How to talk to whoever reads.
+#[derive(Debug, PartialEq)]
+enum Manner {
+    Json,
+    Table,
+    Prompts,
+    Live,
 }
 
-async fn read_all(client: &Client) -> Result<Vec<Value>> {
-    let mut items = Vec::new();
-    let mut cursor: Option<String> = None;
-    loop {
-        let mut query = vec![("limit", PAGE_SIZE)];
-        query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let mut page = client.get(&["v1", "inbox"], &query).await?;
-        items.append(&mut typed(&page["items"].take())?);
-        let next = page["next_cursor"].as_str().map(str::to_owned);
-        // A cursor that comes back would never end.
-        if next.is_none() || next == cursor || items.len() >= MAX_ITEMS {
-            break;
-        }
-        cursor = next;
+pub async fn run(args: &InboxArgs, client: &Client, json: bool) -> Result<String> {
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let filter = Filter::of(args);
+    match manner(args.plain, json, is_terminal, std::env::var("TERM").ok().as_deref()) {
+        Manner::Json => table::json(client, &filter).await,
+        Manner::Table => table::words(client, &filter).await,
+        Manner::Prompts => plain::run(client, &filter).await,
+        Manner::Live => run::run(client, filter, args.bell).await,
     }
-    items.truncate(MAX_ITEMS);
-    Ok(items)
 }
 
-fn render(items: &[Item], now: jiff::Timestamp) -> String {
-    let mut table = Table::new(&["ID", "PRIORITY", "WAITING", "AGENT", "KIND", "TITLE", "WITHOUT AN ANSWER"]);
-    for item in items {
-        table.row([
-            item.id.clone(),
-            item.priority.clone(),
-            duration_words(item.created_at.age(now)),
-            item.agent.id.clone(),
-            item.kind().to_owned(),
-            item.title.clone(),
-            item.expiry_words(now),
-        ]);
+fn manner(plain: bool, json: bool, is_terminal: bool, term: Option<&str>) -> Manner {
+    match term.unwrap_or_default() {
+        _ if json => Manner::Json,
+        _ if !is_terminal => Manner::Table,
+        "" | "dumb" => Manner::Prompts,
+        _ if plain => Manner::Prompts,
+        _ => Manner::Live,
     }
-    let mut text = table.render_or("Nothing waits for you.");
-    if items.len() == MAX_ITEMS {
-        let _ = writeln!(text, "\nThese are the first {MAX_ITEMS}; there may be more.");
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn an_item_is_one_line_whatever_its_title_holds() {
-        let item: Item = serde_json::from_value(json!({
-            "id": "msg_1", "type": "ask", "status": "open", "title": "Deploy?\n\u{1b}[2K\u{202e}", "priority": "urgent",
-            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T14:50:00.000Z",
-            "question": {"kind": "confirm", "options": [], "allow_edit": false},
-        }))
-        .unwrap();
-        let text = render(&[item], "2026-06-04T15:00:00Z".parse().unwrap());
-        let line = text.lines().nth(1).unwrap();
-        assert_eq!(text.lines().count(), 2);
-        assert_eq!(
-            line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>(),
-            ["msg_1", "urgent", "10m", "bot", "confirm", "Deploy?\\n\\u{1b}[2K\\u{202e}", "waits until answered"]
-        );
-    }
-
-    #[test]
-    fn an_empty_inbox_says_so() {
-        assert_eq!(render(&[], jiff::Timestamp::now()), "Nothing waits for you.\n");
+    fn what_cannot_be_drawn_on_is_not_drawn_on() {
+        let xterm = Some("xterm-256color");
+        assert_eq!(manner(false, false, true, xterm), Manner::Live);
+        assert_eq!(manner(true, false, true, xterm), Manner::Prompts);
+        assert_eq!(manner(false, false, true, Some("dumb")), Manner::Prompts);
+        assert_eq!(manner(false, false, true, None), Manner::Prompts);
+        assert_eq!(manner(false, false, false, xterm), Manner::Table);
+        assert_eq!(manner(true, true, true, xterm), Manner::Json);
     }
 }

@@ -1,4 +1,4 @@
-//! `person add|list|token|remove`.
+//! `person add|list|token|link|remove`.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -13,6 +13,13 @@ use crate::screen::{Instant, Table, escape};
 struct Access {
     actor: String,
     token: String,
+}
+
+#[derive(Deserialize)]
+struct Link {
+    actor: String,
+    url: String,
+    expires_at: Instant,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +43,13 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
         PersonCommand::Token { name } => {
             let reply = client.post(&["v1", "admin", "people", "token"], &json!({ "name": name })).await?;
             present(&reply, json, |access: Access| words("has another access token", &access))
+        }
+        PersonCommand::Link { name } => {
+            let reply = client.post(&["v1", "admin", "people", "link"], &json!({ "name": name })).await?;
+            present(&reply, json, |link: Link| {
+                let (actor, url) = (escape(&link.actor), escape(&link.url));
+                format!("{actor} signs in with this link, once, until {}:\n\n  {url}\n", link.expires_at)
+            })
         }
         PersonCommand::Remove { name } => {
             let reply = client.post(&["v1", "admin", "people", "remove"], &json!({ "name": name })).await?;

@@ -27,6 +27,10 @@ impl fmt::Display for Instant {
 }
 
 impl Instant {
+    pub fn at(&self) -> Option<jiff::Timestamp> {
+        self.at
+    }
+
     /// How long ago it was; nothing for an instant to come.
     pub fn age(&self, now: jiff::Timestamp) -> Duration {
         self.at.map(|at| now.duration_since(at).try_into().unwrap_or_default()).unwrap_or_default()

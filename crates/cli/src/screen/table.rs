@@ -1,6 +1,6 @@
 //! A small aligned table. Cells are escaped here, so that no caller can forget it.
 
-use super::escape::escape;
+use super::escape;
 
 /// A longer cell pushes its own line out of alignment instead of every line.
 const WIDEST_PADDING: usize = 60;

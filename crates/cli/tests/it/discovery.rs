@@ -77,10 +77,11 @@ async fn http_2_is_spoken_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn poll_urls_carry_the_public_address() {
+async fn what_an_ack_points_to_carries_the_public_address() {
     let hub = Setup::default().args(&["--public-url", "https://hub.example"]).start().await;
     let bot = hub.agent("bot").await;
     let ack = bot.submit(&crate::harness::ask("bot")).await.expect(202);
     let id = ack["id"].as_str().expect("an id");
     assert_eq!(ack["poll_url"], format!("https://hub.example/v1/messages/{id}"));
+    assert_eq!(ack["review_url"], format!("https://hub.example/inbox/items/{id}"));
 }

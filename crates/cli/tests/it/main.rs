@@ -3,12 +3,14 @@
 
 mod agent;
 mod auth;
+mod browser;
 mod cli;
 mod crash;
 mod discovery;
 mod harness;
 mod hostile;
 mod limits;
+mod live;
 mod logs;
 mod pull;
 mod push;
@@ -17,3 +19,5 @@ mod resolve;
 mod skill;
 mod startup;
 mod submit;
+mod tui;
+mod web;

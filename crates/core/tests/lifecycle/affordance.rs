@@ -1,8 +1,8 @@
 //! Who may do what to which kind of message.
 
 use countersign_core::message::Task;
-use countersign_core::question::Ask;
-use countersign_core::{Actor, Command, Matter, Message, Outcome, Rejection, Verdict};
+use countersign_core::question::{Ask, approve_or_deny};
+use countersign_core::{Actor, Command, Matter, Message, Outcome, Question, Rejection, Verdict};
 use serde_json::json;
 
 use crate::scene::*;
@@ -111,7 +111,7 @@ fn an_answer_must_fit_the_question() {
 #[test]
 fn typed_text_is_marked_as_edited() {
     let mut question = confirm().question;
-    if let countersign_core::Question::Confirm { allow_edit, .. } = &mut question {
+    if let Question::Confirm { allow_edit, .. } = &mut question {
         *allow_edit = true;
     }
     let editable = message(Matter::Ask(Ask { question, ..confirm() }));
@@ -119,6 +119,14 @@ fn typed_text_is_marked_as_edited() {
         let resolution = decided(&editable, answer(text), EARLY).expect("typing is allowed");
         assert_eq!((resolution.value, resolution.edited), (Some(json!(text)), edited));
     }
+}
+
+#[test]
+fn every_kind_of_thing_has_a_word_of_its_own() {
+    let asked = |question| message(Matter::Ask(Ask { question, ..confirm() })).content.kind_word();
+    let select = |many| Question::Select { options: approve_or_deny(), allow_edit: false, many };
+    assert_eq!([ask(), form(), task(), notify()].map(|m| m.content.kind_word()), ["confirm", "form", "task", "notify"]);
+    assert_eq!([select(false), select(true), Question::Text].map(asked), ["select", "many", "text"]);
 }
 
 #[test]

@@ -25,8 +25,11 @@ fn question() -> impl Strategy<Value = (Question, Value)> {
     prop_oneof![
         any::<bool>()
             .prop_map(|allow_edit| (Question::Confirm { options: approve_or_deny(), allow_edit }, json!("deny"))),
-        any::<bool>()
-            .prop_map(|allow_edit| (Question::Select { options: approve_or_deny(), allow_edit }, json!("approve"))),
+        (any::<bool>(), any::<bool>()).prop_map(|(allow_edit, many)| {
+            let default = if many { json!(["approve"]) } else { json!("approve") };
+            (Question::Select { options: approve_or_deny(), allow_edit, many }, default)
+        }),
+        Just((Question::Text, json!("on Monday"))),
         Just((Question::Form { schema }, json!({"n": 3}))),
     ]
 }
@@ -61,7 +64,9 @@ fn any_message() -> impl Strategy<Value = Message> {
 
 fn value() -> impl Strategy<Value = Value> {
     let text = select(vec!["approve", "deny", "on Monday", ""]).prop_map(|text| json!(text));
-    prop_oneof![3 => text, 1 => (-1..3).prop_map(|n| json!({ "n": n })), 1 => Just(json!({"n": "x"})), 1 => Just(json!(7))]
+    let list = subsequence(vec!["approve", "deny", "on Monday"], 0..=2).prop_map(|texts| json!(texts));
+    let form = (-1..3).prop_map(|n| json!({ "n": n }));
+    prop_oneof![3 => text, 1 => list, 1 => form, 1 => Just(json!({"n": "x"})), 1 => Just(json!(7))]
 }
 
 fn checklist() -> impl Strategy<Value = Option<Vec<CheckItem>>> {

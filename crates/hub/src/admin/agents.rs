@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::access::is_agent_id;
+use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::credential::Kind;
@@ -29,34 +30,46 @@ struct NewAgent {
     signature_alg: Option<SignatureAlg>,
 }
 
+/// An agent's credentials, shown once to the owner who made them.
+pub struct Credentials {
+    pub token: String,
+    pub signing_key: String,
+    /// Until when those before them stay valid.
+    pub old_valid_until: Option<Timestamp>,
+}
+
+pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) -> Result<Credentials, Problem> {
+    if !is_agent_id(id) {
+        return Err(Problem::invalid("id", "use 1 to 200 visible characters without spaces or #"));
+    }
+    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
+    let signing_key = new_signing_key().map_err(no_randomness)?;
+    let added = hub.store.run(AddAgent {
+        id: id.to_owned(),
+        signature_alg: alg,
+        token_hash: token.hash,
+        signing_key: signing_key.clone(),
+        actor,
+    });
+    if !added.await? {
+        let message = format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials");
+        return Err(Problem::AlreadyExists { message });
+    }
+    Ok(Credentials { token: token.text, signing_key, old_valid_until: None })
+}
+
 pub async fn add(
     State(hub): State<Arc<Hub>>,
     owner: OwnerCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let new: NewAgent = read_json(body).await?;
-    if !is_agent_id(&new.id) {
-        return Err(Problem::invalid("id", "use 1 to 200 visible characters without spaces or #"));
-    }
     let signature_alg = new.signature_alg.unwrap_or(SignatureAlg::HmacSha256);
-    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
-    let signing_key = new_signing_key().map_err(no_randomness)?;
-    let added = hub.store.run(AddAgent {
-        id: new.id.clone(),
-        signature_alg,
-        token_hash: token.hash,
-        signing_key: signing_key.clone(),
-        actor: owner.actor,
-    });
-    if !added.await? {
-        let message =
-            format!("agent {} exists; `countersign agent rotate {}` gives it new credentials", new.id, new.id);
-        return Err(Problem::AlreadyExists { message });
-    }
+    let made = add_agent(&hub, &new.id, signature_alg, owner.actor).await?;
     let body = json!({
         "agent_id": new.id,
-        "token": token.text,
-        "signing_key": signing_key,
+        "token": made.token,
+        "signing_key": made.signing_key,
         "signature_alg": signature_alg,
     });
     Ok((StatusCode::CREATED, Json(body)))
@@ -83,24 +96,34 @@ pub fn overlap(seconds: Option<u64>) -> Result<Duration, Problem> {
     Ok(Duration::from_secs(seconds))
 }
 
-pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let rotation: Rotation = read_json(body).await?;
+pub async fn rotate_agent(
+    hub: &Hub,
+    id: &str,
+    overlap_seconds: Option<u64>,
+    actor: String,
+) -> Result<Credentials, Problem> {
     let token = Token::new(Kind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
     let rotated = hub.store.run(RotateAgent {
-        id: rotation.id.clone(),
+        id: id.to_owned(),
         token_hash: token.hash,
         signing_key: signing_key.clone(),
-        overlap: overlap(rotation.overlap_seconds)?,
-        actor: owner.actor,
+        overlap: overlap(overlap_seconds)?,
+        actor,
     });
-    let old_valid_until = rotated.await?.ok_or_else(|| no_agent(&rotation.id))?;
+    let old_valid_until = Some(rotated.await?.ok_or_else(|| no_agent(id))?);
     hub.credentials.clear();
+    Ok(Credentials { token: token.text, signing_key, old_valid_until })
+}
+
+pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let rotation: Rotation = read_json(body).await?;
+    let made = rotate_agent(&hub, &rotation.id, rotation.overlap_seconds, owner.actor).await?;
     Ok(Json(json!({
         "agent_id": rotation.id,
-        "token": token.text,
-        "signing_key": signing_key,
-        "old_valid_until": old_valid_until,
+        "token": made.token,
+        "signing_key": made.signing_key,
+        "old_valid_until": made.old_valid_until,
     })))
 }
 
@@ -110,11 +133,16 @@ struct Removal {
     id: String,
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let removal: Removal = read_json(body).await?;
-    if !hub.store.run(RemoveAgent { id: removal.id.clone(), actor: owner.actor }).await? {
-        return Err(no_agent(&removal.id));
+pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Problem> {
+    if !hub.store.run(RemoveAgent { id: id.to_owned(), actor }).await? {
+        return Err(no_agent(id));
     }
     hub.credentials.clear();
+    Ok(())
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let removal: Removal = read_json(body).await?;
+    remove_agent(&hub, &removal.id, owner.actor).await?;
     Ok(Json(json!({"agent_id": removal.id})))
 }

@@ -20,9 +20,9 @@ use crate::problem::Problem;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Binding {
-    agent_id: String,
-    host: String,
+pub struct Binding {
+    pub agent_id: String,
+    pub host: String,
 }
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct OwnBinding {
     host: String,
 }
 
-async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
+pub async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
     let put = PutHost { agent_id: binding.agent_id.clone(), host, approve, actor };
     hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
@@ -68,13 +68,19 @@ pub async fn approve(
     Ok(Json(put(&hub, binding, true, owner.actor).await?))
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let binding: Binding = read_json(body).await?;
+/// Gives the host in its own spelling.
+pub async fn remove_host(hub: &Hub, binding: &Binding, actor: String) -> Result<String, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
-    let removal = RemoveHost { agent_id: binding.agent_id.clone(), host: host.clone(), actor: owner.actor };
+    let removal = RemoveHost { agent_id: binding.agent_id.clone(), host: host.clone(), actor };
     if !hub.store.run(removal).await? {
         return Err(Problem::NotFound { message: format!("{host} is not registered for agent {}", binding.agent_id) });
     }
+    Ok(host)
+}
+
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let binding: Binding = read_json(body).await?;
+    let host = remove_host(&hub, &binding, owner.actor).await?;
     Ok(Json(json!({"agent_id": binding.agent_id, "host": host})))
 }
 

@@ -13,6 +13,7 @@ use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
 use crate::extract::Params;
+use crate::inbox::news::Change;
 use crate::problem::Problem;
 
 const DEFAULT_LIMIT: i64 = 100;
@@ -43,12 +44,18 @@ struct Retry {
     id: String,
 }
 
+/// Starts the attempts anew, at once.
+pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<MessageId, Problem> {
+    let missing = || Problem::NotFound { message: format!("no delivery of {id} waits or failed") };
+    let message_id: MessageId = id.parse().map_err(|_| missing())?;
+    let host = hub.store.run(RetryDelivery { message_id: message_id.clone(), actor }).await?.ok_or_else(missing)?;
+    hub.outbox.wake(&host);
+    hub.news.tell(Change::Tracked(message_id.clone()));
+    Ok(message_id)
+}
+
 pub async fn retry(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let retry: Retry = read_json(body).await?;
-    let missing = || Problem::NotFound { message: format!("no delivery of {} waits or failed", retry.id) };
-    let message_id: MessageId = retry.id.parse().map_err(|_| missing())?;
-    let op = RetryDelivery { message_id: message_id.clone(), actor: owner.actor };
-    let host = hub.store.run(op).await?.ok_or_else(missing)?;
-    hub.outbox.wake(&host);
+    let message_id = retry_delivery(&hub, &retry.id, owner.actor).await?;
     Ok(Json(json!({"message_id": message_id, "state": Track::Pending})))
 }

@@ -18,7 +18,7 @@ pub struct OfAgent {
     agent_id: Option<String>,
 }
 
-fn no_agent(id: &str) -> Problem {
+pub fn no_agent(id: &str) -> Problem {
     Problem::NotFound { message: format!("no agent {id}; add it with `countersign agent add {id}`") }
 }
 

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, is_person_name};
-use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, ListPeople, Removal, RemovePerson};
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, Change, ListPeople, RemovePerson};
 use countersign_store::ops::credential::{Kind, NewCredential};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use super::no_randomness;
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token};
 use crate::body::read_json;
+use crate::inbox::web::sign_in::new_link;
 use crate::problem::Problem;
 
 #[derive(Deserialize)]
@@ -24,7 +25,15 @@ struct NewPerson {
     role: Option<Role>,
 }
 
-fn credential(name: &str, token: &Token) -> NewCredential {
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    if is_person_name(name) {
+        Ok(())
+    } else {
+        Err(Problem::invalid("name", "use 1 to 64 letters, digits or . _ - @ +"))
+    }
+}
+
+pub fn credential(name: &str, token: &Token) -> NewCredential {
     NewCredential {
         hash: token.hash,
         kind: Kind::Person,
@@ -40,9 +49,7 @@ pub async fn add(
     body: Body,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let NewPerson { name, role } = read_json(body).await?;
-    if !is_person_name(&name) {
-        return Err(Problem::invalid("name", "use 1 to 64 letters, digits or . _ - @ +"));
-    }
+    check_name(&name)?;
     let role = role.unwrap_or(Role::Resolver);
     let token = Token::new(Kind::Person).map_err(no_randomness)?;
     let person = AddPerson { name: name.clone(), role, token: Some(credential(&name, &token)), actor: owner.actor };
@@ -64,20 +71,25 @@ struct Named {
     name: String,
 }
 
-fn no_person(name: &str) -> Problem {
+pub fn no_person(name: &str) -> Problem {
     Problem::NotFound { message: format!("no person {name}; add them with `countersign person add {name}`") }
+}
+
+pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
+    match hub.store.run(RemovePerson { name: name.to_owned(), actor }).await? {
+        Change::Done => {
+            hub.credentials.clear();
+            Ok(())
+        }
+        Change::NotThere => Err(no_person(name)),
+        Change::LastOwner => Err(Problem::invalid("name", "the last owner cannot be removed; add another one first")),
+    }
 }
 
 pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let Named { name } = read_json(body).await?;
-    match hub.store.run(RemovePerson { name: name.clone(), actor: owner.actor }).await? {
-        Removal::Removed => {
-            hub.credentials.clear();
-            Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
-        }
-        Removal::NotThere => Err(no_person(&name)),
-        Removal::LastOwner => Err(Problem::invalid("name", "the last owner cannot be removed; add another one first")),
-    }
+    remove_person(&hub, &name, owner.actor).await?;
+    Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
 }
 
 pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
@@ -88,4 +100,11 @@ pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) 
         return Err(no_person(&name));
     }
     Ok(Json(json!({"name": name, "actor": Actor::human(&name), "token": token.text})))
+}
+
+/// A one-time link for a browser, in place of the one the person was given before.
+pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let Named { name } = read_json(body).await?;
+    let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else { return Err(no_person(&name)) };
+    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "url": url, "expires_at": expires_at})))
 }

@@ -19,10 +19,10 @@ const MAX_VALUE_BYTES: usize = 8192;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NewSecret {
-    agent_id: String,
-    name: String,
-    value: String,
+pub struct NewSecret {
+    pub agent_id: String,
+    pub name: String,
+    pub value: String,
 }
 
 /// A secret goes out in a header, so it must be able to stand in one.
@@ -37,15 +37,19 @@ fn check(secret: &NewSecret) -> Result<(), Problem> {
     Ok(())
 }
 
-pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let secret: NewSecret = read_json(body).await?;
+pub async fn set_secret(hub: &Hub, secret: NewSecret, actor: String) -> Result<(), Problem> {
     check(&secret)?;
-    let reply = json!({"agent_id": secret.agent_id, "name": secret.name});
-    let agent_id = secret.agent_id.clone();
-    let put = PutSecret { agent_id: secret.agent_id, name: secret.name, value: secret.value, actor: owner.actor };
-    if !hub.store.run(put).await? {
+    let NewSecret { agent_id, name, value } = secret;
+    if !hub.store.run(PutSecret { agent_id: agent_id.clone(), name, value, actor }).await? {
         return Err(no_agent(&agent_id));
     }
+    Ok(())
+}
+
+pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let secret: NewSecret = read_json(body).await?;
+    let reply = json!({"agent_id": secret.agent_id, "name": secret.name});
+    set_secret(&hub, secret, owner.actor).await?;
     Ok(Json(reply))
 }
 

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use countersign_core::access::Principal;
-use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::Authenticate;
+use countersign_store::ops::credential::{Authenticate, Credential, Kind};
 use countersign_store::{Store, StoreError};
 
 use super::hash_token;
@@ -25,34 +24,40 @@ pub struct CredentialCache {
 struct Known {
     /// Counts the times the cache was cleared, so that a look-up that began before does not put back what it found.
     generation: u64,
-    entries: HashMap<[u8; 32], Entry>,
-}
-
-struct Entry {
-    principal: Principal,
-    expires_at: Option<Timestamp>,
+    entries: HashMap<[u8; 32], Credential>,
 }
 
 impl CredentialCache {
+    /// Whom a token stands for. What a browser's cookie holds is no token.
     pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
+        let credential = self.look_up(store, token).await?;
+        Ok(credential.filter(|credential| credential.kind != Kind::Session).map(|credential| credential.principal))
+    }
+
+    /// Whose session a cookie holds. A token in its place opens nothing.
+    pub async fn session(&self, store: &Store, cookie: &str) -> Result<Option<Principal>, StoreError> {
+        let credential = self.look_up(store, cookie).await?;
+        Ok(credential.filter(|credential| credential.kind == Kind::Session).map(|credential| credential.principal))
+    }
+
+    async fn look_up(&self, store: &Store, token: &str) -> Result<Option<Credential>, StoreError> {
         let hash = hash_token(token);
         let now = store.clock().now();
         let generation = {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             match known.entries.get(&hash) {
                 Some(entry) if entry.expires_at.is_none_or(|expires_at| now <= expires_at) => {
-                    return Ok(Some(entry.principal.clone()));
+                    return Ok(Some(entry.clone()));
                 }
                 Some(_) | None => known.generation,
             }
         };
         let Some(credential) = store.run(Authenticate { hash }).await? else { return Ok(None) };
-        let entry = Entry { principal: credential.principal.clone(), expires_at: credential.expires_at };
-        self.remember(hash, entry, generation);
-        Ok(Some(credential.principal))
+        self.remember(hash, credential.clone(), generation);
+        Ok(Some(credential))
     }
 
-    fn remember(&self, hash: [u8; 32], entry: Entry, generation: u64) {
+    fn remember(&self, hash: [u8; 32], entry: Credential, generation: u64) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.generation != generation {
             return;

@@ -41,7 +41,11 @@ fn presented(headers: &HeaderMap) -> Option<&str> {
 
 async fn authenticate(headers: &HeaderMap, hub: &Hub) -> Result<Principal, Problem> {
     let token = presented(headers).ok_or(Problem::Unauthenticated)?;
-    hub.credentials.authenticate(&hub.store, token).await?.ok_or(Problem::Unauthenticated)
+    let found = hub.credentials.authenticate(&hub.store, token).await?;
+    if let Some(Principal::Agent { id }) = &found {
+        hub.presence.note(id, hub.store.clock().now());
+    }
+    found.ok_or(Problem::Unauthenticated)
 }
 
 impl FromRequestParts<Arc<Hub>> for AnyCaller {
@@ -69,12 +73,24 @@ impl FromRequestParts<Arc<Hub>> for PersonCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        match authenticate(&parts.headers, hub).await? {
+        Self::from_headers(&parts.headers, hub).await
+    }
+}
+
+impl PersonCaller {
+    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Self, Problem> {
+        match authenticate(headers, hub).await? {
             Principal::Person { name, role } => Ok(Self { name, role }),
             Principal::Agent { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for people; use a person's token".to_owned() })
             }
         }
+    }
+}
+
+impl From<PersonCaller> for Principal {
+    fn from(person: PersonCaller) -> Self {
+        Self::Person { name: person.name, role: person.role }
     }
 }
 

@@ -1,11 +1,17 @@
 //! Credentials: how they are made, and who is calling.
 
+mod attempts;
 mod cache;
 mod caller;
+mod password;
+mod peer;
 mod rate;
 mod token;
 
+pub use attempts::Attempts;
 pub use cache::CredentialCache;
 pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller};
+pub use password::{Passwords, check_password};
+pub use peer::Peer;
 pub use rate::RateLimit;
-pub use token::{Token, hash_token, new_signing_key, random_key};
+pub use token::{Token, hash_token, is_random_text, new_signing_key, random_key, random_text};

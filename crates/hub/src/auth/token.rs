@@ -18,8 +18,9 @@ impl Token {
             Kind::Agent => "csa",
             Kind::Person => "csp",
             Kind::SignIn => "css",
+            Kind::Session => "csb",
         };
-        let text = format!("{prefix}_{}", URL_SAFE_NO_PAD.encode(random_key()?));
+        let text = format!("{prefix}_{}", random_text()?);
         let hash = hash_token(&text);
         Ok(Self { text, hash })
     }
@@ -31,6 +32,15 @@ pub fn hash_token(text: &str) -> [u8; 32] {
 
 pub fn new_signing_key() -> Result<String, getrandom::Error> {
     Ok(webhooks::encode_secret(&random_key()?))
+}
+
+/// A random key in letters that need no escaping anywhere.
+pub fn random_text() -> Result<String, getrandom::Error> {
+    Ok(URL_SAFE_NO_PAD.encode(random_key()?))
+}
+
+pub fn is_random_text(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 pub fn random_key() -> Result<[u8; 32], getrandom::Error> {

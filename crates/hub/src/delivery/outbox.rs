@@ -1,7 +1,7 @@
 //! The open lanes: who wakes them, how they end, how all of them stop.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use countersign_core::delivery::Attempt;
@@ -18,6 +18,7 @@ use super::resolver::{Lookup, SystemLookup};
 use super::send::Courier;
 use super::settle::{self, DeliveryCounts};
 use crate::config::PushSettings;
+use crate::inbox::news::{Change, News};
 
 /// Attempts under way at once, over all hosts.
 const PLACES: usize = 512;
@@ -37,6 +38,8 @@ pub struct Outbox {
     counts: watch::Sender<DeliveryCounts>,
     lanes: Mutex<Lanes>,
     stop: watch::Sender<bool>,
+    /// Who hears of attempts, once there is a hub.
+    news: OnceLock<Arc<News>>,
 }
 
 #[derive(Default)]
@@ -77,6 +80,7 @@ impl Outbox {
             counts: watch::Sender::default(),
             lanes: Mutex::default(),
             stop: watch::Sender::default(),
+            news: OnceLock::new(),
         }))
     }
 
@@ -124,6 +128,11 @@ impl Outbox {
         }
     }
 
+    /// To be told of every attempt that has been settled; set once, by the hub that has this outbox.
+    pub fn tell_of_attempts(&self, news: Arc<News>) {
+        drop(self.news.set(news));
+    }
+
     pub fn counts(&self) -> DeliveryCounts {
         *self.counts.borrow()
     }
@@ -146,7 +155,11 @@ impl Outbox {
     }
 
     pub(super) async fn settle(&self, host: &str, claim: Claim, attempt: &Attempt) {
+        let message_id = claim.message_id.clone();
         settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, attempt).await;
+        if let Some(news) = self.news.get() {
+            news.tell(Change::Tracked(message_id));
+        }
     }
 
     /// Up to `wanted` of the places all lanes share; waits for the first, takes of the others what is free.

@@ -35,6 +35,7 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
         "expires_at": message.expires_at,
         "default_on_expire": ask.and_then(|ask| shown(ask.default_on_expire.as_ref()?, content)),
         "source": message.source,
+        "fetched_at": item.fetched_at,
         "resolution": resolution(&message.state, content),
         "delivery": item.delivery.as_ref().map(|delivery| json!({
             "state": delivery.track,
@@ -85,7 +86,7 @@ fn resolution(state: &State, content: &Content) -> Value {
 }
 
 /// A sensitive answer went to the agent; it is never shown again.
-fn shown(value: &Value, content: &Content) -> Option<Value> {
+pub fn shown(value: &Value, content: &Content) -> Option<Value> {
     if content.sensitive {
         return None;
     }

@@ -1,6 +1,7 @@
 //! What people see. Never in it: `state`, `client_ref`, callbacks, keys.
 
+pub mod api;
 mod item;
-mod list;
-
-pub use list::{history, list, show};
+pub mod news;
+pub mod text;
+pub mod web;

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{connection, tls};
+use crate::auth::Peer;
 use crate::config::Config;
 
 const MOST_CONNECTIONS: usize = 100_000;
@@ -39,12 +40,12 @@ impl Acceptor {
                 accepted = accept(&listener, &places) => accepted,
                 _ = stop.wait_for(|stop| *stop) => break,
             };
-            let Some((stream, place)) = accepted else { continue };
+            let Some((stream, peer, place)) = accepted else { continue };
             let (router, stopping, tls) = (router.clone(), stopping.clone(), self.tls.clone());
             tokio::spawn(async move {
                 match tls {
-                    None => connection::serve(stream, router, stopping).await,
-                    Some(tls) => Box::pin(serve_tls(tls, stream, router, stopping)).await,
+                    None => connection::serve(stream, peer, router, stopping).await,
+                    Some(tls) => Box::pin(serve_tls(tls, stream, peer, router, stopping)).await,
                 }
                 drop(place);
             });
@@ -57,19 +58,19 @@ impl Acceptor {
     }
 }
 
-async fn serve_tls(tls: TlsAcceptor, stream: TcpStream, router: Router, stopping: watch::Receiver<bool>) {
+async fn serve_tls(tls: TlsAcceptor, stream: TcpStream, peer: Peer, router: Router, stopping: watch::Receiver<bool>) {
     if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-        connection::serve(stream, router, stopping).await;
+        connection::serve(stream, peer, router, stopping).await;
     }
 }
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Peer, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _peer)) => {
+        Ok((stream, address)) => {
             // An answer of a few hundred bytes should not wait for a full packet.
             drop(stream.set_nodelay(true));
-            Some((stream, place))
+            Some((stream, Peer(address.ip()), place))
         }
         Err(error) => {
             tracing::warn!(%error, "a connection could not be accepted");

@@ -14,8 +14,10 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::timeout;
+use tower::util::MapRequest;
 
 use super::prefixed::{Prefixed, Spoken};
+use crate::auth::Peer;
 
 const FIRST_BYTES: Duration = Duration::from_secs(10);
 const REQUEST_HEAD: Duration = Duration::from_secs(75);
@@ -25,12 +27,13 @@ const STREAMS_PER_CONNECTION: u32 = 2000;
 const HEADER_BYTES: u32 = 16 * 1024;
 
 /// Ends when the client goes away, or politely once the hub stops.
-pub async fn serve<S>(stream: S, router: Router, stopping: watch::Receiver<bool>)
+pub async fn serve<S>(stream: S, peer: Peer, router: Router, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(stream)).await else { return };
-    let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(router));
+    let marked = MapRequest::new(router, move |request| peer.mark(request));
+    let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
     match spoken {
         Spoken::Http1 => drive(Box::pin(http1().serve_connection(io, service)), stopping).await,

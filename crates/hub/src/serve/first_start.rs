@@ -11,6 +11,7 @@ use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
 
 use crate::app::Hub;
 use crate::auth::{Token, new_signing_key};
+use crate::inbox::web::sign_in::link_to;
 
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
@@ -80,14 +81,15 @@ async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
 
 impl Welcome {
     pub fn text(&self, hub: &Hub) -> String {
-        let url = hub.url();
         let mut text = format!(
-            "Countersign is listening on {}\n\nSign in (works once):\n  {url}/signin/{}\n",
-            self.local_url, self.sign_in
+            "Countersign is listening on {}\n\nSign in (works once):\n  {}\n",
+            self.local_url,
+            link_to(hub, &self.sign_in)
         );
         if let Some(token) = &self.demo_token {
             text.push_str(&format!("\nLet an agent ask something:\n  {}\n", self.demo_line(token)));
-            text.push_str("\nThen answer it:\n  countersign inbox\n  countersign answer ID yes\n");
+            text.push_str(&format!("\nThen answer it in the browser or a terminal:\n  {}/inbox\n", hub.browser_url()));
+            text.push_str("  countersign inbox\n");
         }
         text.push_str("\nCtrl-C stops the hub.\n");
         text

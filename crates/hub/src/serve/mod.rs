@@ -19,12 +19,14 @@ use countersign_store::Store;
 use countersign_store::clock::SystemClock;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::admin::keys::ensure_key;
 use crate::app::{self, Hub};
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::timers;
+use crate::inbox::news;
+use crate::{indexer, presence, receipts, timers};
 use accept::Acceptor;
 use data_dir::DataDir;
 
@@ -52,7 +54,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    let timers = [tokio::spawn(timers::expire(Arc::clone(&hub))), tokio::spawn(timers::purge(Arc::clone(&hub)))];
+    let mut tasks = start_tasks(&hub);
     let router = app::router(Arc::clone(&hub));
     let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
     print(&welcome.text(&hub))?;
@@ -63,9 +65,30 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(GRACE);
     let (served, ()) = tokio::join!(serving, pushes);
-    timers.iter().for_each(tokio::task::JoinHandle::abort);
+    tasks.shutdown().await;
+    keep_what_is_noted(&hub).await;
     hub.store.settle()?;
     served.context("the listener failed")
+}
+
+/// What runs beside the requests until the hub stops.
+fn start_tasks(hub: &Arc<Hub>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(timers::expire(Arc::clone(hub)));
+    tasks.spawn(timers::purge(Arc::clone(hub)));
+    tasks.spawn(news::run(Arc::clone(hub)));
+    tasks.spawn(indexer::run(Arc::clone(hub)));
+    tasks.spawn(receipts::run(Arc::clone(hub)));
+    tasks.spawn(presence::run(Arc::clone(hub)));
+    tasks
+}
+
+/// What is in memory only, for a moment or a minute, when the hub stops.
+async fn keep_what_is_noted(hub: &Hub) {
+    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.presence.store(&hub.store));
+    if let Err(error) = receipts.and(presence) {
+        tracing::warn!(%error, "who fetched and who was seen last could not be stored");
+    }
 }
 
 /// "Everywhere" is no address to connect to.

@@ -41,9 +41,9 @@ pub fn post(path: &str) -> Call<'_> {
 }
 
 impl Call<'_> {
-    /// What stands in the address for `{id}` or `{token}`.
+    /// What stands in the address for `{id}`.
     pub fn at(mut self, word: &str) -> Self {
-        self.place = self.path.replace("{id}", word).replace("{token}", word);
+        self.place = self.path.replace("{id}", word);
         self
     }
 

@@ -26,6 +26,8 @@ async fn every_documented_status_is_given_and_every_given_one_is_documented() {
     drive::public(&seen).await;
     drive::agents(&seen).await;
     drive::people(&seen).await;
+    drive::lists(&seen).await;
+    drive::shelf(&seen).await;
     drive::admin(&seen).await;
     drive::refusals(&seen).await;
     let document = Document::read();

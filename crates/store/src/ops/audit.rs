@@ -1,7 +1,7 @@
 //! Appending to the trail and reading it.
 
-use countersign_core::Digest;
 use countersign_core::audit::Entry;
+use countersign_core::{Actor, Digest};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
@@ -64,6 +64,17 @@ pub async fn append_operation<X: Exec>(
         0 => Err(StoreError::Raced),
         _ => Ok(()),
     }
+}
+
+/// What was done to a person's account, or by its owner with it.
+pub async fn append_about_person<X: Exec>(
+    x: &mut X,
+    name: &str,
+    actor: &str,
+    event: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    append_operation(x, Actor::human(name).as_str(), actor, event, now).await
 }
 
 /// The latest entries of one subject, in the order they were made.

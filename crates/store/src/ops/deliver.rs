@@ -174,7 +174,8 @@ impl Op for Deliveries {
     }
 }
 
-/// A person asked for another round: attempts and time start anew. Says to which host, or that there is none.
+/// A person asked for another attempt. What was given up starts anew, with all of its attempts and its time; what waits
+/// for its next attempt is due at once. Says to which host, or that nothing is owed.
 pub struct RetryDelivery {
     pub message_id: MessageId,
     pub actor: String,
@@ -185,14 +186,18 @@ impl Op for RetryDelivery {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
-        const RETRY: &str = "UPDATE delivery SET track = 'pending', attempts = 0, created_at = ?1, due_at = ?1, \
+        const ANEW: &str = "UPDATE delivery SET track = 'pending', attempts = 0, created_at = ?1, due_at = ?1, \
              claimed = 0, last_error = NULL WHERE message_id = ?2 AND track = 'failed' RETURNING host";
+        const SOONER: &str = "UPDATE delivery SET due_at = ?1 WHERE message_id = ?2 AND track = 'pending' \
+             AND claimed = 0 AND due_at > ?1 RETURNING host";
         const PENDING: &str = "SELECT host FROM delivery WHERE message_id = ?1 AND track <> 'delivered'";
         let id = self.message_id.as_str();
-        if let Some(mut row) = x.row(RETRY, &[now.into(), id.into()]).await? {
-            let subject = format!("delivery:{id}");
-            super::audit::append_operation(x, &subject, &self.actor, "delivery.retried", now).await?;
-            return row.text(0).map(Some);
+        for retry in [ANEW, SOONER] {
+            if let Some(mut row) = x.row(retry, &[now.into(), id.into()]).await? {
+                let subject = format!("delivery:{id}");
+                super::audit::append_operation(x, &subject, &self.actor, "delivery.retried", now).await?;
+                return row.text(0).map(Some);
+            }
         }
         x.row(PENDING, &[id.into()]).await?.map(|mut row| row.text(0)).transpose()
     }

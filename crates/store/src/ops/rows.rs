@@ -12,39 +12,69 @@ use crate::model::{Delivery, Item};
 
 /// A SELECT of whole messages: the columns `message` reads, then `$more`, which begin at `MESSAGE`.
 macro_rules! select_messages {
-    ($more:literal, $($rest:literal),+) => {
-        concat!(
-            "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, r.body, t.content, t.wire, ",
-            $more,
-            " FROM message m LEFT JOIN message_text t ON t.seq = m.seq ",
-            "LEFT JOIN resolution r ON r.seq = m.resolution_seq ",
-            $($rest),+
-        )
+    ($more:literal, $($rest:tt)+) => {
+        $crate::ops::rows::select_looking!($more, "", "", $($rest)+)
     };
 }
 pub(super) use select_messages;
 
+/// The same, for a list that looks at more than it shows. `$joins` brings in what a row is judged by; one that does not
+/// meet `$and` comes without its text, which is the dear part of it.
+macro_rules! select_looking {
+    ($more:literal, $joins:literal, $and:literal, $($rest:tt)+) => {
+        concat!(
+            "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, r.body, t.content, t.wire, ",
+            $more,
+            " FROM message m ",
+            $joins,
+            "LEFT JOIN message_text t ON t.seq = m.seq ",
+            $and,
+            "LEFT JOIN resolution r ON r.seq = m.resolution_seq ",
+            $($rest)+
+        )
+    };
+}
+pub(super) use select_looking;
+
 /// How many columns a message takes.
 pub const MESSAGE: usize = 10;
 
-/// Messages with the delivery they may have: the columns `item` reads.
+/// Messages with what became of their answers: the columns `item` reads. `$and` is as above.
 macro_rules! select_items {
-    ($rest:literal) => {
-        $crate::ops::rows::select_messages!(
+    (looking $and:literal, $($rest:tt)+) => {
+        $crate::ops::rows::select_looking!(
             "m.seq, m.purged_at, m.agent_id, d.message_id, d.agent_id, d.host, d.track, d.attempts, \
-             d.created_at, d.due_at, d.delivered_at, d.last_error",
-            "LEFT JOIN delivery d ON d.message_id = m.id ",
-            $rest
+             d.created_at, d.due_at, d.delivered_at, d.last_error, f.at, m.resolved_at",
+            "",
+            $and,
+            "LEFT JOIN delivery d ON d.message_id = m.id LEFT JOIN fetched f ON f.seq = m.seq ",
+            $($rest)+
         )
+    };
+    ($($rest:tt)+) => {
+        $crate::ops::rows::select_items!(looking "", $($rest)+)
     };
 }
 pub(super) use select_items;
 
+const DELIVERY: usize = MESSAGE + 3;
+const FETCHED_AT: usize = DELIVERY + 9;
+pub const RESOLVED_AT: usize = FETCHED_AT + 1;
+
 pub fn item(row: &mut Row) -> Result<Item, StoreError> {
-    const DELIVERY: usize = MESSAGE + 3;
     let has_delivery = !matches!(row.0.get(DELIVERY), None | Some(Value::Null));
     let delivery = if has_delivery { Some(delivery(row, DELIVERY)?) } else { None };
-    Ok(Item { seq: row.int(MESSAGE)?, message: message(row)?, delivery })
+    Ok(Item { seq: row.int(MESSAGE)?, message: message(row)?, delivery, fetched_at: row.opt_instant(FETCHED_AT)? })
+}
+
+/// Of a list that leaves out what became of the answer.
+pub fn waiting_item(row: &mut Row, seq: i64) -> Result<Item, StoreError> {
+    Ok(Item { seq, message: message(row)?, delivery: None, fetched_at: None })
+}
+
+/// Whether the row came with its text.
+pub fn has_text(row: &Row) -> bool {
+    matches!(row.0.get(WIRE), Some(Value::Text(_)))
 }
 
 pub fn message(row: &mut Row) -> Result<Message, StoreError> {
@@ -69,7 +99,7 @@ pub fn message_and_wire(row: &mut Row) -> Result<(Message, String), StoreError> 
 const CONTENT: usize = 8;
 const WIRE: usize = 9;
 
-fn content(content: Option<String>, wire: &str) -> Result<Content, StoreError> {
+pub fn content(content: Option<String>, wire: &str) -> Result<Content, StoreError> {
     match content {
         Some(content) => Ok(serde_json::from_str(&content)?),
         None => read_content(wire).map_err(|error| StoreError::Corrupt(error.to_string())),

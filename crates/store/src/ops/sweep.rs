@@ -1,9 +1,10 @@
 //! What time does to messages: what is due to expire, and what retention empties.
 
+use countersign_core::message::{Outcome, Status};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::rows;
+use super::{list, rows, search};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
@@ -48,19 +49,27 @@ impl Op for Purge {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
-        const SELECT: &str = "SELECT id, seq, resolution_seq FROM message WHERE resolved_at IS NOT NULL AND resolved_at < ?1 \
-             ORDER BY resolved_at LIMIT ?2";
         const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
              source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
-        const FORGET_TEXT: &str = "DELETE FROM message_text WHERE seq = ?1";
+        const FORGET: [&str; 3] = [
+            "DELETE FROM message_text WHERE seq = ?1",
+            "DELETE FROM shelf WHERE seq = ?1",
+            "DELETE FROM fetched WHERE seq = ?1",
+        ];
         const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
         const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";
-        let due = x.rows(SELECT, &[self.resolved_before.into(), self.limit.into()]).await?;
+        let due = x.rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()]).await?;
+        if due.is_empty() {
+            return Ok(0);
+        }
+        search::hold_mark(x).await?;
         let mut emptied = 0;
         for mut row in due {
             let (id, seq) = (row.text(0)?, row.int(1)?);
             emptied += x.exec(EMPTY, &[now.into(), seq.into()]).await?;
-            x.exec(FORGET_TEXT, &[seq.into()]).await?;
+            for forget in FORGET.into_iter().chain([X::DIALECT.leave_search]) {
+                x.exec(forget, &[seq.into()]).await?;
+            }
             x.exec(FORGET_RESOLUTION, &[row.opt_int(2)?.into()]).await?;
             x.exec(FORGET_DELIVERY, &[(&id).into()]).await?;
         }
@@ -76,9 +85,13 @@ impl Op for OldestResolved {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        const SELECT: &str =
-            "SELECT resolved_at FROM message WHERE resolved_at IS NOT NULL ORDER BY resolved_at LIMIT 1";
-        first_instant(x.row(SELECT, &[]).await?)
+        let ends = Outcome::ALL.map(Status::Resolved).into_iter().chain([Status::Delivered]);
+        let mut oldest: Option<Timestamp> = None;
+        for status in ends {
+            let found = first_instant(x.row(list::ENDED_EARLIEST, &[status.as_str().into()]).await?)?;
+            oldest = oldest.into_iter().chain(found).min();
+        }
+        Ok(oldest)
     }
 }
 

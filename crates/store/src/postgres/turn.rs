@@ -9,6 +9,7 @@ use super::texts::{Shape, Texts};
 use super::values;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Param, Row};
+use crate::ops::dialect::{self, Dialect};
 
 /// Named although it is the default: an operator may have made another one the default of the database.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
@@ -112,6 +113,8 @@ impl Drop for Turn<'_> {
 }
 
 impl Exec for Turn<'_> {
+    const DIALECT: &'static Dialect = &dialect::POSTGRES;
+
     async fn exec(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
         let done = self.change(sql, params).await;
         self.noted(done)

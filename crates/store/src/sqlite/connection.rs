@@ -11,6 +11,7 @@ use rusqlite::{CachedStatement, Connection, OpenFlags};
 
 use crate::error::StoreError;
 use crate::exec::{Exec, Param, Row, Value};
+use crate::ops::dialect::{self, Dialect};
 
 const STATEMENTS_KEPT: usize = 128;
 
@@ -107,6 +108,8 @@ fn owned(value: ValueRef<'_>) -> Value {
 }
 
 impl Exec for SqliteExec<'_> {
+    const DIALECT: &'static Dialect = &dialect::SQLITE;
+
     fn exec(
         &mut self,
         sql: &'static str,

@@ -6,3 +6,4 @@ mod postgres;
 mod scene;
 mod sequences;
 mod sqlite;
+mod version_one;

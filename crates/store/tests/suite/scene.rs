@@ -12,10 +12,11 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    Application, Earlier, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
+    Application, Cursor, Earlier, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
+use countersign_store::ops::list::{Filter, Inbox};
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
@@ -32,6 +33,15 @@ pub fn at(millis: i64) -> Timestamp {
 
 pub fn alice() -> Actor {
     Actor::human("alice")
+}
+
+pub fn ids(items: &[Item]) -> Vec<MessageId> {
+    items.iter().map(|item| item.message.id.clone()).collect()
+}
+
+/// Everything that is open, as nobody in particular sees it.
+pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
+    Inbox { viewer: None, filter: Filter::default(), after, limit }
 }
 
 pub fn message_id(number: u64) -> MessageId {
@@ -70,12 +80,31 @@ pub struct Draft {
     pub key: Option<&'static str>,
     pub payload: u8,
     pub callback: Option<Callback>,
+    /// `Number …` when it is nothing else.
+    pub title: Option<&'static str>,
+    pub body: &'static str,
+    pub tags: &'static [&'static str],
+    pub project: Option<&'static str>,
+    pub sensitive: bool,
 }
 
 impl Draft {
     fn of(number: u64, matter: Matter) -> Self {
-        let (priority, payload) = (Priority::Normal, 0);
-        Self { number, agent: BUILDER, matter, priority, expires_at: None, key: None, payload, callback: None }
+        Self {
+            number,
+            agent: BUILDER,
+            matter,
+            priority: Priority::Normal,
+            expires_at: None,
+            key: None,
+            payload: 0,
+            callback: None,
+            title: None,
+            body: "Line one\nline “two”",
+            tags: &["ops"],
+            project: Some("bridge"),
+            sensitive: false,
+        }
     }
 
     pub fn ask(number: u64) -> Self {
@@ -107,13 +136,13 @@ impl Draft {
         let (id, run_id, runtime) = (self.agent.to_owned(), "run-1".to_owned(), "cli".to_owned());
         let labels = BTreeMap::from([("team".to_owned(), "core".to_owned())]);
         Content {
-            agent: Agent { id, run_id, runtime, project: Some("bridge".to_owned()), labels },
-            title: format!("Number {}", self.number),
-            body: Some("Line one\nline “two”".to_owned()),
+            agent: Agent { id, run_id, runtime, project: self.project.map(str::to_owned), labels },
+            title: self.title.map_or_else(|| format!("Number {}", self.number), str::to_owned),
+            body: Some(self.body.to_owned()),
             priority: self.priority,
-            tags: vec!["ops".to_owned()],
+            tags: self.tags.iter().copied().map(str::to_owned).collect(),
             context: vec![json!({"kind": "data", "data": {"cost": 0.1, "big": 9_007_199_254_740_993_u64}})],
-            sensitive: false,
+            sensitive: self.sensitive,
             matter: self.matter.clone(),
             resolvers: vec![alice()],
         }

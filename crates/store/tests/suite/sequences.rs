@@ -6,7 +6,7 @@ use countersign_protocol::a2h::Kind;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Found, Submission};
-use countersign_store::ops::list::{History, Inbox};
+use countersign_store::ops::list::History;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::{NextExpiry, Overdue, Purge};
 use proptest::prelude::*;
@@ -125,9 +125,8 @@ pub async fn compare(store: &Store, model: &Model) -> Result<(), TestCaseError> 
 }
 
 async fn compare_lists(store: &Store, model: &Model) -> Result<(), TestCaseError> {
-    let inbox = store.run(Inbox { after: None, limit: 1_000 }).await.unwrap();
-    let waiting: Vec<_> = inbox.into_iter().map(|item| item.message.id).collect();
-    prop_assert_eq!(waiting, model.open().map(|known| message_id(known.number)).collect::<Vec<_>>());
+    let waiting = store.run(inbox(None, 1_000)).await.unwrap().items;
+    prop_assert_eq!(ids(&waiting), model.open().map(|known| message_id(known.number)).collect::<Vec<_>>());
     let history = History { agent_id: None, status: None, before: None, limit: 1_000 };
     let listed = store.run(history).await.unwrap().len();
     prop_assert_eq!(listed, model.messages.iter().filter(|known| !known.gone).count());

@@ -22,6 +22,11 @@ pub fn select(choices: &Choices, typed: &str) -> Result<String> {
     pick(choices, typed, number.filter(|index| *index < choices.options.len()))
 }
 
+/// Several options, each as for a select. Each is a word of its own: their values may hold commas.
+pub fn many(choices: &Choices, typed: &[String]) -> Result<Vec<String>> {
+    typed.iter().map(|typed| select(choices, typed)).collect()
+}
+
 /// A value always wins. Everything else has to point to one option: the agent chose the labels, and must not be able to
 /// make a person's word mean something else.
 fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> {
@@ -44,7 +49,7 @@ fn list(options: &[Choice]) -> String {
 
 /// Other text must be asked for by name, or a mistyped option would become an answer.
 fn edit(choices: &Choices) -> &'static str {
-    if choices.allow_edit { "; --text sends other text" } else { "" }
+    if choices.allow_edit && !choices.many { "; --text sends other text" } else { "" }
 }
 
 #[cfg(test)]
@@ -57,7 +62,7 @@ mod tests {
             label: (*label).to_owned(),
             description: None,
         };
-        Choices { options: options.iter().map(option).collect(), allow_edit: false }
+        Choices { options: options.iter().map(option).collect(), allow_edit: false, many: false }
     }
 
     #[test]
@@ -92,6 +97,14 @@ mod tests {
         for typed in ["0", "4", "green", "", "yes"] {
             assert!(select(&colours, typed).is_err(), "{typed}");
         }
+    }
+
+    #[test]
+    fn of_many_each_is_meant_by_itself() {
+        let colours = choices(&[("r", "Red"), ("g", "Green"), ("a,b", "Both")]);
+        let picked = |typed: &[&str]| many(&colours, &typed.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert_eq!(picked(&["Green", "1", "a,b"]).unwrap(), ["g", "r", "a,b"]);
+        assert!(picked(&["r,g"]).is_err());
     }
 
     #[test]

@@ -4,98 +4,69 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Map, Number, Value};
+use countersign_core::form::{self, FieldKind};
+use serde_json::{Map, Value};
 
 use crate::args::Field;
 
 /// More than a hub takes; a file given by mistake is not read to its end.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
-/// One field of a form.
-pub struct Property<'a> {
-    pub name: &'a str,
-    pub required: bool,
-    pub sensitive: bool,
-    schema: &'a Value,
-}
-
-pub fn properties(schema: &Value) -> impl Iterator<Item = Property<'_>> {
-    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    properties.map(move |(name, schema)| Property {
-        name,
-        required: required.iter().any(|entry| entry == name),
-        sensitive: ["x-a2h-sensitive", "x-ahcp-sensitive", "x-ma2h-sensitive"].iter().any(|key| schema[key] == true),
-        schema,
-    })
-}
-
-impl Property<'_> {
-    fn types(&self) -> Vec<&str> {
-        match &self.schema["type"] {
-            Value::String(name) => vec![name],
-            Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
+/// What may be filled in: the listed values, else the type.
+pub fn kind_words(field: &form::Field) -> String {
+    let words = match &field.kind {
+        FieldKind::Text { format: Some(format), .. } => format!("text, {format}"),
+        FieldKind::Text { format: None, .. } => "text".to_owned(),
+        FieldKind::Number { integer: true, .. } => "integer".to_owned(),
+        FieldKind::Number { integer: false, .. } => "number".to_owned(),
+        FieldKind::Boolean => "true or false".to_owned(),
+        FieldKind::Choice(choices) => {
+            choices.iter().map(|(value, _)| form::plain(value)).collect::<Vec<_>>().join(" | ")
         }
-    }
-
-    fn choices(&self) -> &[Value] {
-        self.schema["enum"].as_array().map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// What may be filled in: the listed values, else the type.
-    pub fn kind_words(&self) -> String {
-        match (self.choices(), self.types()) {
-            ([], types) if types.is_empty() => "text".to_owned(),
-            ([], types) => types.join(" or "),
-            (choices, _) => choices.iter().map(plain).collect::<Vec<_>>().join(" | "),
-        }
-    }
-
-    pub fn about(&self) -> Option<&str> {
-        self.schema["description"].as_str().or_else(|| self.schema["title"].as_str())
-    }
-
-    /// The typed text as the value the schema asks for; whether it fits in full is the hub's decision.
-    fn read(&self, text: &str) -> Option<Value> {
-        if let Some(choice) = self.choices().iter().find(|choice| plain(choice) == text) {
-            return Some(choice.clone());
-        }
-        match self.types().as_slice() {
-            [] => Some(text.into()),
-            types => types.iter().find_map(|name| read_as(name, text)),
-        }
-    }
+    };
+    let null = if field.nullable && !matches!(field.kind, FieldKind::Choice(_)) { " or null" } else { "" };
+    words + null
 }
 
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn read_as(type_name: &str, text: &str) -> Option<Value> {
-    match type_name {
-        "boolean" => text.parse::<bool>().ok().map(Value::from),
-        "number" | "integer" => text.parse::<Number>().ok().map(Value::Number),
-        "null" => (text == "null").then_some(Value::Null),
-        _ => Some(text.into()),
-    }
-}
-
-pub fn from_fields(schema: &Value, fields: &[Field]) -> Result<Value> {
+pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
+    let fields = form::fields(schema);
     let mut answer = Map::new();
-    for Field { name, value } in fields {
-        let Some(property) = properties(schema).find(|property| property.name == name) else {
-            let known: Vec<&str> = properties(schema).map(|property| property.name).collect();
+    for Field { name, value } in typed {
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
             bail!("the form has no field \"{name}\", but {} (invalid_field)", known.join(", "));
         };
-        let Some(value) = property.read(value) else {
-            bail!("the field \"{name}\" wants {} (invalid_field)", property.kind_words());
+        let Some(value) = read(field, value) else {
+            bail!("the field \"{name}\" wants {} (invalid_field)", kind_words(field));
         };
         if answer.insert(name.clone(), value).is_some() {
             bail!("the field \"{name}\" is given twice");
         }
     }
     Ok(Value::Object(answer))
+}
+
+/// Whether the value fits in full is the hub's decision. A field that is named is meant, even with an empty text.
+fn read(field: &form::Field, typed: &str) -> Option<Value> {
+    match &field.kind {
+        FieldKind::Text { .. } if typed.is_empty() => Some("".into()),
+        FieldKind::Choice(_) => {
+            let index = field.choice_reading(typed)?;
+            form::value_of(field, Some(&index.to_string())).ok().flatten()
+        }
+        _ => form::value_of(field, Some(typed)).ok().flatten(),
+    }
+}
+
+/// A text as it stands, or from standard input for `-`, without the line break that ends it there.
+pub fn read_free_text(typed: &str) -> Result<String> {
+    match typed {
+        "-" => {
+            let text = read_text(io::stdin().lock()).context("standard input")?;
+            Ok(text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line)).to_owned())
+        }
+        _ => Ok(typed.to_owned()),
+    }
 }
 
 /// A JSON object as it stands, from `@FILE`, or from standard input for `-`.
@@ -166,6 +137,9 @@ mod tests {
         assert!(error.contains("reason") && error.contains("raeson"));
         assert!(answer(&[("reason", "a"), ("reason", "b")]).is_err());
         assert!(answer(&[("force", "yes")]).is_err());
+        assert!(answer(&[("level", "0")]).is_err(), "a choice is typed as it reads");
+        let error = answer(&[("level", "high")]).unwrap_err().to_string();
+        assert_eq!(error, "the field \"level\" wants low | 3 (invalid_field)");
     }
 
     #[test]
@@ -176,16 +150,5 @@ mod tests {
         }
         let error = read_object("{\"pin\": hunter2}").unwrap_err().to_string();
         assert!(!error.contains("hunter2"), "{error}");
-    }
-
-    #[test]
-    fn required_and_sensitive_fields_are_known() {
-        let schema = schema();
-        let marks = |name: &str| {
-            let property = properties(&schema).find(|property| property.name == name).unwrap();
-            (property.required, property.sensitive)
-        };
-        assert_eq!(marks("reason"), (true, false));
-        assert_eq!(marks("pin"), (false, true));
     }
 }

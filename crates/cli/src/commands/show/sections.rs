@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use countersign_core::form::{self, Field};
+use countersign_core::schema::sensitive_fields;
 use serde_json::Value;
 
-use crate::commands::answer::{Property, properties};
-use crate::item::{Action, Choices, Delivery, Item, Part, Question, Resolution, Step};
+use crate::commands::answer::kind_words;
+use crate::item::{Action, Choices, Delivery, Item, Part, Question, Resolution, Source, Step};
 use crate::screen::{escape, instant_words, quote};
 
 pub fn render(item: &Item, now: jiff::Timestamp) -> String {
@@ -55,16 +57,19 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
         lines.push(("Expiry", format!("{expires_at}{}", item.expiry_words(now))));
     }
     lines.push(("Resolvers", resolvers(item)));
-    lines.extend(
-        item.source
-            .as_ref()
-            .map(|source| ("Came by", format!("{} ({} {})", source.door, source.family, source.version))),
-    );
+    lines.extend(item.source.as_ref().map(|source| ("Came by", came_by(source))));
     if item.sensitive {
         lines.push(("Sensitive", "yes: answer values are kept out of logs and lists".to_owned()));
     }
     let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
     lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect()
+}
+
+fn came_by(source: &Source) -> String {
+    match format!("{} {}", source.family, source.version).trim() {
+        "" => source.door.clone(),
+        version => format!("{} ({version})", source.door),
+    }
 }
 
 fn resolvers(item: &Item) -> String {
@@ -91,7 +96,9 @@ fn context(number: usize, part: &Part) -> String {
 fn question_section(question: &Question) -> String {
     match question {
         Question::Confirm(choices) => titled("Confirm", &options(choices)),
+        Question::Select(choices) if choices.many => titled("Select one or more", &options(choices)),
         Question::Select(choices) => titled("Select one", &options(choices)),
+        Question::Text => "\nText\n  an answer in your own words\n".to_owned(),
         Question::Form { schema } => titled("Form", &fields(schema)),
         Question::Unknown => "\nA question of a kind this version does not know\n".to_owned(),
     }
@@ -110,7 +117,9 @@ fn options(choices: &Choices) -> String {
 fn how_to_answer(item: &Item) -> String {
     let (answers, other) = match (&item.question, &item.action) {
         (Some(Question::Confirm(choices)), _) => (vec!["yes", "no"], choices.allow_edit),
+        (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
         (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
+        (Some(Question::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
         (Some(Question::Form { .. }), _) => {
             (vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"], false)
         }
@@ -126,25 +135,28 @@ fn how_to_answer(item: &Item) -> String {
 /// The head names a default of one word; a form's is told here, unless a field of it is sensitive.
 fn declared_default(item: &Item) -> String {
     let secret = match &item.question {
-        Some(Question::Form { schema }) => item.sensitive || properties(schema).any(|property| property.sensitive),
+        Some(Question::Form { schema }) => item.sensitive || !sensitive_fields(schema).is_empty(),
         _ => item.sensitive,
     };
     match &item.default_on_expire {
-        Some(default @ Value::Object(_)) if !secret => titled("Answer by itself at expiry", &quote(&pretty(default))),
+        Some(default @ (Value::Object(_) | Value::Array(_))) if !secret => {
+            titled("Answer by itself at expiry", &quote(&pretty(default)))
+        }
         Some(_) | None => String::new(),
     }
 }
 
 fn fields(schema: &Value) -> String {
-    properties(schema).map(|property| field(&property)).collect()
+    form::fields(schema).iter().map(field).collect()
 }
 
-fn field(property: &Property) -> String {
-    let marks = [property.required.then_some("required"), property.sensitive.then_some("sensitive")];
-    let kinds = std::iter::once(property.kind_words()).chain(marks.into_iter().flatten().map(str::to_owned));
-    let about = property.about().map(|text| format!(": {}", escape(text))).unwrap_or_default();
+fn field(field: &Field) -> String {
+    let marks = [field.required.then_some("required"), field.sensitive.then_some("sensitive")];
+    let kinds = std::iter::once(kind_words(field)).chain(marks.into_iter().flatten().map(str::to_owned));
+    let title = Some(field.label.as_str()).filter(|label| *label != field.name);
+    let about = field.description.as_deref().or(title).map(|text| format!(": {}", escape(text))).unwrap_or_default();
     let kinds = escape(&kinds.collect::<Vec<_>>().join(", "));
-    format!("  {} ({kinds}){about}\n", escape(property.name))
+    format!("  {} ({kinds}){about}\n", escape(&field.name))
 }
 
 fn action_section(action: &Action) -> String {
@@ -234,6 +246,20 @@ mod tests {
         let commands: Vec<&str> = page.lines().filter(|line| line.contains("countersign answer")).collect();
         let expected = ["NUMBER", "--text TEXT", "--decline"];
         assert_eq!(commands, expected.map(|answer| format!("  countersign answer msg_1 {answer}")));
+    }
+
+    #[test]
+    fn every_kind_of_question_says_how_it_is_answered() {
+        let commands = |question: Value| {
+            let page = page(&json!({ "question": question }));
+            let answers = page.lines().filter_map(|line| line.strip_prefix("  countersign answer msg_1 "));
+            answers.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let options = json!([{"value": "a", "label": "a"}]);
+        let many = json!({"kind": "select", "options": options, "allow_edit": true, "many": true});
+        assert_eq!(commands(many), ["NUMBER...", "--decline"]);
+        let text = commands(json!({"kind": "text"}));
+        assert_eq!(text, ["--text TEXT", "-    (a text on standard input)", "--decline"]);
     }
 
     #[test]

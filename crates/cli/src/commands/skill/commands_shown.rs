@@ -28,14 +28,14 @@ fn commands(page: &str) -> Vec<String> {
     lines.into_iter().filter(|line| line.starts_with("countersign ")).collect()
 }
 
-/// As a shell would split it, for what stands in our pages: quotes, redirections, comments.
+/// As a shell would split it, for what stands in our pages: quotes, redirections, pipes, comments.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for c in line.chars() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
             (None, '\'' | '"') => quote = Some(c),
-            (None, '<' | '#') => break,
+            (None, '<' | '#' | '|') => break,
             (None, ' ') => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
             (_, c) => word.push(c),
         }

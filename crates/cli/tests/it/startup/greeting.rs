@@ -9,29 +9,9 @@ async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_line_to_paste() {
     let hub = Hub::start().await;
     let said = hub.process().stdout_with("curl").await;
     assert!(said.contains(&hub.url), "the address: {said}");
-    let links: Vec<&str> = said.split_whitespace().filter(|word| word.starts_with("http")).collect();
-    let sign_in =
-        links.iter().find(|link| link.starts_with(&format!("{}/", hub.url)) && link.len() > hub.url.len() + 20);
-    assert!(sign_in.is_some(), "a sign-in link with a secret in it: {said}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_sign_in_link_works_once() {
-    let hub = Hub::start().await;
-    let said = hub.process().stdout_with("/signin/").await;
-    let link = said.split_whitespace().find(|word| word.contains("/signin/")).expect("the link").to_owned();
-    for _ in 0..2 {
-        assert_eq!(hub.anonymous().get(&link).await.status, 200, "looking at it, as link previews do, uses nothing up");
-    }
-    let first = hub.anonymous().post_bytes(&link, "").await;
-    assert_eq!(first.status, 200, "{}", first.text());
-    let page = first.text();
-    let token = page.split(['<', '>', ' ']).find(|word| word.starts_with("csp_")).expect("a token on the page");
-    hub.anonymous().bearer(token).get("/v1/admin/status").await.expect(200);
-    let second = hub.anonymous().post_bytes(&link, "").await;
-    assert_eq!(second.status, 410, "{}", second.text());
-    let guessed = hub.anonymous().post_bytes(&format!("{}/signin/css_guess", hub.url), "").await;
-    assert!(!guessed.text().contains("csp_"), "{}", guessed.text());
+    let named = hub.url.replace("127.0.0.1", "localhost");
+    let sign_in = said.split_whitespace().find(|word| word.starts_with(&format!("{named}/signin/css_")));
+    assert!(sign_in.is_some_and(|link| link.len() > named.len() + 40), "a sign-in link with a secret in it: {said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

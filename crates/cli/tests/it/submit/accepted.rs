@@ -3,14 +3,15 @@ use serde_json::json;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_ack_holds_id_status_and_poll_url_and_nothing_else() {
+async fn the_ack_holds_id_status_and_two_addresses_and_nothing_else() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for (envelope, status) in [(ask("bot"), "open"), (task("bot"), "open"), (notify("bot"), "delivered")] {
         let ack = bot.submit(&envelope).await.expect(202);
         let id = ack["id"].as_str().expect("an id");
         let poll_url = format!("{}/v1/messages/{id}", hub.url);
-        assert_eq!(ack, json!({"id": id, "status": status, "poll_url": poll_url}));
+        let review_url = format!("{}/inbox/items/{id}", hub.url.replace("127.0.0.1", "localhost"));
+        assert_eq!(ack, json!({"id": id, "status": status, "poll_url": poll_url, "review_url": review_url}));
         let digits = id.strip_prefix("msg_").expect("the prefix of messages");
         assert!(digits.len() == 26 && digits.chars().all(|digit| digit.is_ascii_lowercase() || digit.is_ascii_digit()));
         assert_eq!(bot.get(ack["poll_url"].as_str().unwrap()).await.expect(200)["id"], id, "poll_url works verbatim");

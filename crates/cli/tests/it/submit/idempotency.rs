@@ -41,7 +41,9 @@ async fn a_replay_tells_the_current_status() {
     let id = first["id"].as_str().unwrap();
     hub.owner.answer(id, "deny").await.expect(200);
     let again = bot.submit(&envelope).await.expect(202);
-    assert_eq!(again, json!({"id": id, "status": "answered", "poll_url": first["poll_url"]}));
+    let mut expected = first;
+    expected["status"] = json!("answered");
+    assert_eq!(again, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

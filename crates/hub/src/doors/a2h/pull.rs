@@ -46,7 +46,11 @@ pub async fn pull(
     if known.covers(&pulled) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
     }
-    render(&pulled)
+    let response = render(&pulled)?;
+    if matches!(pulled.state, MessageState::Resolved(_)) {
+        hub.receipts.note(&pulled.id);
+    }
+    Ok(response)
 }
 
 /// What the caller says it has already.

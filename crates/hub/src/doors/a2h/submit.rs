@@ -30,6 +30,7 @@ use crate::app::Hub;
 use crate::auth::AgentCaller;
 use crate::body;
 use crate::delivery::guard::check_url;
+use crate::inbox::news::Change;
 use crate::problem::Problem;
 
 /// Fields the hub itself puts beside the envelope when it is pulled; what an agent sends under these names is dropped.
@@ -156,8 +157,13 @@ async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Resp
             if let Some(expires_at) = expires_at {
                 hub.expiry_alarm.due(expires_at);
             }
+            hub.indexer.submitted();
             tracing::debug!(%id, kind = kind.as_str(), "submitted");
-            let status = if kind == Kind::Notify { Status::Delivered } else { Status::Open };
+            let (status, change) = match kind {
+                Kind::Notify => (Status::Delivered, Change::Noticed(id.clone())),
+                Kind::Ask | Kind::Task => (Status::Open, Change::Opened(id.clone())),
+            };
+            hub.news.tell(change);
             Ok(ack(hub, &id, status))
         }
         Submission::Taken(earlier) => ack_again(hub, &earlier, arrived),
@@ -189,7 +195,8 @@ fn ack_again(hub: &Hub, earlier: &Earlier, arrived: &Arrived) -> Result<Response
 
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
     let poll_url = format!("{}/v1/messages/{id}", hub.url());
-    (StatusCode::ACCEPTED, Json(Ack { id, status: status.as_str(), poll_url })).into_response()
+    let review_url = format!("{}/inbox/items/{id}", hub.browser_url());
+    (StatusCode::ACCEPTED, Json(Ack { id, status: status.as_str(), poll_url, review_url })).into_response()
 }
 
 #[derive(Serialize)]
@@ -197,4 +204,6 @@ struct Ack<'a> {
     id: &'a MessageId,
     status: &'static str,
     poll_url: String,
+    /// The page on which a person decides.
+    review_url: String,
 }

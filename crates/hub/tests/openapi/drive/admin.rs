@@ -82,6 +82,7 @@ async fn secrets(scene: &Scene) {
 async fn people(scene: &Scene) {
     const PEOPLE: &str = "/v1/admin/people";
     const TOKEN: &str = "/v1/admin/people/token";
+    const LINK: &str = "/v1/admin/people/link";
     const REMOVE: &str = "/v1/admin/people/remove";
     let call = |path, body: Value| by_owner(scene, path, &body);
     let added = scene.json(201, call(PEOPLE, json!({"name": "ben"}))).await;
@@ -91,6 +92,9 @@ async fn people(scene: &Scene) {
     scene.expect(400, call(PEOPLE, json!({"name": "carl", "role": "king"}))).await;
     scene.expect(200, call(TOKEN, json!({"name": "ben"}))).await;
     scene.expect(404, call(TOKEN, json!({"name": "nobody"}))).await;
+    let link = scene.json(200, call(LINK, json!({"name": "ben"}))).await;
+    assert!(link["url"].as_str().is_some_and(|url| url.starts_with("http://localhost:7422/signin/css_")), "{link}");
+    scene.expect(404, call(LINK, json!({"name": "nobody"}))).await;
     scene.expect(200, call(REMOVE, json!({"name": "ben"}))).await;
     scene.expect(404, call(REMOVE, json!({"name": "ben"}))).await;
     scene.expect(422, call(REMOVE, json!({"name": "owner"}))).await;

@@ -28,7 +28,9 @@ pub async fn agents(seen: &Seen) {
 
 pub async fn submitted(scene: &Scene, envelope: &Value) -> String {
     let ack = scene.json(202, post(SUBMIT).by(&scene.bot).json(envelope)).await;
-    ack["id"].as_str().expect("an id").to_owned()
+    let id = ack["id"].as_str().expect("an id").to_owned();
+    assert_eq!(ack["review_url"], format!("http://localhost:7422/inbox/items/{id}"), "for a replay too");
+    id
 }
 
 async fn submit(scene: &Scene) {

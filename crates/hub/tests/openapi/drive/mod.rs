@@ -3,12 +3,16 @@
 mod admin;
 mod agents;
 mod envelope;
+mod lists;
 mod people;
 mod public;
 mod refusals;
+mod shelf;
 
 pub use admin::admin;
 pub use agents::agents;
+pub use lists::lists;
 pub use people::people;
 pub use public::public;
 pub use refusals::refusals;
+pub use shelf::shelf;

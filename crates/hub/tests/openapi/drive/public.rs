@@ -1,13 +1,9 @@
-use countersign_hub::auth::Token;
-use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
-
-use crate::call::{get, post};
-use crate::scene::{START, Scene, Seen};
+use crate::call::get;
+use crate::scene::{Scene, Seen};
 
 pub async fn public(seen: &Seen) {
     let scene = Scene::new(seen).await;
-    for path in ["/", "/health", "/ready", "/metrics", "/openapi.json"] {
+    for path in ["/health", "/ready", "/metrics", "/openapi.json"] {
         scene.expect(200, get(path)).await;
     }
     let a2h = scene.json(200, get("/.well-known/a2h")).await;
@@ -15,27 +11,10 @@ pub async fn public(seen: &Seen) {
     for path in ["/.well-known/ma2h", "/.well-known/ma2h-capability"] {
         assert_eq!(scene.json(200, get(path)).await["ma2h_version"], "0.6");
     }
-    sign_in(&scene).await;
     scene.stop.send_replace(true);
     scene.expect(503, get("/ready")).await;
     exposed(seen).await;
     unlimited(seen).await;
-}
-
-async fn sign_in(scene: &Scene) {
-    let link = Token::new(Kind::SignIn).expect("randomness");
-    let credential = NewCredential {
-        hash: link.hash,
-        kind: Kind::SignIn,
-        subject: "owner".to_owned(),
-        label: "start".to_owned(),
-        expires_at: Some(Timestamp::from_millis(START + 1000)),
-    };
-    scene.store.run(Relabel(credential)).await.expect("the store works");
-    let path = "/signin/{token}";
-    scene.expect(200, get(path).at(&link.text)).await;
-    scene.expect(200, post(path).at(&link.text)).await;
-    scene.expect(410, post(path).at(&link.text)).await;
 }
 
 /// Behind a public address the counts are for the owner.

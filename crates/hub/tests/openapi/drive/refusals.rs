@@ -19,7 +19,11 @@ pub async fn refusals(seen: &Seen) {
             wrong_credential(&scene, call(), path).await;
         }
         if operation["requestBody"].is_object() {
-            let right = if path.starts_with("/v1/admin") { &scene.owner } else { &scene.bot };
+            let right = match path {
+                _ if path.starts_with("/v1/admin") => &scene.owner,
+                _ if path.starts_with("/v1/inbox") => &scene.ann,
+                _ => &scene.bot,
+            };
             let call = || post(path).at(&id).by(right);
             for body in [&b"{"[..], b"[]", b"{\"a\":1,\"a\":2}", b"\xff"] {
                 scene.expect(400, call().raw(body)).await;
@@ -35,6 +39,7 @@ async fn wrong_credential(scene: &Scene, call: Call<'_>, path: &str) {
         "/v1/messages/{id}/resolve" => return,
         "/v1/messages" if call.method == "get" => return,
         _ if path.starts_with("/v1/admin") => &scene.ann,
+        "/v1/notices" | "/v1/search" | "/v1/decided" => &scene.bot,
         _ if path.starts_with("/v1/inbox") => &scene.bot,
         _ => &scene.owner,
     };

@@ -64,7 +64,7 @@ impl Op for ListAgents {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AgentSummary>, StoreError> {
-        const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, \
+        const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, a.seen_at, \
              (SELECT COUNT(*) FROM credential c WHERE c.kind = 'agent' AND c.subject = a.id \
              AND (c.expires_at IS NULL OR c.expires_at >= ?1)), \
              (SELECT COUNT(*) FROM signing_key k WHERE k.agent_id = a.id \
@@ -78,8 +78,9 @@ impl Op for ListAgents {
                     .ok_or_else(|| StoreError::Corrupt(format!("{alg} is no signature algorithm")))?,
                 created_at: row.instant(2)?,
                 open: row.int(3)?,
-                tokens: row.int(4)?,
-                signing_keys: row.int(5)?,
+                seen_at: row.opt_instant(4)?,
+                tokens: row.int(5)?,
+                signing_keys: row.int(6)?,
             });
         }
         Ok(agents)

@@ -30,7 +30,7 @@ impl Op for AddPerson {
         if let Some(token) = &self.token {
             credential::insert(x, token, now).await?;
         }
-        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.added", now).await?;
+        audit::append_about_person(x, &self.name, &self.actor, "person.added", now).await?;
         Ok(true)
     }
 }
@@ -51,44 +51,85 @@ impl Op for AddPersonToken {
             return Ok(false);
         }
         credential::insert(x, &self.token, now).await?;
-        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.token_added", now).await?;
+        audit::append_about_person(x, &self.name, &self.actor, "person.token_added", now).await?;
         Ok(true)
     }
 }
 
+/// What became of a change to an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Removal {
-    Removed,
+pub enum Change {
+    Done,
     NotThere,
     /// Without an owner nobody could administer the hub again.
     LastOwner,
 }
 
-/// Ends the account and every token of it. What the person decided stays decided.
+/// Holds the person for a change that may cost the hub an owner; says what speaks against it.
+async fn hold_without_losing_owners<X: Exec>(x: &mut X, name: &str) -> Result<Change, StoreError> {
+    // Before anything else: two owners who change each other go one after the other.
+    let owners = hold::owners(x).await?;
+    if !hold::person(x, name).await? {
+        return Ok(Change::NotThere);
+    }
+    if owners.iter().all(|owner| owner == name) {
+        return Ok(Change::LastOwner);
+    }
+    Ok(Change::Done)
+}
+
+/// From the next call on: what the person decided before stays decided.
+pub struct SetRole {
+    pub name: String,
+    pub role: Role,
+    pub actor: String,
+}
+
+impl Op for SetRole {
+    type Out = Change;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Change, StoreError> {
+        const SET: &str = "UPDATE person SET role = ?1 WHERE name = ?2";
+        let held = hold_without_losing_owners(x, &self.name).await?;
+        match (held, self.role) {
+            (Change::Done, _) | (Change::LastOwner, Role::Owner) => {}
+            (Change::NotThere, _) | (Change::LastOwner, Role::Resolver | Role::Viewer) => return Ok(held),
+        }
+        x.exec(SET, &[self.role.as_str().into(), (&self.name).into()]).await?;
+        let event = format!("person.made_{}", self.role);
+        audit::append_about_person(x, &self.name, &self.actor, &event, now).await?;
+        Ok(Change::Done)
+    }
+}
+
+/// Ends the account and all that belongs to it. What the person decided stays decided.
 pub struct RemovePerson {
     pub name: String,
     pub actor: String,
 }
 
 impl Op for RemovePerson {
-    type Out = Removal;
+    type Out = Change;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Removal, StoreError> {
-        const FORGET: &str = "DELETE FROM credential WHERE kind IN ('person', 'signin') AND subject = ?1";
-        let name = [(&self.name).into()];
-        // Before anything else: two owners who remove each other go one after the other.
-        let owners = hold::owners(x).await?;
-        if !hold::person(x, &self.name).await? {
-            return Ok(Removal::NotThere);
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Change, StoreError> {
+        const REMOVALS: [&str; 5] = [
+            "DELETE FROM person WHERE name = ?1",
+            "DELETE FROM credential WHERE kind IN ('person', 'signin', 'session') AND subject = ?1",
+            "DELETE FROM passkey WHERE person = ?1",
+            "DELETE FROM ceremony WHERE person = ?1",
+            "DELETE FROM shelf WHERE person = ?1",
+        ];
+        let held = hold_without_losing_owners(x, &self.name).await?;
+        if held != Change::Done {
+            return Ok(held);
         }
-        if owners.iter().all(|owner| *owner == self.name) {
-            return Ok(Removal::LastOwner);
+        for removal in REMOVALS {
+            x.exec(removal, &[(&self.name).into()]).await?;
         }
-        x.exec("DELETE FROM person WHERE name = ?1", &name).await?;
-        x.exec(FORGET, &name).await?;
-        audit::append_operation(x, Actor::human(&self.name).as_str(), &self.actor, "person.removed", now).await?;
-        Ok(Removal::Removed)
+        audit::append_about_person(x, &self.name, &self.actor, "person.removed", now).await?;
+        Ok(Change::Done)
     }
 }
 
@@ -100,8 +141,10 @@ impl Op for ListPeople {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<PersonSummary>, StoreError> {
         const SELECT: &str = "SELECT p.name, p.role, p.created_at, (SELECT COUNT(*) FROM credential c \
-             WHERE c.kind = 'person' AND c.subject = p.name AND (c.expires_at IS NULL OR c.expires_at >= ?1)) \
-             FROM person p ORDER BY p.name";
+             WHERE c.kind = 'person' AND c.subject = p.name AND (c.expires_at IS NULL OR c.expires_at >= ?1)), \
+             (SELECT COUNT(*) FROM credential c WHERE c.kind = 'session' AND c.subject = p.name AND c.expires_at >= ?1), \
+             (SELECT COUNT(*) FROM passkey k WHERE k.person = p.name), \
+             CASE WHEN p.password IS NULL THEN 0 ELSE 1 END FROM person p ORDER BY p.name";
         let mut people = Vec::new();
         for mut row in x.rows(SELECT, &[now.into()]).await? {
             let (name, role) = (row.text(0)?, row.text(1)?);
@@ -111,6 +154,9 @@ impl Op for ListPeople {
                 role: role.parse().map_err(|_| StoreError::Corrupt(format!("{role} is no role")))?,
                 created_at: row.instant(2)?,
                 tokens: row.int(3)?,
+                sessions: row.int(4)?,
+                passkeys: row.int(5)?,
+                has_password: row.int(6)? == 1,
             });
         }
         Ok(people)

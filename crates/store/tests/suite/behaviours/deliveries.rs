@@ -230,19 +230,31 @@ pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock
     assert_eq!(trail[0].entry.actor, OWNER);
 }
 
-pub async fn another_round_is_only_for_what_failed(store: &Store, _clock: &ManualClock) {
+pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    owe(store, [1]).await;
+    settle(store, 1, Settlement::Retry { at: at(9_000), reason: "answered 503".to_owned() }).await;
+    clock.set(at(500));
+    let retry = RetryDelivery { message_id: message_id(1), actor: OWNER.to_owned() };
+    assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
+    let sooner = delivery(store, 1).await;
+    assert_eq!((sooner.attempts, sooner.next_attempt_at), (1, Some(at(500))), "the attempts made still count");
+    assert_eq!(claim(store).await, [message_id(1)]);
+    let trail = store.run(Trail { subject: format!("delivery:{}", message_id(1)) }).await.unwrap();
+    assert_eq!((trail.len(), trail[0].entry.event.as_str()), (1, "delivery.retried"));
+}
+
+pub async fn another_attempt_is_only_for_what_is_owed(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1, 2]).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
     settle(store, 1, Settlement::Delivered).await;
-    settle(store, 2, Settlement::Retry { at: at(900), reason: "answered 503".to_owned() }).await;
     let retry = |number| RetryDelivery { message_id: message_id(number), actor: OWNER.to_owned() };
     assert_eq!(store.run(retry(1)).await.unwrap(), None, "it was brought");
     assert_eq!(store.run(retry(2)).await.unwrap().as_deref(), Some(HOST), "it is on its way already");
     assert_eq!(store.run(retry(3)).await.unwrap(), None, "nothing is owed");
     assert_eq!(store.run(retry(9)).await.unwrap(), None, "nobody knows it");
-    let waiting = delivery(store, 2).await;
-    assert_eq!((waiting.attempts, waiting.next_attempt_at), (1, Some(at(900))));
+    assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(0)));
     assert_eq!(delivery(store, 1).await.track, Track::Delivered);
 }
 

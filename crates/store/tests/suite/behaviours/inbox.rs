@@ -1,26 +1,22 @@
-use countersign_core::Command;
+use countersign_core::question::Ask;
+use countersign_core::{Command, Matter, Question};
 use countersign_protocol::a2h::Priority;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Cursor, Item};
-use countersign_store::ops::list::Inbox;
+use countersign_store::model::Cursor;
+use countersign_store::ops::list::{Filter, Inbox, InboxPage};
 
 use crate::scene::*;
 
 const PRIORITIES: [Priority; 4] = [Priority::Low, Priority::Urgent, Priority::Normal, Priority::High];
 
-async fn page(store: &Store, after: Option<Cursor>, limit: i64) -> Vec<Item> {
-    store.run(Inbox { after, limit }).await.unwrap()
+async fn page(store: &Store, after: Option<Cursor>, limit: i64) -> InboxPage {
+    store.run(inbox(after, limit)).await.unwrap()
 }
 
-fn ids(items: &[Item]) -> Vec<MessageId> {
-    items.iter().map(|item| item.message.id.clone()).collect()
-}
-
-/// Behind an item, as the caller of a page would say it.
-fn behind(item: &Item) -> Cursor {
-    Cursor { rank: rank_of(item.message.content.priority), seq: item.seq }
+async fn filtered(store: &Store, filter: Filter) -> Vec<MessageId> {
+    ids(&store.run(Inbox { filter, ..inbox(None, 100) }).await.unwrap().items)
 }
 
 /// Submits `count` messages of all priorities, and gives them in the order the inbox should.
@@ -39,7 +35,7 @@ async fn fill(store: &Store, count: u64) -> Vec<Draft> {
 
 pub async fn urgent_comes_first_then_the_longest_waiting(store: &Store, _clock: &ManualClock) {
     fill(store, 8).await;
-    let order = ids(&page(store, None, 100).await);
+    let order = ids(&page(store, None, 100).await.items);
     assert_eq!(order, [2, 6, 4, 8, 3, 7, 1, 5].map(message_id));
 }
 
@@ -48,7 +44,7 @@ pub async fn the_arrival_counts_and_not_the_id(store: &Store, _clock: &ManualClo
     for number in [2, 3, 1] {
         submitted(store, &Draft::ask(number)).await;
     }
-    assert_eq!(ids(&page(store, None, 100).await), [2, 3, 1].map(message_id));
+    assert_eq!(ids(&page(store, None, 100).await.items), [2, 3, 1].map(message_id));
 }
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
@@ -58,11 +54,12 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
         let mut after = None;
         loop {
             let found = page(store, after, i64::try_from(size).unwrap()).await;
-            seen.extend(ids(&found));
-            if found.len() < size {
+            seen.extend(ids(&found.items));
+            after = found.next;
+            if after.is_none() {
                 break;
             }
-            after = found.last().map(behind);
+            assert_eq!(found.items.len(), size, "only the last page is short");
         }
         let all: Vec<_> = drafts.iter().map(Draft::id).collect();
         assert_eq!(seen, all, "in pages of {size}");
@@ -74,8 +71,11 @@ pub async fn a_cursor_outlives_the_message_it_names(store: &Store, _clock: &Manu
     let first = page(store, None, 4).await;
     resolved(store, &drafts[3].id(), answer("approve")).await;
     resolved(store, &drafts[4].id(), answer("approve")).await;
-    let rest = page(store, first.last().map(behind), 100).await;
-    assert_eq!(ids(&rest), drafts[5..].iter().map(Draft::id).collect::<Vec<_>>());
+    let last = first.items.last().expect("four of them");
+    let named = Cursor { rank: rank_of(last.message.content.priority), seq: last.seq };
+    assert_eq!(first.next.as_ref(), Some(&named));
+    let rest = page(store, first.next, 100).await;
+    assert_eq!(ids(&rest.items), drafts[5..].iter().map(Draft::id).collect::<Vec<_>>());
 }
 
 pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
@@ -94,7 +94,65 @@ pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
     clock.set(at(11));
     resolved(store, &message_id(4), Command::Expire).await;
     resolved(store, &message_id(5), Command::Cancel).await;
-    let waiting = page(store, None, 100).await;
+    let waiting = page(store, None, 100).await.items;
     assert_eq!(ids(&waiting), [1, 3].map(message_id));
     assert_eq!(waiting[0].message.content, drafts[0].content());
+}
+
+pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    add_agent(store, TESTER).await;
+    let text = Ask { question: Question::Text, may_respond: true, may_decline: true, default_on_expire: None };
+    let drafts = [
+        Draft { agent: TESTER, tags: &["prod", "eu"], ..Draft::ask(1) },
+        Draft { agent: TESTER, project: None, ..Draft::task(2) },
+        Draft { project: Some("tower"), ..Draft::task(3) },
+        Draft { tags: &["eu"], matter: Matter::Ask(text), ..Draft::ask(4) },
+    ];
+    for draft in &drafts {
+        submitted(store, draft).await;
+    }
+    let named = |text: &str| Some(text.to_owned());
+    let all = Filter::default;
+    assert_eq!(filtered(store, Filter { agent: named(TESTER), ..all() }).await, [1, 2].map(message_id));
+    assert_eq!(filtered(store, Filter { project: named("tower"), ..all() }).await, [3].map(message_id));
+    assert_eq!(filtered(store, Filter { project: named("bridge"), ..all() }).await, [1, 4].map(message_id));
+    assert_eq!(filtered(store, Filter { tag: named("eu"), ..all() }).await, [1, 4].map(message_id));
+    assert_eq!(filtered(store, Filter { kind: named("task"), ..all() }).await, [2, 3].map(message_id));
+    assert_eq!(filtered(store, Filter { kind: named("confirm"), ..all() }).await, [1].map(message_id));
+    assert_eq!(filtered(store, Filter { kind: named("text"), ..all() }).await, [4].map(message_id));
+    assert_eq!(
+        filtered(store, Filter { agent: named(TESTER), kind: named("task"), ..all() }).await,
+        [2].map(message_id)
+    );
+    for nothing in [
+        Filter { agent: named("nobody"), ..all() },
+        Filter { tag: named("e"), ..all() },
+        Filter { project: named("tower"), tag: named("eu"), ..all() },
+        Filter { kind: named("notify"), ..all() },
+    ] {
+        assert!(filtered(store, nothing.clone()).await.is_empty(), "{nothing:?}");
+    }
+}
+
+pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=20 {
+        let tags: &[&str] = if number % 3 == 0 { &["third"] } else { &[] };
+        submitted(store, &Draft { tags, ..Draft::ask(number) }).await;
+    }
+    let filter = Filter { tag: Some("third".to_owned()), ..Filter::default() };
+    for limit in 1..=7 {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.run(Inbox { filter: filter.clone(), ..inbox(after, limit) }).await.unwrap();
+            seen.extend(ids(&page.items));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+            assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
+        }
+        assert_eq!(seen, [3, 6, 9, 12, 15, 18].map(message_id), "in pages of {limit}");
+    }
 }

@@ -4,16 +4,28 @@ pub mod agents;
 pub mod apply;
 pub mod audit;
 pub mod callbacks;
+pub mod ceremonies;
+pub mod counts;
 pub mod credentials;
+pub mod decided;
 pub mod deliveries;
 pub mod history;
 pub mod inbox;
 pub mod keys;
+pub mod links;
+pub mod notices;
 pub mod parcels;
+pub mod passkeys;
+pub mod passwords;
 pub mod people;
+pub mod presence;
 pub mod purge;
 pub mod race;
+pub mod search;
 pub mod secrets;
+pub mod sessions;
+pub mod settings;
+pub mod shelf;
 pub mod submit;
 pub mod sweep;
 
@@ -49,6 +61,7 @@ macro_rules! behaviours {
                 a_replay_is_known_even_when_there_is_no_place_left
                 operators_at_once_keep_one_chain
                 owners_cannot_remove_each_other
+                owners_cannot_depose_each_other
                 whoever_is_removed_keeps_no_token
                 a_label_replaced_at_once_holds_one_credential
                 purges_at_once_empty_each_message_once;
@@ -63,7 +76,55 @@ macro_rules! behaviours {
                 the_arrival_counts_and_not_the_id
                 pages_have_no_gap_and_no_duplicate
                 a_cursor_outlives_the_message_it_names
-                only_what_is_open_waits_there;
+                only_what_is_open_waits_there
+                it_is_read_by_agent_project_tag_and_kind
+                filtered_pages_have_no_gap_and_no_duplicate;
+            shelf:
+                what_is_set_aside_comes_back_at_its_time
+                what_is_set_aside_is_so_for_one_person
+                what_is_set_aside_is_taken_back
+                the_soonest_to_come_back_is_first
+                what_is_decided_is_no_longer_set_aside
+                only_what_is_open_is_set_aside
+                what_is_open_is_not_archived;
+            notices:
+                notifies_come_newest_first_and_alone
+                pages_have_no_gap_and_no_duplicate
+                what_one_has_archived_the_others_still_see
+                a_place_outlives_the_notify_it_names;
+            decided:
+                the_latest_decision_comes_first
+                one_status_is_read_alone
+                it_is_read_by_agent_project_tag_and_kind
+                pages_have_no_gap_and_no_duplicate
+                what_retention_emptied_is_gone_from_it
+                it_tells_how_a_delivery_stands;
+            counts:
+                an_empty_store_has_nothing_to_see
+                what_is_open_is_counted_less_what_was_set_aside
+                notices_are_counted_until_they_are_archived
+                notices_are_counted_to_a_hundred
+                deliveries_are_counted_when_they_failed;
+            search:
+                all_words_have_to_occur
+                the_start_of_a_word_is_enough
+                case_and_accents_do_not_matter
+                a_message_is_found_by_its_agent_project_and_tags
+                sensitive_words_are_not_found
+                whatever_is_typed_is_only_words
+                a_long_word_is_found_by_its_start
+                pages_have_no_gap_and_no_duplicate
+                open_and_decided_are_found_alike
+                what_comes_later_is_found_after_the_next_turn
+                a_turn_keeps_to_its_limit
+                turns_at_once_index_each_message_once
+                what_retention_emptied_is_not_found;
+            presence:
+                an_agent_was_seen_when_it_last_called
+                what_was_seen_never_moves_backwards
+                the_first_fetch_of_an_answer_counts
+                only_an_answer_can_be_fetched
+                lists_of_what_is_over_tell_of_the_fetch;
             history:
                 the_newest_comes_first
                 pages_have_no_gap_and_no_duplicate
@@ -94,7 +155,8 @@ macro_rules! behaviours {
                 a_failed_attempt_may_be_the_last
                 a_failed_attempt_may_be_repeated
                 a_person_may_start_another_round
-                another_round_is_only_for_what_failed
+                what_waits_for_its_next_attempt_is_tried_at_once
+                another_attempt_is_only_for_what_is_owed
                 a_list_keeps_to_its_limit;
             parcels:
                 a_parcel_holds_all_that_an_attempt_needs
@@ -109,10 +171,32 @@ macro_rules! behaviours {
                 a_token_stands_for_its_person
                 an_unknown_token_stands_for_nobody
                 a_token_ends_after_its_last_millisecond
-                a_sign_in_link_works_once
-                a_sign_in_link_works_until_it_expires
-                a_sign_in_link_is_no_token
                 a_label_holds_one_credential;
+            sessions:
+                a_session_stands_for_its_person
+                a_session_needs_a_person
+                a_list_tells_what_is_valid_newest_first
+                sessions_that_ended_do_not_pile_up
+                one_credential_is_ended_by_its_id
+                all_other_sessions_are_ended_at_once
+                a_token_beside_a_session_is_its_own;
+            links:
+                a_link_works_once
+                a_link_works_until_it_expires
+                a_link_is_no_token
+                a_new_invitation_ends_the_one_before
+                a_link_needs_a_person;
+            passwords:
+                a_password_is_set_replaced_and_removed
+                a_password_needs_a_person;
+            passkeys:
+                a_passkey_comes_back_as_it_was_added
+                an_id_belongs_to_one_person
+                a_use_keeps_the_counter_and_the_instant
+                a_person_removes_only_their_own;
+            ceremonies:
+                a_ceremony_is_taken_once
+                a_ceremony_ends_with_its_time;
             agents:
                 an_id_is_taken_once
                 the_list_counts_what_is_valid
@@ -126,7 +210,10 @@ macro_rules! behaviours {
             people:
                 a_name_is_taken_once
                 a_person_may_hold_several_tokens
-                the_list_names_actor_and_role;
+                the_list_names_actor_and_role
+                a_role_is_changed_for_every_token_at_once
+                the_last_owner_stays_one
+                whoever_is_removed_leaves_nothing_to_a_namesake;
             callbacks:
                 a_registered_host_waits_for_approval
                 an_approved_host_stays_approved
@@ -141,6 +228,9 @@ macro_rules! behaviours {
             keys:
                 the_newest_hub_key_comes_first
                 a_hub_key_is_published_until_it_retires;
+            settings:
+                a_setting_is_kept_and_replaced
+                a_change_is_on_the_trail_of_the_hub;
         }
     };
 }

@@ -1,11 +1,18 @@
 use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, ListPeople};
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, Change, ListPeople, RemovePerson, SetRole};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::credential::Kind;
+use countersign_store::ops::ceremony::{BeginCeremony, TakeCeremony};
+use countersign_store::ops::credential::{Kind, StartSession};
+use countersign_store::ops::list::Aside;
+use countersign_store::ops::passkey::{AddPasskey, FindPasskey};
+use countersign_store::ops::password::{PasswordOf, SetPassword};
 
-use super::credentials::{add_person, authenticate, credential};
+use super::audit::events_about;
+use super::credentials::{add_person, authenticate, credential, person};
+use super::sessions::session;
+use super::shelf::put_away;
 use crate::scene::*;
 
 pub async fn a_name_is_taken_once(store: &Store, _clock: &ManualClock) {
@@ -48,4 +55,62 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
         .map(|person| (person.name.as_str(), person.actor.as_str(), person.role, person.created_at, person.tokens))
         .collect();
     assert_eq!(told, [("olga", "human:olga", Role::Owner, at(5), 0), ("vera", "human:vera", Role::Viewer, at(0), 1)]);
+}
+
+async fn set_role(store: &Store, name: &str, role: Role) -> Change {
+    store.run(SetRole { name: name.to_owned(), role, actor: OWNER.to_owned() }).await.unwrap()
+}
+
+pub async fn a_role_is_changed_for_every_token_at_once(store: &Store, _clock: &ManualClock) {
+    assert!(add_person(store, "olga", Role::Owner, "olga token").await);
+    assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
+    let start = StartSession { person: "alice".to_owned(), session: session("alice cookie", 100) };
+    assert!(store.run(start).await.unwrap());
+    for role in [Role::Viewer, Role::Owner, Role::Resolver] {
+        assert_eq!(set_role(store, "alice", role).await, Change::Done);
+        for token in ["alice token", "alice cookie"] {
+            assert_eq!(authenticate(store, token).await, person("alice", role));
+        }
+    }
+    assert_eq!(set_role(store, "ghost", Role::Owner).await, Change::NotThere);
+    let made = ["person.made_viewer", "person.made_owner", "person.made_resolver"];
+    assert_eq!(events_about(store, "alice").await[2..], made);
+}
+
+pub async fn the_last_owner_stays_one(store: &Store, _clock: &ManualClock) {
+    assert!(add_person(store, "olga", Role::Owner, "olga token").await);
+    assert!(add_person(store, "otto", Role::Owner, "otto token").await);
+    assert_eq!(set_role(store, "otto", Role::Viewer).await, Change::Done);
+    for role in [Role::Viewer, Role::Resolver] {
+        assert_eq!(set_role(store, "olga", role).await, Change::LastOwner);
+    }
+    assert_eq!(set_role(store, "olga", Role::Owner).await, Change::Done, "what she is she may become");
+    let remove = RemovePerson { name: "olga".to_owned(), actor: OWNER.to_owned() };
+    assert_eq!(store.run(remove).await.unwrap(), Change::LastOwner);
+    assert_eq!(authenticate(store, "olga token").await, person("olga", Role::Owner));
+}
+
+pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clock: &ManualClock) {
+    let name = || "alice".to_owned();
+    assert!(add_person(store, "olga", Role::Owner, "olga token").await);
+    assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
+    add_agent(store, BUILDER).await;
+    submitted(store, &Draft::ask(1)).await;
+    assert!(store.run(StartSession { person: name(), session: session("cookie", 100) }).await.unwrap());
+    let hash = Some("$argon2id$".to_owned());
+    assert!(store.run(SetPassword { person: name(), hash, actor: OWNER.to_owned() }).await.unwrap());
+    let (id, body) = (b"key".to_vec(), "{}".to_owned());
+    assert!(store.run(AddPasskey { person: name(), id: id.clone(), name: name(), body: body.clone() }).await.unwrap());
+    let ceremony = |person| BeginCeremony { id: name(), person, body: body.clone(), expires_at: at(100) };
+    store.run(ceremony(Some(name()))).await.unwrap();
+    assert!(put_away(store, "alice", 1, Some(at(100))).await);
+
+    let remove = RemovePerson { name: name(), actor: OWNER.to_owned() };
+    assert_eq!(store.run(remove).await.unwrap(), Change::Done);
+    assert!(add_person(store, "alice", Role::Resolver, "new token").await);
+    assert_eq!(authenticate(store, "cookie").await, None);
+    assert_eq!(store.run(PasswordOf { person: name() }).await.unwrap(), None);
+    assert_eq!(store.run(FindPasskey { id }).await.unwrap(), None);
+    assert_eq!(store.run(TakeCeremony { id: name() }).await.unwrap(), None);
+    assert!(store.run(Aside { person: name(), limit: 10 }).await.unwrap().is_empty());
 }

@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Found, Submission};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{ClaimDue, Deliveries, LoadParcel, PendingHosts};
-use countersign_store::ops::list::{History, Inbox};
+use countersign_store::ops::list::History;
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::FindEarlier;
 use countersign_store::ops::sweep::{OldestResolved, Purge};
@@ -92,7 +92,7 @@ pub async fn only_what_ended_before_the_instant_goes(store: &Store, clock: &Manu
     assert_eq!(purge(store, at(9_999)).await, 1);
     assert_eq!(store.run(OldestResolved).await.unwrap(), None);
     assert_eq!(pulled(store, &message_id(3)).await.state, State::Open, "what is open waits as long as it has to");
-    assert_eq!(store.run(Inbox { after: None, limit: 10 }).await.unwrap().len(), 1);
+    assert_eq!(store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 

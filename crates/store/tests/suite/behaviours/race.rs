@@ -10,16 +10,17 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Submission};
 use countersign_store::ops::admin::agents::{RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
-use countersign_store::ops::admin::people::{AddPersonToken, ListPeople, Removal, RemovePerson};
+use countersign_store::ops::admin::people::{AddPersonToken, Change, ListPeople, RemovePerson, SetRole};
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::credential::{Kind, RedeemSignIn, Relabel};
+use countersign_store::ops::credential::{Kind, RedeemLink, Relabel};
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::sweep::Purge;
 use futures_util::future::{join, join_all, join3};
 
 use super::audit::assert_chained;
 use super::credentials::{add_person, authenticate, credential};
+use super::sessions::session;
 use crate::scene::*;
 
 fn rival(number: usize) -> Command {
@@ -116,9 +117,26 @@ pub async fn owners_cannot_remove_each_other(store: &Store, _clock: &ManualClock
         let remove = |name: &str| store.run(RemovePerson { name: name.to_owned(), actor: OWNER.to_owned() });
         let (olga, otto) = join(remove("olga"), remove("otto")).await;
         let mut ends = [olga.unwrap(), otto.unwrap()];
-        ends.sort_by_key(|end| *end != Removal::Removed);
-        assert_eq!(ends, [Removal::Removed, Removal::LastOwner]);
+        ends.sort_by_key(|end| *end != Change::Done);
+        assert_eq!(ends, [Change::Done, Change::LastOwner]);
         assert_eq!(store.run(ListPeople).await.unwrap().len(), 1);
+    }
+}
+
+pub async fn owners_cannot_depose_each_other(store: &Store, _clock: &ManualClock) {
+    let names = ["olga", "otto"];
+    for name in names {
+        assert!(add_person(store, name, Role::Owner, name).await);
+    }
+    for _ in 0..8 {
+        let set = |name: &str, role| store.run(SetRole { name: name.to_owned(), role, actor: OWNER.to_owned() });
+        let (olga, otto) = join(set("olga", Role::Viewer), set("otto", Role::Resolver)).await;
+        let mut ends = [olga.unwrap(), otto.unwrap()];
+        ends.sort_by_key(|end| *end != Change::Done);
+        assert_eq!(ends, [Change::Done, Change::LastOwner]);
+        for name in names {
+            assert_eq!(set(name, Role::Owner).await.unwrap(), Change::Done);
+        }
     }
 }
 
@@ -139,13 +157,13 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
         };
         let token = credential(Kind::Person, &name, "second token", None);
         let added = AddPersonToken { name: name.clone(), token, actor: actor() };
-        let redeemed = RedeemSignIn { hash: hash_of(&link), token_hash: hash_of("third token") };
+        let redeemed = RedeemLink { link: hash_of(&link), session: session("third token", 1_000) };
         let acts = join3(store.run(rotation), store.run(added), store.run(redeemed));
         let agent = store.run(RemoveAgent { id: BUILDER.to_owned(), actor: actor() });
         let person = store.run(RemovePerson { name: name.clone(), actor: actor() });
         let ((rotated, added, redeemed), (agent, person)) = join(acts, join(agent, person)).await;
         drop((rotated.unwrap(), added.unwrap(), redeemed.unwrap()));
-        assert_eq!((agent.unwrap(), person.unwrap()), (true, Removal::Removed));
+        assert_eq!((agent.unwrap(), person.unwrap()), (true, Change::Done));
         assert!(add_person(store, &name, Role::Resolver, &format!("{name} again")).await, "the name is free");
         for token in ["rotated", "second token", "third token"] {
             assert_eq!(authenticate(store, token).await, None, "{token} in round {round}");
@@ -160,9 +178,9 @@ pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock
     for link in join_all(links.into_iter().map(|link| store.run(Relabel(link)))).await {
         link.unwrap();
     }
-    let redeem = |number: u32| RedeemSignIn {
-        hash: hash_of(&format!("{number}")),
-        token_hash: hash_of(&format!("token {number}")),
+    let redeem = |number: u32| RedeemLink {
+        link: hash_of(&format!("{number}")),
+        session: session(&format!("session {number}"), 1_000),
     };
     let redeemed = join_all((0..16).map(|number| store.run(redeem(number)))).await;
     assert_eq!(redeemed.into_iter().filter(|end| end.as_ref().unwrap().is_some()).count(), 1);

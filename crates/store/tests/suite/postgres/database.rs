@@ -5,11 +5,14 @@ use std::sync::Arc;
 use countersign_core::Digest;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::audit::Trail;
+use countersign_store::ops::fetched::RecordFetched;
 use countersign_store::ops::sweep::{ProveWritable, Purge};
 use countersign_store::{SCHEMA_VERSION, Store, StoreError};
 use futures_util::future::join_all;
 
 use super::fresh::{Database, Fresh};
+use crate::behaviours::search::index_all;
+use crate::behaviours::shelf::put_away;
 use crate::scene::*;
 
 fn clock() -> Arc<dyn Clock> {
@@ -122,9 +125,13 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
+    index_all(&fresh.store).await;
+    fresh.store.run(RecordFetched { ids: vec![message_id(1)] }).await.unwrap();
+    assert!(put_away(&fresh.store, "alice", 1, None).await);
     assert_eq!(fresh.store.run(Purge { resolved_before: at(1), limit: 10 }).await.unwrap(), 1);
     let sql = "SELECT source || coalesce(callback, '') || (SELECT count(*) FROM resolution) || \
-         (SELECT count(*) FROM message_text) FROM message";
+         (SELECT count(*) FROM message_text) || (SELECT count(*) FROM shelf) || (SELECT count(*) FROM fetched) || \
+         (SELECT count(*) FROM message_search) FROM message";
     let left = fresh.database.connect().await.query_one(sql, &[]).await.unwrap();
-    assert_eq!(left.get::<_, &str>(0), "00");
+    assert_eq!(left.get::<_, &str>(0), "00000");
 }

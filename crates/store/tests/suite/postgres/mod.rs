@@ -6,6 +6,8 @@ mod fresh;
 mod rivals;
 mod sequences;
 mod server;
+mod turns;
+mod upgrade;
 
 use fresh::Fresh;
 

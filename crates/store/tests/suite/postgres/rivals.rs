@@ -12,6 +12,7 @@ use countersign_store::ops::apply::Apply;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::submit::Submit;
+use countersign_store::ops::sweep::Purge;
 use tokio_postgres::Client;
 
 use super::fresh::Fresh;
@@ -181,4 +182,21 @@ async fn an_agent_that_returns_waits_for_what_is_being_resolved() {
         returning.await;
     }
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
+}
+
+#[tokio::test]
+async fn a_purge_waits_for_whoever_indexes() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
+    let rival = holding(&fresh, "UPDATE search_mark SET settled = settled").await;
+    {
+        let mut purging = pin!(fresh.store.run(Purge { resolved_before: at(1), limit: 10 }));
+        until_it_waits(&fresh, purging.as_mut()).await;
+        // It had read the text before, and enters its words only now.
+        rival.batch_execute("INSERT INTO message_search (seq, words) VALUES (1, 'secret'); COMMIT").await.unwrap();
+        assert_eq!(purging.await.unwrap(), 1);
+    }
+    let left = rival.query_one("SELECT count(*) FROM message_search", &[]).await.unwrap();
+    assert_eq!(left.get::<_, i64>(0), 0);
 }

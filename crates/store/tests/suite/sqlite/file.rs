@@ -6,9 +6,12 @@ use std::sync::Arc;
 use countersign_core::Digest;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::audit::Trail;
+use countersign_store::ops::fetched::RecordFetched;
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
 use super::fresh::{Fresh, Scratch};
+use crate::behaviours::search::{find, index_all};
+use crate::behaviours::shelf::put_away;
 use crate::scene::*;
 
 #[tokio::test]
@@ -102,10 +105,27 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
+    index_all(&fresh.store).await;
+    fresh.store.run(RecordFetched { ids: vec![message_id(1)] }).await.unwrap();
+    assert!(put_away(&fresh.store, "alice", 1, None).await);
     let purge = countersign_store::ops::sweep::Purge { resolved_before: at(1), limit: 10 };
     assert_eq!(fresh.store.run(purge).await.unwrap(), 1);
     let sql = "SELECT source || coalesce(callback, '') || (SELECT count(*) FROM resolution) || \
-         (SELECT count(*) FROM message_text) FROM message";
+         (SELECT count(*) FROM message_text) || (SELECT count(*) FROM shelf) || (SELECT count(*) FROM fetched) || \
+         (SELECT count(*) FROM message_search) FROM message";
     let left: String = fresh.scratch.connect().query_row(sql, [], |row| row.get(0)).unwrap();
-    assert_eq!(left, "00");
+    assert_eq!(left, "00000");
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_read_keeps_nobody_out_of_the_search() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    for number in 1..=3 {
+        submitted(&fresh.store, &Draft::ask(number)).await;
+    }
+    let damage = "UPDATE message_text SET content = '{' WHERE seq = 2";
+    fresh.scratch.connect().execute_batch(damage).unwrap();
+    assert_eq!(index_all(&fresh.store).await, 3);
+    assert_eq!(find(&fresh.store, "number").await, [3, 1].map(message_id));
 }

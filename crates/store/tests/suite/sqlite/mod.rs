@@ -3,8 +3,10 @@
 mod batch;
 mod file;
 mod fresh;
+mod looking;
 mod restart;
 mod sequences;
+mod upgrade;
 
 use fresh::Fresh;
 

@@ -12,7 +12,6 @@ use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{ClaimDue, Deliveries, ReleaseClaims, Settle};
-use countersign_store::ops::list::Inbox;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::{NextExpiry, Purge};
 
@@ -39,7 +38,7 @@ async fn messages_and_outcomes_are_still_there() {
     assert_eq!(pulled(&fresh.store, &message_id(2)).await.state, State::Resolved(resolution));
     assert_eq!(format!("{:?}", fresh.store.run(trail()).await.unwrap()), format!("{told:?}"));
     assert_eq!(fresh.store.run(NextExpiry).await.unwrap(), Some(at(900)));
-    assert_eq!(fresh.store.run(Inbox { after: None, limit: 10 }).await.unwrap().len(), 1);
+    assert_eq!(fresh.store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
     let taken = open.taken(Status::Open);
     assert_eq!(submit(&fresh.store, &Draft { number: 3, ..open }).await, taken);

@@ -1,0 +1,189 @@
+//! One of several options, or other words where the asker allows them.
+
+use countersign_protocol::a2h::{APPROVE, DENY};
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::super::typing::Typing;
+use super::rows::{moved, numbered};
+use super::{Pressed, Verdict};
+use crate::item::Choices;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pick {
+    values: Vec<String>,
+    cursor: Option<usize>,
+    /// The row after the options: an answer in other words.
+    other: Option<Typing>,
+    typing: bool,
+    approve: Option<usize>,
+    deny: Option<usize>,
+}
+
+impl Pick {
+    pub fn select(choices: &Choices, sensitive: bool) -> Self {
+        let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
+        let other = choices.allow_edit.then(|| Typing::line().hidden(sensitive));
+        Self { values, cursor: None, other, typing: false, approve: None, deny: None }
+    }
+
+    pub fn confirm(choices: &Choices, sensitive: bool) -> Self {
+        let pick = Self::select(choices, sensitive);
+        let (approve, deny) = (role(&pick.values, 0, APPROVE, DENY), role(&pick.values, 1, DENY, APPROVE));
+        Self { approve, deny, ..pick }
+    }
+
+    pub fn cursor(&self) -> Option<usize> {
+        self.cursor
+    }
+
+    pub fn other(&self) -> Option<&Typing> {
+        self.other.as_ref()
+    }
+
+    pub fn is_typing(&self) -> bool {
+        self.typing
+    }
+
+    /// The single key of an option, to be shown beside it: nobody should have to guess which one `a` means.
+    pub fn key_of(&self, index: usize) -> Option<char> {
+        match index {
+            _ if self.approve == Some(index) => Some('a'),
+            _ if self.deny == Some(index) => Some('r'),
+            _ => None,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.values.len() + usize::from(self.other.is_some())
+    }
+
+    fn answer(&self, index: usize) -> Option<Verdict> {
+        self.values.get(index).map(|value| Verdict::Answered(value.as_str().into()))
+    }
+
+    pub fn approve(&self) -> Option<Verdict> {
+        self.answer(self.approve?)
+    }
+
+    pub fn deny(&self) -> Option<Verdict> {
+        self.answer(self.deny?)
+    }
+
+    pub fn leave(&mut self) {
+        self.cursor = None;
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+        if self.typing {
+            return self.typed(key);
+        }
+        let count = self.count();
+        if let Some(row) = moved(key, self.cursor, count).or_else(|| numbered(key, count)) {
+            self.cursor = Some(row);
+            return Pressed::Taken;
+        }
+        match (key.code, self.cursor) {
+            (KeyCode::Enter, None) => Pressed::Hint("pick one first: its number, or j and k"),
+            (KeyCode::Enter, Some(row)) => match self.answer(row) {
+                Some(verdict) => Pressed::Send(verdict),
+                None => {
+                    self.typing = true;
+                    Pressed::Taken
+                }
+            },
+            _ => Pressed::Passed,
+        }
+    }
+
+    fn typed(&mut self, key: KeyEvent) -> Pressed {
+        let Some(other) = &mut self.other else { return Pressed::Passed };
+        match key.code {
+            KeyCode::Esc => self.typing = false,
+            KeyCode::Enter if other.is_blank() => return Pressed::Hint("type an answer first"),
+            KeyCode::Enter => return Pressed::Send(Verdict::Answered(other.text().into())),
+            _ => {
+                other.key(key);
+            }
+        }
+        Pressed::Taken
+    }
+
+    pub fn paste(&mut self, text: &str) {
+        if let (true, Some(other)) = (self.typing, &mut self.other) {
+            other.paste(text);
+        }
+    }
+
+    pub fn rest(&mut self) {
+        self.typing = false;
+    }
+}
+
+/// The option that says so, else the one whose place says so; never one that says the opposite.
+fn role(values: &[String], place: usize, word: &str, opposite: &str) -> Option<usize> {
+    if let Some(index) = values.iter().position(|value| value == word) {
+        return Some(index);
+    }
+    let is_free = |value: &String| value != opposite;
+    (values.len() == 2 && values.get(place).is_some_and(is_free)).then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn choices(values: &[&str], allow_edit: bool) -> Choices {
+        let options: Vec<_> = values.iter().map(|value| json!({"value": value, "label": value})).collect();
+        serde_json::from_value(json!({"options": options, "allow_edit": allow_edit})).unwrap()
+    }
+
+    fn press(pick: &mut Pick, code: KeyCode) -> Pressed {
+        pick.key(code.into())
+    }
+
+    fn answered(value: &str) -> Pressed {
+        Pressed::Send(Verdict::Answered(json!(value)))
+    }
+
+    #[test]
+    fn nothing_is_chosen_until_a_person_chooses() {
+        let mut pick = Pick::confirm(&choices(&["approve", "deny"], false), false);
+        assert!(matches!(press(&mut pick, KeyCode::Enter), Pressed::Hint(_)));
+        assert_eq!(press(&mut pick, KeyCode::Char('2')), Pressed::Taken);
+        assert_eq!(press(&mut pick, KeyCode::Enter), answered("deny"));
+        press(&mut pick, KeyCode::Char('k'));
+        assert_eq!(press(&mut pick, KeyCode::Enter), answered("approve"));
+        assert_eq!(press(&mut pick, KeyCode::Char('3')), Pressed::Passed);
+    }
+
+    #[test]
+    fn one_key_means_yes_only_where_that_is_clear() {
+        let roles = |values: &[&str]| {
+            let pick = Pick::confirm(&choices(values, false), false);
+            (pick.approve.map(|at| pick.values[at].clone()), pick.deny.map(|at| pick.values[at].clone()))
+        };
+        let named = |yes: Option<&str>, no: Option<&str>| (yes.map(str::to_owned), no.map(str::to_owned));
+        assert_eq!(roles(&["approve", "deny"]), named(Some("approve"), Some("deny")));
+        assert_eq!(roles(&["deny", "approve"]), named(Some("approve"), Some("deny")));
+        assert_eq!(roles(&["ship", "hold"]), named(Some("ship"), Some("hold")));
+        assert_eq!(roles(&["deny", "ship"]), named(None, Some("deny")));
+        assert_eq!(roles(&["a", "b", "c"]), named(None, None));
+        assert_eq!(Pick::select(&choices(&["approve", "deny"], false), false).approve(), None);
+    }
+
+    #[test]
+    fn other_words_are_typed_in_the_row_after_the_options() {
+        let mut pick = Pick::select(&choices(&["blue", "green"], true), false);
+        press(&mut pick, KeyCode::Char('3'));
+        press(&mut pick, KeyCode::Enter);
+        assert!(pick.is_typing());
+        assert!(matches!(press(&mut pick, KeyCode::Enter), Pressed::Hint(_)));
+        "a2 q".chars().for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
+        assert_eq!(press(&mut pick, KeyCode::Enter), answered("a2 q"));
+        press(&mut pick, KeyCode::Esc);
+        assert!(!pick.is_typing());
+        assert_eq!(pick.other().map(Typing::text), Some("a2 q"));
+    }
+}

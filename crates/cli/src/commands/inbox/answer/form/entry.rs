@@ -1,0 +1,137 @@
+//! One field of a form while it is filled in.
+
+use countersign_core::Rejection;
+use countersign_core::form::{Field, FieldKind, value_of};
+use crossterm::event::{KeyCode, KeyEvent};
+use serde_json::Value;
+
+use super::super::super::typing::Typing;
+use super::super::rows::numbered;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub field: Field,
+    typing: Typing,
+    /// For fields that are picked and not typed: which of `labels`.
+    picked: Option<usize>,
+    /// What was wrong when it was last looked at.
+    pub faults: Vec<String>,
+}
+
+impl Entry {
+    pub fn of(field: Field, sensitive: bool) -> Self {
+        let hidden = sensitive || field.sensitive;
+        let multiline = matches!(field.kind, FieldKind::Text { multiline: true, .. });
+        let typing = if multiline { Typing::lines() } else { Typing::line() };
+        let mut entry = Self { typing: typing.hidden(hidden), picked: None, faults: Vec::new(), field };
+        // A default that nobody can read must not be sent unseen.
+        if !hidden && let Some(default) = entry.field.default.clone() {
+            entry.fill(&default);
+        }
+        entry
+    }
+
+    fn fill(&mut self, default: &Value) {
+        match &self.field.kind {
+            FieldKind::Text { .. } => self.typing.paste(default.as_str().unwrap_or_default()),
+            FieldKind::Number { .. } => {
+                self.typing.paste(&default.as_number().map(ToString::to_string).unwrap_or_default())
+            }
+            FieldKind::Boolean => self.picked = default.as_bool().map(|yes| usize::from(!yes)),
+            FieldKind::Choice(choices) => self.picked = choices.iter().position(|(value, _)| value == default),
+        }
+    }
+
+    /// What can be picked; nothing where the answer is typed.
+    pub fn labels(&self) -> Vec<&str> {
+        match &self.field.kind {
+            FieldKind::Text { .. } | FieldKind::Number { .. } => Vec::new(),
+            FieldKind::Boolean => vec!["yes", "no"],
+            FieldKind::Choice(choices) => choices.iter().map(|(_, label)| label.as_str()).collect(),
+        }
+    }
+
+    pub fn is_picked(&self) -> bool {
+        matches!(self.field.kind, FieldKind::Boolean | FieldKind::Choice(_))
+    }
+
+    pub fn picked(&self) -> Option<usize> {
+        self.picked
+    }
+
+    pub fn typing(&self) -> &Typing {
+        &self.typing
+    }
+
+    pub fn value(&self) -> Result<Option<Value>, Rejection> {
+        let typed = match (&self.field.kind, self.picked) {
+            (FieldKind::Text { .. } | FieldKind::Number { .. }, _) => Some(self.typing.text().to_owned()),
+            (FieldKind::Boolean, picked) => picked.map(|index| (index == 0).to_string()),
+            (FieldKind::Choice(_), picked) => picked.map(|index| index.to_string()),
+        };
+        value_of(&self.field, typed.as_deref())
+    }
+
+    /// Whether the key changed the answer, or could have.
+    pub fn key(&mut self, key: KeyEvent) -> bool {
+        if self.field.read_only {
+            return false;
+        }
+        self.faults.clear();
+        if !self.is_picked() {
+            return self.typing.key(key);
+        }
+        let count = self.labels().len();
+        match key.code {
+            KeyCode::Char(' ') | KeyCode::Right => self.picked = next(self.picked, count),
+            KeyCode::Left => self.picked = previous(self.picked, count),
+            KeyCode::Backspace | KeyCode::Delete => self.picked = None,
+            _ => match numbered(key, count) {
+                Some(index) => self.picked = Some(index),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    pub fn paste(&mut self, text: &str) {
+        if !self.is_picked() && !self.field.read_only {
+            self.faults.clear();
+            self.typing.paste(text);
+        }
+    }
+
+    pub fn leave(&mut self) {
+        self.faults.clear();
+        self.typing.leave();
+    }
+
+    /// What may be filled in, in a few words.
+    pub fn hint(&self) -> String {
+        match &self.field.kind {
+            _ if self.field.read_only => "cannot be changed".to_owned(),
+            FieldKind::Text { format: Some(format), .. } if format == "date" => "a date, like 2026-06-04".to_owned(),
+            FieldKind::Text { format: Some(format), .. } => format.clone(),
+            FieldKind::Text { .. } => "text".to_owned(),
+            FieldKind::Number { integer: true, .. } => "a whole number".to_owned(),
+            FieldKind::Number { integer: false, .. } => "a number".to_owned(),
+            FieldKind::Boolean => "yes or no, with Space".to_owned(),
+            FieldKind::Choice(_) => "one of these, with Space".to_owned(),
+        }
+    }
+}
+
+/// Past the last one is nothing, which is how a pick is taken back.
+fn next(picked: Option<usize>, count: usize) -> Option<usize> {
+    match picked {
+        None => (count > 0).then_some(0),
+        Some(index) => (index + 1 < count).then_some(index + 1),
+    }
+}
+
+fn previous(picked: Option<usize>, count: usize) -> Option<usize> {
+    match picked {
+        None => count.checked_sub(1),
+        Some(index) => index.checked_sub(1),
+    }
+}

@@ -1,0 +1,80 @@
+//! An answer in the person's own words.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::super::typing::Typing;
+use super::{Pressed, Verdict};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Words {
+    words: Typing,
+    typing: bool,
+}
+
+impl Words {
+    pub fn new(sensitive: bool) -> Self {
+        Self { words: Typing::lines().hidden(sensitive), typing: false }
+    }
+
+    pub fn words(&self) -> &Typing {
+        &self.words
+    }
+
+    pub fn is_typing(&self) -> bool {
+        self.typing
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+        let is_enter = key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT);
+        match (self.typing, key.code) {
+            (false, KeyCode::Enter | KeyCode::Tab) => self.typing = true,
+            (false, _) => return Pressed::Passed,
+            (true, KeyCode::Esc) => self.typing = false,
+            (true, _) if is_enter && self.words.is_blank() => return Pressed::Hint("type an answer first"),
+            (true, _) if is_enter => return Pressed::Send(Verdict::Answered(self.words.text().into())),
+            (true, _) => {
+                self.words.key(key);
+            }
+        }
+        Pressed::Taken
+    }
+
+    pub fn paste(&mut self, text: &str) {
+        if self.typing {
+            self.words.paste(text);
+        }
+    }
+
+    pub fn rest(&mut self) {
+        self.typing = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn typing_begins_with_enter_and_keys_are_letters_then() {
+        let mut words = Words::new(false);
+        assert_eq!(words.key(KeyCode::Char('q').into()), Pressed::Passed);
+        words.key(KeyCode::Enter.into());
+        "qa".chars().for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), Pressed::Taken));
+        words.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
+        words.paste("r\r\ns");
+        let sent = Verdict::Answered(json!("qa\nr\ns"));
+        assert_eq!(words.key(KeyCode::Enter.into()), Pressed::Send(sent));
+    }
+
+    #[test]
+    fn esc_ends_the_typing_and_keeps_the_words() {
+        let mut words = Words::new(false);
+        words.key(KeyCode::Enter.into());
+        words.paste("kept");
+        assert_eq!(words.key(KeyCode::Esc.into()), Pressed::Taken);
+        assert!(!words.is_typing());
+        assert_eq!(words.words().text(), "kept");
+    }
+}

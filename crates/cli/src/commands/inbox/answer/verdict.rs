@@ -1,0 +1,56 @@
+//! What a person decided, as the body of the resolve call.
+
+use serde_json::{Value, json};
+
+use crate::item::Step;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    Answered(Value),
+    Declined,
+    Completed(Vec<Step>),
+    Dismissed(Vec<Step>),
+}
+
+impl Verdict {
+    pub fn body(&self, comment: &str) -> Value {
+        let mut body = match self {
+            Self::Answered(value) => json!({ "resolution": "answered", "value": value }),
+            Self::Declined => json!({ "resolution": "declined" }),
+            Self::Completed(steps) => with_steps("completed", steps),
+            Self::Dismissed(steps) => with_steps("dismissed", steps),
+        };
+        if !comment.trim().is_empty() {
+            body["comment"] = comment.into();
+        }
+        body
+    }
+}
+
+fn with_steps(resolution: &str, steps: &[Step]) -> Value {
+    let mut body = json!({ "resolution": resolution });
+    if !steps.is_empty() {
+        body["checklist"] = json!(steps);
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_goes_along_when_there_is_one() {
+        assert_eq!(Verdict::Declined.body("  "), json!({"resolution": "declined"}));
+        let body = Verdict::Answered(json!(["a"])).body("why");
+        assert_eq!(body, json!({"resolution": "answered", "value": ["a"], "comment": "why"}));
+    }
+
+    #[test]
+    fn a_task_without_a_checklist_sends_none() {
+        assert_eq!(Verdict::Completed(vec![]).body(""), json!({"resolution": "completed"}));
+        let steps = vec![Step { text: "a".to_owned(), done: true }];
+        let body = json!({"resolution": "dismissed", "checklist": [{"text": "a", "done": true}]});
+        assert_eq!(Verdict::Dismissed(steps).body(""), body);
+    }
+}

@@ -1,0 +1,211 @@
+//! What an agent sent, as lines for any kind of terminal. Everything in it is escaped here, and the agent's own words are
+//! marked as quoted, so that they cannot pass for words of this program.
+
+mod parts;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::seen::Seen;
+use super::track::presence;
+use super::zone::time_words;
+use crate::item::{Choices, Item, Question, Step};
+use crate::screen::{duration_words, escape, escape_lines};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Tone {
+    Title,
+    Heading,
+    Plain,
+    Quiet,
+    Warning,
+    Added,
+    Removed,
+    Hunk,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub tone: Tone,
+    /// One line, as long as it is.
+    pub text: String,
+    pub quoted: bool,
+}
+
+fn said(tone: Tone, text: impl Into<String>) -> Piece {
+    Piece { tone, text: text.into(), quoted: false }
+}
+
+fn quoted(text: &str) -> Vec<Piece> {
+    let line = |line: &str| Piece { tone: Tone::Plain, text: line.to_owned(), quoted: true };
+    escape_lines(text).lines().map(line).collect()
+}
+
+fn titled(title: &str, pieces: Vec<Piece>) -> Vec<Piece> {
+    if pieces.is_empty() {
+        return Vec::new();
+    }
+    [said(Tone::Plain, ""), said(Tone::Heading, title)].into_iter().chain(pieces).collect()
+}
+
+/// The whole item, and what was answered; but for what there is to answer.
+pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &seen.item;
+    let mut pieces = head(seen, now, zone);
+    pieces.extend(decided(seen));
+    if let Some(body) = &item.body {
+        pieces.push(said(Tone::Plain, ""));
+        pieces.extend(quoted(body));
+    }
+    for (index, part) in item.context.iter().enumerate() {
+        pieces.extend(parts::part(index + 1, part));
+    }
+    if let Some(action) = &item.action {
+        pieces.extend(titled("Instructions", quoted(&action.instructions)));
+        pieces.extend(titled("Verification", quoted(action.verification.as_deref().unwrap_or_default())));
+    }
+    if !seen.may_respond() {
+        pieces.extend(offered(item));
+    }
+    if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
+        pieces.extend(titled("Answer by itself at expiry", quoted(&pretty(default))));
+    }
+    pieces
+}
+
+fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &seen.item;
+    let asked =
+        format!("{}, {} ago", time_words(&item.created_at, now, zone), duration_words(item.created_at.age(now)));
+    let mut pieces = vec![
+        said(Tone::Title, escape(&item.title)),
+        said(Tone::Quiet, escape(&from(item))),
+        said(Tone::Quiet, escape(&format!("{}, {} priority, asked {asked}", item.kind(), item.priority))),
+    ];
+    if !item.tags.is_empty() {
+        pieces.push(said(Tone::Quiet, escape(&format!("tags: {}", item.tags.join(", ")))));
+    }
+    if seen.is_open() && !seen.is_notice() {
+        let tone = if item.expires_at.is_some() { Tone::Warning } else { Tone::Quiet };
+        pieces.push(said(tone, escape(&item.expiry_words(now))));
+        pieces.extend(presence(seen, now).map(|words| said(Tone::Quiet, words)));
+        pieces.extend(until(seen, now, zone));
+    }
+    if item.sensitive {
+        pieces.push(said(Tone::Quiet, "sensitive: answers are typed hidden and not shown again"));
+    }
+    pieces
+}
+
+fn from(item: &Item) -> String {
+    let agent = &item.agent;
+    let project = agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
+    let labels: String = agent.labels.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+    format!("from {}{project}, run {} ({}){labels}", agent.id, agent.run_id, agent.runtime)
+}
+
+fn until(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
+    let until = seen.more.until.as_ref()?;
+    Some(said(Tone::Quiet, format!("set aside until {}", time_words(until, now, zone))))
+}
+
+/// What could have been answered, for those who only look.
+fn offered(item: &Item) -> Vec<Piece> {
+    match (&item.question, &item.action) {
+        (Some(Question::Confirm(choices) | Question::Select(choices)), _) => titled("Offered", options(choices)),
+        (Some(Question::Text), _) => titled("Asked for", vec![said(Tone::Plain, "a text")]),
+        (Some(Question::Form { schema }), _) => titled("Asked for", fields(schema)),
+        (Some(Question::Unknown), _) => {
+            titled("Asked for", vec![said(Tone::Plain, "something this version does not know")])
+        }
+        (None, Some(action)) => titled("Checklist", steps(action.checklist.as_deref().unwrap_or_default())),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn options(choices: &Choices) -> Vec<Piece> {
+    let line = |(index, option): (usize, &crate::item::Choice)| {
+        let about = option.description.as_deref().map(|text| format!(": {}", escape(text))).unwrap_or_default();
+        said(Tone::Plain, format!("{}. {}{about}", index + 1, option_words(&option.label, &option.value)))
+    };
+    choices.options.iter().enumerate().map(line).collect()
+}
+
+/// The label, and the value the agent gets where that is another word.
+pub fn option_words(label: &str, value: &str) -> String {
+    if label.eq_ignore_ascii_case(value) { escape(label) } else { format!("{} ({})", escape(label), escape(value)) }
+}
+
+fn fields(schema: &Value) -> Vec<Piece> {
+    let fields = countersign_core::form::fields(schema).into_iter();
+    fields.map(|field| said(Tone::Plain, escape(&field.label) + if field.required { " *" } else { "" })).collect()
+}
+
+pub fn steps(steps: &[Step]) -> Vec<Piece> {
+    let line =
+        |step: &Step| said(Tone::Plain, format!("[{}] {}", if step.done { 'x' } else { ' ' }, escape(&step.text)));
+    steps.iter().map(line).collect()
+}
+
+/// What was decided beyond one word, and what was said about it.
+fn decided(seen: &Seen) -> Vec<Piece> {
+    let Some(resolution) = &seen.item.resolution else { return Vec::new() };
+    let value = match &resolution.value {
+        Some(value @ (Value::Object(_) | Value::Array(_))) => quoted(&pretty(value)),
+        Some(_) | None => Vec::new(),
+    };
+    let mut pieces = titled("Answer", value);
+    pieces.extend(titled("Comment", quoted(resolution.comment.as_deref().unwrap_or_default())));
+    pieces.extend(titled("Checklist sent back", steps(resolution.checklist.as_deref().unwrap_or_default())));
+    pieces
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::seen::tests::seen;
+    use super::*;
+
+    fn lines(extra: &Value) -> Vec<Piece> {
+        content(&seen("msg_1", extra), "2026-06-04T15:00:05Z".parse().unwrap(), &TimeZone::UTC)
+    }
+
+    #[test]
+    fn nothing_an_agent_writes_comes_through_raw() {
+        let evil = "\u{1b}[2J\u{202e}\u{200b}\r\u{9b}31m";
+        let pieces = lines(&json!({
+            "title": evil, "body": format!("{evil}\n{evil}"), "tags": [evil], "priority": evil, "type": evil,
+            "agent": {"id": evil, "run_id": evil, "runtime": evil, "project": evil, "labels": {evil: evil}},
+            "context": [{"kind": "text", "text": format!("@@ {evil}\n+{evil}")}, {"kind": "data", "data": {evil: evil}},
+                {"kind": "file", "file": {"uri": evil, "name": evil, "mime_type": evil}}],
+            "question": {"kind": "select", "options": [{"value": evil, "label": evil, "description": evil}]},
+            "action": {"instructions": evil, "checklist": [{"text": evil}], "verification": evil},
+            "default_on_expire": {evil: evil}, "expires_at": "2026-06-04T16:00:00.000Z", "can_answer": false,
+        }));
+        let raw = |letter: char| letter.is_control() || matches!(letter, '\u{202e}' | '\u{200b}');
+        assert!(pieces.iter().all(|piece| !piece.text.contains(raw)), "{pieces:?}");
+    }
+
+    #[test]
+    fn what_the_agent_says_is_quoted_and_what_it_asks_is_told() {
+        let pieces =
+            lines(&json!({"body": "one\ntwo", "expires_at": "2026-06-04T15:05:05.000Z", "default_on_expire": "deny"}));
+        let texts: Vec<(&str, bool)> = pieces.iter().map(|piece| (piece.text.as_str(), piece.quoted)).collect();
+        let expected = [
+            ("Title of msg_1", false),
+            ("from bot, run r (cli)", false),
+            ("confirm, normal priority, asked 15:00:00, 5s ago", false),
+            ("in 5m: will answer \"deny\" by itself", false),
+            ("", false),
+            ("one", true),
+            ("two", true),
+        ];
+        assert_eq!(texts, expected);
+    }
+}

@@ -1,0 +1,72 @@
+//! One item: what the agent sent, and beside or below it what there is to decide.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+
+use super::super::content::content;
+use super::super::state::{Ending, State};
+use super::{Paint, Sheet, panel};
+
+/// From this width on there is room for both side by side.
+const WIDE: u16 = 110;
+const PANEL_PERCENT: u16 = 42;
+
+pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
+    let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    let columns = [Constraint::Min(1), Constraint::Length(2), Constraint::Percentage(PANEL_PERCENT)];
+    let [left, _, right] = Layout::horizontal(columns).areas(inner);
+    let is_wide = area.width >= WIDE;
+    let (text_width, panel_width) = if is_wide { (left.width, right.width) } else { (inner.width, inner.width) };
+    let (Some(text), Some(panel)) = (content_sheet(state, paint, text_width), panel::sheet(state, paint, panel_width))
+    else {
+        return;
+    };
+    let (above, rule_area, below) = if is_wide {
+        let [head, below] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(right);
+        (left, head, below)
+    } else {
+        stacked(inner, text.height(), panel.height())
+    };
+    let is_cut = draw_content(frame, state, text, above);
+    frame.render_widget(rule(state, paint, rule_area.width, is_cut), rule_area);
+    panel.draw(frame, below);
+}
+
+fn content_sheet(state: &State, paint: Paint, width: u16) -> Option<Sheet> {
+    let open = state.open.as_ref()?;
+    let mut sheet = Sheet::new(width, paint);
+    sheet.pieces(&content(&open.seen, state.now.at, &state.zone));
+    Some(sheet)
+}
+
+/// The panel gets what it needs, up to half of the room, and more where the text leaves it.
+fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
+    let room = usize::from(area.height).saturating_sub(1);
+    let below = panel.min((room / 2).max(room.saturating_sub(text)));
+    let above = text.min(room.saturating_sub(below));
+    let length = |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX));
+    let [above, between, below] = Layout::vertical([length(above), length(1), length(below)]).areas(area);
+    (above, between, below)
+}
+
+/// Whether there is more of it than can be seen.
+fn draw_content(frame: &mut Frame, state: &mut State, text: Sheet, area: Rect) -> bool {
+    let most = text.height().saturating_sub(usize::from(area.height));
+    let Some(open) = &mut state.open else { return false };
+    open.scroll = open.scroll.min(most);
+    text.draw_from(frame, area, open.scroll);
+    most > 0
+}
+
+fn rule(state: &State, paint: Paint, width: u16, is_cut: bool) -> Line<'static> {
+    let name = match &state.open {
+        Some(open) if open.ending != Ending::None => "Outcome",
+        Some(open) if open.seen.is_notice() => "Notice",
+        Some(_) | None => "Your answer",
+    };
+    let more = if is_cut { " PgUp PgDn scroll the text ──" } else { "" };
+    let used = name.len() + 4 + more.chars().count();
+    let dashes = "─".repeat(usize::from(width).saturating_sub(used));
+    Line::styled(format!("── {name} {dashes}{more}"), paint.quiet())
+}

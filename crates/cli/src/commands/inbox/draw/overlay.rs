@@ -1,0 +1,84 @@
+//! What lies over the rest: help, search, comment, reasons, times.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, Clear};
+
+use super::super::state::{Overlay, PRESETS, Reject, SPANS, State};
+use super::{Paint, Sheet, middle};
+
+const WIDTH: u16 = 64;
+
+const KEYS: [(&str, &str); 16] = [
+    ("j k, arrows", "move; scroll where nothing can be moved"),
+    ("h l, arrows", "previous, next item"),
+    ("Enter", "open; send what is picked"),
+    ("1-9, Space", "pick, tick"),
+    ("Tab", "next field, next list; n: notices and back"),
+    ("a", "approve, complete"),
+    ("r", "reject with a reason"),
+    ("c", "comment, sent along with the decision"),
+    ("s", "set aside until later; decides nothing"),
+    ("e", "archive a notice"),
+    ("u", "take back what was put away"),
+    ("t", "try a failed delivery again"),
+    ("/", "search"),
+    ("PgUp PgDn", "scroll the text (also Ctrl-U, Ctrl-D)"),
+    ("Esc", "back; nothing typed is lost"),
+    ("q, Ctrl-C", "quit"),
+];
+
+pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
+    let Some(overlay) = &state.overlay else { return };
+    let width = WIDTH.min(area.width);
+    let mut sheet = Sheet::new(width.saturating_sub(4), paint);
+    let title = match overlay {
+        Overlay::Help => help(&mut sheet, paint),
+        Overlay::Search(typing) => {
+            sheet.typing("/ ", typing, paint.plain(), true);
+            "Search"
+        }
+        Overlay::Comment(typing) => {
+            sheet.typing("", typing, paint.plain(), true);
+            "Comment: goes along with what you decide"
+        }
+        Overlay::Reject(reject) => reasons(&mut sheet, reject, paint),
+        Overlay::Aside { cursor, .. } => {
+            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, *cursor, paint));
+            "Set aside for"
+        }
+    };
+    boxed(frame, sheet, title, paint, middle(area, width, u16::MAX));
+}
+
+fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, area: Rect) {
+    let height = u16::try_from(sheet.height()).unwrap_or(u16::MAX).max(1).saturating_add(2);
+    let area = middle(area, area.width, height);
+    let block = Block::bordered().title(format!(" {title} ")).border_style(paint.quiet());
+    let inner = block.inner(area);
+    frame.render_widget(Clear, area);
+    frame.render_widget(block, area);
+    sheet.draw(frame, Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner });
+}
+
+fn help(sheet: &mut Sheet, paint: Paint) -> &'static str {
+    for (keys, words) in KEYS {
+        sheet.hang(&format!("{keys:<13}"), words, paint.plain());
+    }
+    "Keys"
+}
+
+fn reasons(sheet: &mut Sheet, reject: &Reject, paint: Paint) -> &'static str {
+    for (index, reason) in PRESETS.iter().enumerate() {
+        choice(sheet, index, reason, reject.cursor, paint);
+    }
+    choice(sheet, PRESETS.len(), "in my own words:", reject.cursor, paint);
+    sheet.typing("   > ", &reject.reason, paint.plain(), reject.typing);
+    "Reject: the agent gets the reason"
+}
+
+fn choice(sheet: &mut Sheet, index: usize, text: &str, cursor: Option<usize>, paint: Paint) {
+    let is_here = cursor == Some(index);
+    let style = if is_here { paint.chosen() } else { paint.plain() };
+    sheet.hang(&format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1), text, style);
+}

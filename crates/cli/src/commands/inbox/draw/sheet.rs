@@ -1,0 +1,112 @@
+//! Lines of one area: wrapped to its width, with the place that must stay in sight.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span, Text};
+
+use super::super::content::Piece;
+use super::super::typing::Typing;
+use super::Paint;
+use super::wrap::{lay, width, wrap};
+
+const MARGIN: &str = "│ ";
+
+pub struct Sheet {
+    width: usize,
+    paint: Paint,
+    lines: Vec<Line<'static>>,
+    focus: Option<(usize, usize)>,
+    caret: Option<(usize, usize)>,
+}
+
+impl Sheet {
+    pub fn new(width: u16, paint: Paint) -> Self {
+        Self { width: usize::from(width), paint, lines: Vec::new(), focus: None, caret: None }
+    }
+
+    pub fn height(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub fn blank(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    pub fn say(&mut self, text: &str, style: Style) {
+        self.hang("", text, style);
+    }
+
+    /// `lead` stands before the first row; the others begin below the text.
+    pub fn hang(&mut self, lead: &str, text: &str, style: Style) {
+        let indent = width(lead);
+        let rows = wrap(text, self.width.saturating_sub(indent));
+        for (index, row) in rows.into_iter().enumerate() {
+            let before = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
+            self.lines.push(Line::from(vec![Span::styled(before, style), Span::styled(row, style)]));
+        }
+    }
+
+    pub fn pieces(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            let style = self.paint.tone(piece.tone);
+            if !piece.quoted {
+                self.say(&piece.text, style);
+                continue;
+            }
+            for row in wrap(&piece.text, self.width.saturating_sub(width(MARGIN))) {
+                let margin = Span::styled(MARGIN, self.paint.quiet());
+                self.lines.push(Line::from(vec![margin, Span::styled(row, style)]));
+            }
+        }
+    }
+
+    /// What is being typed; the caret shows while it is.
+    pub fn typing(&mut self, lead: &str, typing: &Typing, style: Style, is_active: bool) {
+        let indent = width(lead);
+        let (before, after) = typing.shown();
+        // The caret after the last letter of a full row needs a place of its own.
+        let (rows, (row, column)) = lay(&before, &after, self.width.saturating_sub(indent + 1));
+        let first = self.lines.len();
+        for (index, text) in rows.into_iter().enumerate() {
+            let before = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
+            self.lines.push(Line::from(vec![Span::styled(before, style), Span::styled(text, style)]));
+        }
+        if is_active {
+            self.caret = Some((first + row, indent + column));
+            self.focus = Some((first + row, first + row));
+        }
+    }
+
+    /// Everything from `first` on is where the person is.
+    pub fn focus_from(&mut self, first: usize) {
+        if self.caret.is_none_or(|(row, _)| row < first) {
+            self.focus = Some((first, self.lines.len().saturating_sub(1)));
+        }
+    }
+
+    /// The offset that keeps the focus in sight, its beginning above all.
+    fn offset(&self, height: usize) -> usize {
+        let Some((first, last)) = self.focus else { return 0 };
+        (last + 1).saturating_sub(height).min(first)
+    }
+
+    pub fn draw(self, frame: &mut Frame, area: Rect) {
+        let offset = self.offset(usize::from(area.height));
+        self.draw_from(frame, area, offset);
+    }
+
+    pub fn draw_from(self, frame: &mut Frame, area: Rect, offset: usize) {
+        let caret = self.caret;
+        let rows: Vec<Line> = self.lines.into_iter().skip(offset).take(usize::from(area.height)).collect();
+        frame.render_widget(Text::from(rows), area);
+        let Some((row, column)) = caret else { return };
+        let place = row.checked_sub(offset).filter(|row| *row < usize::from(area.height));
+        if let (Some(row), Ok(column)) = (place.and_then(|row| u16::try_from(row).ok()), u16::try_from(column)) {
+            frame.set_cursor_position(Position {
+                x: area.x + column.min(area.width.saturating_sub(1)),
+                y: area.y + row,
+            });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Server-sent events, read as they arrive, in pieces of any size.
+
+use serde::Deserialize;
+
+/// No event comes near it; whoever sends more is not a hub.
+const LONGEST_EVENT: usize = 1024 * 1024;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    Opened(String),
+    Noticed(String),
+    Resolved {
+        id: String,
+        words: String,
+    },
+    Tracked(String),
+    /// Some news was missed: look at everything again.
+    Resync,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Data {
+    id: String,
+    words: String,
+    actor: String,
+}
+
+#[derive(Default)]
+pub struct Events {
+    /// What has come of the line that is not finished.
+    line: Vec<u8>,
+    kind: String,
+    data: String,
+}
+
+impl Events {
+    /// The news that `chunk` completes; nothing at all when an event outgrows its bounds.
+    pub fn read(&mut self, chunk: &[u8]) -> Option<Vec<News>> {
+        let mut news = Vec::new();
+        for byte in chunk {
+            if *byte == b'\n' {
+                let line = std::mem::take(&mut self.line);
+                let line = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
+                news.extend(self.take(&line));
+            } else {
+                self.line.push(*byte);
+            }
+            if self.line.len() + self.data.len() > LONGEST_EVENT {
+                return None;
+            }
+        }
+        Some(news)
+    }
+
+    fn take(&mut self, line: &str) -> Option<News> {
+        if line.is_empty() {
+            let (kind, data) = (std::mem::take(&mut self.kind), std::mem::take(&mut self.data));
+            return news(&kind, &data);
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            "event" => value.clone_into(&mut self.kind),
+            "data" => self.data.push_str(value),
+            // `id` and `retry` are for those who resume; a comment has no name.
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Events of a kind this version does not know say nothing to it.
+fn news(kind: &str, data: &str) -> Option<News> {
+    let Data { id, words, actor } = serde_json::from_str(data).unwrap_or_default();
+    match kind {
+        "resync" => Some(News::Resync),
+        _ if id.is_empty() => None,
+        "opened" => Some(News::Opened(id)),
+        "noticed" => Some(News::Noticed(id)),
+        "resolved" => Some(News::Resolved { id, words: by(words, &actor) }),
+        "tracked" => Some(News::Tracked(id)),
+        _ => None,
+    }
+}
+
+fn by(words: String, actor: &str) -> String {
+    if actor.is_empty() || words.contains(actor) { words } else { format!("{words} by {actor}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &str = "retry: 2000\n\n: hello\n\nid: 1\nevent: opened\ndata: {\"id\":\"msg_1\",\"title\":\"x\"}\n\n\
+        id: 2\r\nevent: resolved\r\ndata: {\"id\":\"msg_1\",\r\ndata: \"words\":\"answered Approve\",\"actor\":\"human:ann\"}\r\n\r\n\
+        event: unheard-of\ndata: {\"id\":\"msg_2\"}\n\nevent: tracked\ndata: broken\n\nevent: resync\ndata: {}\n\n";
+
+    #[test]
+    fn events_are_the_same_however_they_are_cut() {
+        let words = "answered Approve by human:ann".to_owned();
+        let expected =
+            [News::Opened("msg_1".to_owned()), News::Resolved { id: "msg_1".to_owned(), words }, News::Resync];
+        for size in [1, 2, 7, 64, 4096] {
+            let mut events = Events::default();
+            let news: Vec<News> =
+                STREAM.as_bytes().chunks(size).flat_map(|chunk| events.read(chunk).unwrap()).collect();
+            assert_eq!(news, expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn an_event_without_end_is_refused() {
+        let mut events = Events::default();
+        let flood = vec![b'x'; LONGEST_EVENT + 1];
+        assert_eq!(events.read(&flood), None);
+    }
+}

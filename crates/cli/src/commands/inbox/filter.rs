@@ -1,0 +1,68 @@
+//! Which of the waiting items a person wants to see here.
+
+use crate::args::InboxArgs;
+use crate::item::Item;
+
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    agent: Option<String>,
+    project: Option<String>,
+    tag: Option<String>,
+    kind: Option<String>,
+}
+
+impl Filter {
+    pub fn of(args: &InboxArgs) -> Self {
+        let InboxArgs { agent, project, tag, kind, .. } = args;
+        Self { agent: agent.clone(), project: project.clone(), tag: tag.clone(), kind: kind.clone() }
+    }
+
+    /// As the hub takes it.
+    pub fn query(&self) -> Vec<(&'static str, &str)> {
+        let all = [("agent", &self.agent), ("project", &self.project), ("tag", &self.tag), ("kind", &self.kind)];
+        all.into_iter().filter_map(|(name, wanted)| Some((name, wanted.as_deref()?))).collect()
+    }
+
+    /// What comes as news has not been through the hub's filter.
+    pub fn admits(&self, item: &Item) -> bool {
+        let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+        fits(&self.agent, &item.agent.id)
+            && fits(&self.project, item.agent.project.as_deref().unwrap_or_default())
+            && fits(&self.kind, item.kind())
+            && self.tag.as_ref().is_none_or(|tag| item.tags.contains(tag))
+    }
+
+    /// In words, for the head of the list.
+    pub fn words(&self) -> String {
+        self.query().iter().map(|(name, wanted)| format!("{name} {wanted}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn news_is_held_to_the_same_filter() {
+        let item: Item = serde_json::from_value(json!({
+            "id": "msg_1", "type": "task", "status": "open", "title": "t", "priority": "normal", "tags": ["db"],
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli", "project": "site"},
+            "created_at": "2026-06-04T15:00:00.000Z",
+        }))
+        .unwrap();
+        let args = |change: &dyn Fn(&mut InboxArgs)| {
+            let mut args = InboxArgs::default();
+            change(&mut args);
+            Filter::of(&args)
+        };
+        assert!(args(&|_| {}).admits(&item));
+        assert!(args(&|args| args.tag = Some("db".to_owned())).admits(&item));
+        assert!(!args(&|args| args.tag = Some("web".to_owned())).admits(&item));
+        assert!(!args(&|args| args.agent = Some("other".to_owned())).admits(&item));
+        let both = args(&|args| (args.project, args.kind) = (Some("site".to_owned()), Some("task".to_owned())));
+        assert!(both.admits(&item));
+        assert_eq!(both.words(), "project site, kind task");
+    }
+}

@@ -1,0 +1,161 @@
+//! The inbox line by line, for terminals that cannot draw, and for those who prefer it: a numbered list, a question, an
+//! answer, and again.
+
+mod asker;
+mod form;
+mod verdict;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::content::{Piece, content};
+use super::filter::Filter;
+use super::hub;
+use super::seen::Seen;
+use super::state::Listing;
+use super::track::{outcome, track};
+use crate::client::{Client, HubError};
+use crate::screen::{self, escape};
+use asker::Asker;
+
+const MOST_ROWS: usize = 100;
+
+pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
+    let desk = Desk { client, zone: TimeZone::system() };
+    let mut asker = Asker::new()?;
+    loop {
+        let page = hub::load(client, filter, &Listing::Waiting, None, MOST_ROWS).await?;
+        screen::print(&rows(&page.items, page.next.is_some(), Timestamp::now()))?;
+        if page.items.is_empty() {
+            return Ok(String::new());
+        }
+        let Some(line) = asker.line("Which one? (a number; an empty line ends) ").await? else { break };
+        match chosen(&line, page.items.len()) {
+            Chosen::Nothing => break,
+            Chosen::Row(index) => {
+                if !desk.decide(page.items[index].id(), &mut asker).await? {
+                    break;
+                }
+            }
+            Chosen::Unknown => screen::print("There is no such number.\n")?,
+        }
+    }
+    Ok(String::new())
+}
+
+#[derive(Debug, PartialEq)]
+enum Chosen {
+    Nothing,
+    Row(usize),
+    Unknown,
+}
+
+fn chosen(line: &str, count: usize) -> Chosen {
+    match line.trim() {
+        "" => Chosen::Nothing,
+        text => match text.parse::<usize>() {
+            Ok(number) if (1..=count).contains(&number) => Chosen::Row(number - 1),
+            Ok(_) | Err(_) => Chosen::Unknown,
+        },
+    }
+}
+
+fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
+    if items.is_empty() {
+        return "Nothing waits for you.\n".to_owned();
+    }
+    let mut text = "\n".to_owned();
+    for (index, seen) in items.iter().enumerate() {
+        let item = &seen.item;
+        let urgency = if item.priority == "normal" { String::new() } else { format!("{}: ", item.priority) };
+        let _ = writeln!(text, "{:>3}. {}", index + 1, escape(&format!("{urgency}{}", item.title)));
+        let waited = screen::duration_words(item.created_at.age(now));
+        let about = format!("{}, {}, waits for {waited}, {}", item.agent.id, item.kind(), item.expiry_words(now));
+        let _ = writeln!(text, "     {}", escape(&about));
+    }
+    if has_more {
+        let _ = writeln!(text, "     And more after these.");
+    }
+    text
+}
+
+struct Desk<'a> {
+    client: &'a Client,
+    zone: TimeZone,
+}
+
+impl Desk<'_> {
+    /// Shows one item and takes the decision on it. False when the person has gone.
+    async fn decide(&self, id: &str, asker: &mut Asker) -> Result<bool> {
+        let seen = hub::read(self.client, id).await?;
+        screen::print(&self.page(&seen))?;
+        if seen.item.resolution.is_some() {
+            return Ok(true);
+        }
+        let Some(answer) = verdict::ask(&seen, asker).await? else { return Ok(!asker.is_gone()) };
+        let body = answer.verdict.body(&answer.comment);
+        match self.client.post(&["v1", "messages", id, "resolve"], &body).await {
+            Ok(_) => screen::print(&self.result(&hub::read(self.client, id).await?))?,
+            Err(error) => self.refused(id, &error).await?,
+        }
+        Ok(true)
+    }
+
+    /// Whoever comes second is told who was first.
+    async fn refused(&self, id: &str, error: &HubError) -> Result<()> {
+        if error.has_code("already_terminal") {
+            screen::print("Somebody was first. Your answer was not taken.\n")?;
+            return screen::print(&self.result(&hub::read(self.client, id).await?));
+        }
+        screen::print(&format!("Not taken: {}\n", escape(&error.to_string())))
+    }
+
+    fn page(&self, seen: &Seen) -> String {
+        let mut text = "\n".to_owned() + &lines(&content(seen, Timestamp::now(), &self.zone)) + "\n";
+        text.push_str(&self.result(seen));
+        text
+    }
+
+    fn result(&self, seen: &Seen) -> String {
+        let now = Timestamp::now();
+        let outcome = outcome(seen, now, &self.zone).map(|words| format!("{words}\n")).unwrap_or_default();
+        let steps: String = track(seen, now, &self.zone).into_iter().map(|(_, words)| format!("  {words}\n")).collect();
+        outcome + &steps
+    }
+}
+
+fn lines(pieces: &[Piece]) -> String {
+    let line = |piece: &Piece| {
+        format!("{}{}", if piece.quoted { "  | " } else { "" }, piece.text).trim_end().to_owned() + "\n"
+    };
+    pieces.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::seen::tests::seen;
+    use super::*;
+
+    #[test]
+    fn only_a_number_of_the_list_opens_an_item() {
+        assert_eq!(chosen("2\n", 2), Chosen::Row(1));
+        assert_eq!(chosen("", 2), Chosen::Nothing);
+        for line in ["0", "3", "-1", "two", "99999999999999999999"] {
+            assert_eq!(chosen(line, 2), Chosen::Unknown, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_row_says_who_asks_and_what_happens_in_silence() {
+        let item = seen("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
+        let text = rows(&[Arc::new(item)], false, "2026-06-04T15:10:00Z".parse().unwrap());
+        let expected = "\n  1. urgent: Ship?\\u{1b}[2J\n     bot, confirm, waits for 10m, waits until answered\n";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,148 @@
+//! Lines from a person. A signal or the end of the input means that nobody is there any more.
+
+use std::io::{ErrorKind, stdin};
+use std::time::Duration;
+
+use anyhow::Result;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use super::super::state::GUARD;
+use super::super::stops::Stops;
+use crate::screen;
+
+pub struct Asker {
+    stops: Stops,
+    gone: bool,
+}
+
+impl Asker {
+    pub fn new() -> Result<Self> {
+        Ok(Self { stops: Stops::new()?, gone: false })
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    /// Nothing when there is nobody to ask any more.
+    pub async fn line(&mut self, prompt: &str) -> Result<Option<String>> {
+        screen::print(prompt)?;
+        self.wait(read_line).await
+    }
+
+    /// As `line`, and nothing of it appears on the screen.
+    pub async fn hidden(&mut self, prompt: &str) -> Result<Option<String>> {
+        screen::print(prompt)?;
+        let raw = Raw::enter()?;
+        let line = self.wait(read_hidden).await;
+        drop(raw);
+        screen::print("\n")?;
+        line
+    }
+
+    /// Lets a moment pass and forgets what was typed before: it was not meant for what has just been shown.
+    pub async fn settle(&self) -> Result<()> {
+        sleep(GUARD).await;
+        let _raw = Raw::enter()?;
+        while poll(Duration::ZERO)? {
+            read()?;
+        }
+        Ok(())
+    }
+
+    /// The thread that reads cannot be stopped; when the program ends without its line, it ends with the program.
+    async fn wait(&mut self, read: fn() -> Option<String>) -> Result<Option<String>> {
+        let (sender, line) = oneshot::channel();
+        std::thread::spawn(move || sender.send(read()));
+        let line = tokio::select! {
+            line = line => line.ok().flatten(),
+            () = self.stops.any() => None,
+        };
+        self.gone |= line.is_none();
+        Ok(line)
+    }
+}
+
+fn read_line() -> Option<String> {
+    let mut line = String::new();
+    match stdin().read_line(&mut line) {
+        Ok(0) => None,
+        Ok(_) => Some(line.trim_end_matches(['\n', '\r']).to_owned()),
+        // What is no text is no answer.
+        Err(error) if error.kind() == ErrorKind::InvalidData => Some(String::new()),
+        Err(_) => None,
+    }
+}
+
+fn read_hidden() -> Option<String> {
+    let mut line = String::new();
+    loop {
+        let Ok(event) = read() else { return None };
+        let Event::Key(key) = event else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        match typed(&mut line, key) {
+            Typed::More => {}
+            Typed::Done => return Some(line),
+            Typed::Gone => return None,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Typed {
+    More,
+    Done,
+    Gone,
+}
+
+fn typed(line: &mut String, key: KeyEvent) -> Typed {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Enter => return Typed::Done,
+        KeyCode::Char('j' | 'm') if control => return Typed::Done,
+        KeyCode::Char('c' | 'd') if control => return Typed::Gone,
+        KeyCode::Char('u') if control => line.clear(),
+        KeyCode::Backspace => drop(line.pop()),
+        KeyCode::Char(letter) if !control => line.push(letter),
+        _ => {}
+    }
+    Typed::More
+}
+
+/// The terminal without echo, for as long as this lives.
+struct Raw;
+
+impl Raw {
+    fn enter() -> Result<Self> {
+        enable_raw_mode()?;
+        Ok(Self)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_typed_with_corrections() {
+        let mut line = String::new();
+        for code in [KeyCode::Char('x'), KeyCode::Backspace, KeyCode::Char('a'), KeyCode::Tab, KeyCode::Char('é')] {
+            assert_eq!(typed(&mut line, code.into()), Typed::More);
+        }
+        assert_eq!(typed(&mut line, KeyCode::Enter.into()), Typed::Done);
+        assert_eq!(line, "aé");
+        let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(typed(&mut line, interrupt), Typed::Gone);
+    }
+}

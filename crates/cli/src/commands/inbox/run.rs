@@ -1,0 +1,108 @@
+//! The live inbox: keys, news and replies go into the state, what comes out is drawn and done.
+
+mod screen;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use crossterm::event::{Event, EventStream, KeyEventKind};
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::mpsc::{self, Sender};
+use tokio::time::sleep;
+
+use super::filter::Filter;
+use super::reach::Reach;
+use super::state::{Effect, Input, Listing, Now, Reply, State};
+use super::stops::Stops;
+use super::{feed, hub};
+use crate::client::Client;
+use screen::Screen;
+
+const WAITING_INPUTS: usize = 256;
+const FIRST_ROWS: usize = 100;
+
+pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> {
+    let reach = Arc::new(Reach::new(client.location().clone())?);
+    // Before the screen is taken: a hub that cannot be reached is told in a plain line.
+    let page = hub::load(client, &filter, &Listing::Waiting, None, FIRST_ROWS).await?;
+    let clock = Clock { started: Instant::now() };
+    let mut state = State::new(filter.clone(), TimeZone::system(), clock.now());
+    state
+        .update(Input::Reply(Reply::Loaded { listing: Listing::Waiting, appends: false, page: Ok(page) }), clock.now());
+    let (inputs, mut arrived) = mpsc::channel(WAITING_INPUTS);
+    let mut stops = Stops::new()?;
+    let mut screen = Screen::enter()?;
+    let mut keys = EventStream::new();
+    let desk = Desk { reach: Arc::clone(&reach), filter, bell, inputs: inputs.clone() };
+    tokio::spawn(async move { feed::run(&reach, &inputs).await });
+    loop {
+        screen.draw(&mut state)?;
+        let first = tokio::select! {
+            event = keys.next() => match event {
+                Some(Ok(event)) => input(event),
+                // The terminal is gone.
+                Some(Err(_)) | None => break,
+            },
+            Some(input) = arrived.recv() => Some(input),
+            () = sleep(state.wake_in()) => Some(Input::Tick),
+            () = stops.any() => break,
+        };
+        // Whatever else has arrived goes into the same picture.
+        let more = std::iter::from_fn(|| arrived.try_recv().ok());
+        let effects: Vec<Effect> =
+            first.into_iter().chain(more).flat_map(|input| state.update(input, clock.now())).collect();
+        if effects.contains(&Effect::Quit) {
+            break;
+        }
+        effects.into_iter().for_each(|effect| desk.start(effect));
+    }
+    Ok(String::new())
+}
+
+struct Clock {
+    started: Instant,
+}
+
+impl Clock {
+    fn now(&self) -> Now {
+        Now { at: Timestamp::now(), elapsed: self.started.elapsed() }
+    }
+}
+
+/// Where effects are carried out; what comes of them arrives as input.
+struct Desk {
+    reach: Arc<Reach>,
+    filter: Filter,
+    bell: bool,
+    inputs: Sender<Input>,
+}
+
+impl Desk {
+    fn start(&self, effect: Effect) {
+        if effect == Effect::Ring {
+            if self.bell {
+                screen::ring();
+            }
+            return;
+        }
+        let (client, filter, inputs) = (self.reach.client(), self.filter.clone(), self.inputs.clone());
+        tokio::spawn(async move {
+            if let Some(reply) = hub::perform(&client, &filter, effect).await {
+                // Nobody listens any more only when the program ends.
+                let _ = inputs.send(Input::Reply(reply)).await;
+            }
+        });
+    }
+}
+
+/// A new size needs nothing but a new picture.
+fn input(event: Event) -> Option<Input> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
+        Event::Paste(text) => Some(Input::Paste(text)),
+        Event::Key(_) | Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}

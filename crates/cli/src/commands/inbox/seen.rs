@@ -1,0 +1,175 @@
+//! An item with the rest of what a person has to see before and after deciding.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::{HubError, typed};
+use crate::item::Item;
+use crate::screen::Instant;
+
+#[derive(Debug)]
+pub struct Seen {
+    pub item: Item,
+    pub more: More,
+}
+
+/// What is told beside the item itself; a hub may leave any of it out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct More {
+    permissions: Permissions,
+    pub fetched_at: Option<Instant>,
+    pub agent_seen_at: Option<Instant>,
+    pub waiting_now: bool,
+    /// Until when this person has set it aside.
+    pub until: Option<Instant>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+struct Permissions {
+    respond: bool,
+    ignore: bool,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self { respond: true, ignore: true }
+    }
+}
+
+impl Seen {
+    pub fn read(value: &Value) -> Result<Self, HubError> {
+        Ok(Self { item: typed(value)?, more: typed(value)? })
+    }
+
+    /// One that this version cannot read is named all the same: it must not hide the others, nor be hidden.
+    pub fn read_or_name(value: &Value) -> Option<Self> {
+        Self::read(value).or_else(|_| Self::read(&named(value))).ok()
+    }
+
+    pub fn id(&self) -> &str {
+        &self.item.id
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.item.status == "open"
+    }
+
+    pub fn is_notice(&self) -> bool {
+        self.item.verb == "notify"
+    }
+
+    pub fn may_respond(&self) -> bool {
+        self.item.can_answer && self.is_open() && self.more.permissions.respond
+    }
+
+    /// An ask can be declined unless its asker said otherwise; a task is dismissed instead.
+    pub fn may_decline(&self) -> bool {
+        self.item.can_answer && self.is_open() && self.item.question.is_some() && self.more.permissions.ignore
+    }
+
+    /// The hub's own order: urgent first, then the longest waiting. Ids grow with time.
+    pub fn order(&self) -> (u8, Option<jiff::Timestamp>, &str) {
+        let rank = match self.item.priority.as_str() {
+            "urgent" => 0,
+            "high" => 1,
+            "low" => 3,
+            _ => 2,
+        };
+        (rank, self.item.created_at.at(), &self.item.id)
+    }
+
+    /// Whether `words` occur in what a row and its body say; all of them must, in any order.
+    pub fn mentions(&self, words: &str) -> bool {
+        let item = &self.item;
+        let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
+        let texts =
+            texts.chain(&item.body).chain(&item.agent.project).chain(&item.tags).map(|text| text.to_lowercase());
+        let all = texts.collect::<Vec<_>>().join("\n");
+        let kind = item.kind();
+        words.to_lowercase().split_whitespace().all(|word| all.contains(word) || kind == word)
+    }
+}
+
+fn named(value: &Value) -> Value {
+    let text = |name: &str| value[name].as_str().unwrap_or_default();
+    json!({
+        "id": text("id"),
+        "type": text("type"),
+        "status": text("status"),
+        "title": format!("{} (this version cannot show it)", text("title")),
+        "priority": text("priority"),
+        "agent": {"id": value["agent"]["id"].as_str().unwrap_or_default(), "run_id": "", "runtime": ""},
+        "created_at": text("created_at"),
+    })
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// An open confirm of an agent, which this person may answer, changed by `extra`.
+    pub fn value(id: &str, extra: &Value) -> Value {
+        let options = json!([{"value": "approve", "label": "Approve"}, {"value": "deny", "label": "Deny"}]);
+        let mut item = json!({
+            "id": id, "type": "ask", "status": "open", "title": format!("Title of {id}"), "priority": "normal",
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
+            "question": {"kind": "confirm", "options": options, "allow_edit": false},
+            "resolvers": ["human:owner"], "can_answer": true,
+        });
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        item
+    }
+
+    pub fn seen(id: &str, extra: &Value) -> Seen {
+        Seen::read(&value(id, extra)).unwrap()
+    }
+
+    /// The same item after `actor` answered it.
+    pub fn answered(id: &str, actor: &str, value: &str) -> Seen {
+        let resolution = json!({
+            "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
+            "resolved_at": "2026-06-04T15:00:09.000Z",
+        });
+        seen(id, &json!({"status": "answered", "can_answer": false, "resolution": resolution}))
+    }
+
+    #[test]
+    fn urgent_comes_first_and_then_the_longest_waiting() {
+        let mut all = [
+            seen("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
+            seen("b", &json!({})),
+            seen("d", &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"})),
+            seen("e", &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"})),
+            seen("a", &json!({})),
+        ];
+        all.sort_by(|one, other| one.order().cmp(&other.order()));
+        assert_eq!(all.map(|seen| seen.item.id), ["e", "a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn permissions_are_granted_unless_withdrawn() {
+        assert!(seen("a", &json!({})).may_decline());
+        let strict = seen("a", &json!({"permissions": {"respond": false, "ignore": false}}));
+        assert!(!strict.may_respond() && !strict.may_decline());
+        assert!(!seen("a", &json!({"can_answer": false})).may_respond());
+    }
+
+    #[test]
+    fn words_are_found_in_any_order_and_case() {
+        let seen = seen("a", &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}));
+        assert!(seen.mentions("büro ship") && seen.mentions("GREEN db bot confirm"));
+        assert!(!seen.mentions("ship red"));
+    }
+
+    #[test]
+    fn an_item_of_a_later_version_is_named_and_cannot_be_answered() {
+        let mut strange = value("a", &json!({}));
+        strange["question"]["options"] = json!("see elsewhere");
+        assert!(Seen::read(&strange).is_err());
+        let seen = Seen::read_or_name(&strange).unwrap();
+        assert_eq!(seen.item.title, "Title of a (this version cannot show it)");
+        assert!(seen.is_open() && !seen.may_respond() && !seen.may_decline());
+    }
+}

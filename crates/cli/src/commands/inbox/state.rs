@@ -1,0 +1,228 @@
+//! The inbox as a machine: something happens, the state changes, and what has to be done about it comes out. It touches
+//! neither the terminal nor the network, and takes the time from outside.
+
+mod drafts;
+mod effects;
+mod item_keys;
+mod list;
+mod list_keys;
+mod news;
+mod open;
+mod overlay;
+mod replies;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::filter::Filter;
+use super::seen::Seen;
+use drafts::Drafts;
+
+pub use effects::{Away, Effect, Input, Listing, Page, Reply, Tab};
+pub use list::List;
+pub use open::{Ending, Open};
+pub use overlay::{Overlay, PRESETS, Reject, SPANS};
+
+/// For so long after an item appears its choices do nothing: a key meant for another one must not decide it.
+pub const GUARD: Duration = Duration::from_millis(500);
+const SAID_FOR: Duration = Duration::from_secs(10);
+/// News is a hint; now and then the list is read again all the same. It also brings back what was set aside until now.
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const TICK: Duration = Duration::from_secs(1);
+
+/// The time, as a clock on the wall and as one that never goes back.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    pub at: Timestamp,
+    pub elapsed: Duration,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Link {
+    Connecting,
+    Live,
+    Lost(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Weight {
+    /// About the key just pressed; the next one ends it.
+    Hint,
+    News,
+    Error,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub weight: Weight,
+    since: Duration,
+}
+
+pub struct State {
+    pub now: Now,
+    pub zone: TimeZone,
+    pub filter: Filter,
+    pub link: Link,
+    pub tab: Tab,
+    lists: [List; Tab::ALL.len()],
+    /// What the shown rows have to mention.
+    pub words: String,
+    /// What the hub was asked to find.
+    pub query: String,
+    pub open: Option<Open>,
+    pub overlay: Option<Overlay>,
+    pub said: Option<Said>,
+    /// On their way to being put away or taken back.
+    busy: HashSet<String>,
+    /// What was put away here, the last at the end.
+    put_away: Vec<String>,
+    drafts: Drafts,
+    fresh_reads: usize,
+    read_at: Duration,
+}
+
+impl State {
+    pub fn new(filter: Filter, zone: TimeZone, now: Now) -> Self {
+        Self {
+            now,
+            zone,
+            filter,
+            link: Link::Connecting,
+            tab: Tab::Waiting,
+            lists: Tab::ALL.map(|_| List::default()),
+            words: String::new(),
+            query: String::new(),
+            open: None,
+            overlay: None,
+            said: None,
+            busy: HashSet::new(),
+            put_away: Vec::new(),
+            drafts: Drafts::default(),
+            fresh_reads: 0,
+            read_at: now.elapsed,
+        }
+    }
+
+    pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        self.now = now;
+        match input {
+            Input::Key(key) => self.key(key),
+            Input::Paste(text) => {
+                self.paste(&text);
+                Vec::new()
+            }
+            Input::Tick => self.tick(),
+            Input::Feed(feed) => self.heard(feed),
+            Input::Reply(reply) => self.replied(reply),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        self.said.take_if(|said| said.weight == Weight::Hint);
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match (&self.overlay, &self.open) {
+            _ if control && key.code == KeyCode::Char('c') => vec![Effect::Quit],
+            (Some(_), _) => self.overlay_key(key),
+            (None, Some(_)) => self.item_key(key),
+            (None, None) => self.list_key(key),
+        }
+    }
+
+    fn paste(&mut self, text: &str) {
+        match (&mut self.overlay, &mut self.open) {
+            (Some(overlay), _) => overlay.paste(text),
+            (None, Some(open)) if open.takes_answers() => open.editor.paste(text),
+            (None, _) => {}
+        }
+        if let Some(Overlay::Search(typing)) = &self.overlay {
+            self.words = typing.text().to_owned();
+        }
+    }
+
+    fn tick(&mut self) -> Vec<Effect> {
+        let elapsed = self.now.elapsed;
+        self.said.take_if(|said| elapsed.saturating_sub(said.since) >= SAID_FOR);
+        if self.link != Link::Live {
+            return Vec::new();
+        }
+        if elapsed.saturating_sub(self.read_at) >= READ_AGAIN_AFTER {
+            self.list_mut(Tab::Waiting).outdate();
+        }
+        let stale: Vec<Tab> = Tab::ALL.into_iter().filter(|tab| self.list(*tab).is_stale()).collect();
+        stale.into_iter().flat_map(|tab| self.reload(tab)).collect()
+    }
+
+    /// How long the screen stays true if nothing happens.
+    pub fn wake_in(&self) -> Duration {
+        let guard = self.open.as_ref().map(|open| open.guard_left(self.now.elapsed)).unwrap_or_default();
+        if guard.is_zero() { TICK } else { guard }
+    }
+
+    pub fn list(&self, tab: Tab) -> &List {
+        &self.lists[tab as usize]
+    }
+
+    fn list_mut(&mut self, tab: Tab) -> &mut List {
+        &mut self.lists[tab as usize]
+    }
+
+    /// The rows of the tab in front that the typed words leave.
+    pub fn rows(&self) -> Vec<&Arc<Seen>> {
+        self.list(self.tab).shown(&self.words)
+    }
+
+    pub fn selected(&self) -> Option<&Arc<Seen>> {
+        self.list(self.tab).selected(&self.words)
+    }
+
+    pub fn is_busy(&self, id: &str) -> bool {
+        self.busy.contains(id)
+    }
+
+    fn hint(&mut self, text: &str) {
+        self.speak(text.to_owned(), Weight::Hint);
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.speak(text.into(), Weight::News);
+    }
+
+    fn complain(&mut self, text: String) {
+        self.speak(text, Weight::Error);
+    }
+
+    fn speak(&mut self, text: String, weight: Weight) {
+        self.said = Some(Said { text, weight, since: self.now.elapsed });
+    }
+
+    /// Reads the list anew, as far as it had been read.
+    fn reload(&mut self, tab: Tab) -> Vec<Effect> {
+        if tab == Tab::Waiting {
+            self.read_at = self.now.elapsed;
+        }
+        let listing = self.listing(tab);
+        let want = self.list_mut(tab).begin();
+        want.map(|want| Effect::Load { listing, after: None, want }).into_iter().collect()
+    }
+
+    fn listing(&self, tab: Tab) -> Listing {
+        match tab {
+            Tab::Waiting => Listing::Waiting,
+            Tab::Notices => Listing::Notices,
+            Tab::Aside => Listing::Aside,
+            Tab::Decided => Listing::Decided,
+            Tab::Found => Listing::Found(self.query.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub use tests::Scene;

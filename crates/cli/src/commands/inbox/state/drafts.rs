@@ -1,0 +1,27 @@
+//! What was begun and not sent, kept while the person looks at something else.
+
+use std::collections::VecDeque;
+
+use super::super::answer::Editor;
+use super::super::typing::Typing;
+
+const MOST: usize = 32;
+
+#[derive(Default)]
+pub struct Drafts(VecDeque<(String, Editor, Typing)>);
+
+impl Drafts {
+    /// The oldest make way.
+    pub fn keep(&mut self, id: &str, editor: Editor, comment: Typing) {
+        self.take(id);
+        self.0.push_back((id.to_owned(), editor, comment));
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    pub fn take(&mut self, id: &str) -> Option<(Editor, Typing)> {
+        let index = self.0.iter().position(|(known, _, _)| known == id)?;
+        self.0.remove(index).map(|(_, editor, comment)| (editor, comment))
+    }
+}

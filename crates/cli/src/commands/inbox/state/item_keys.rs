@@ -1,0 +1,174 @@
+//! Keys in front of one item.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::super::answer::{Editor, Pressed, Verdict};
+use super::overlay::Reject;
+use super::{Effect, Ending, Open, Overlay, State};
+
+const LEAP: usize = 10;
+
+impl State {
+    pub(super) fn item_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        if open.is_typing() {
+            let pressed = open.editor.key(key);
+            return self.pressed(pressed);
+        }
+        if scrolled(open, key) {
+            return Vec::new();
+        }
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char(_) if control => Vec::new(),
+            KeyCode::Esc => self.back(),
+            KeyCode::Char('q') => self.quit(),
+            KeyCode::Char('?') => {
+                self.overlay = Some(Overlay::Help);
+                Vec::new()
+            }
+            KeyCode::Right | KeyCode::Char('l') => self.neighbour(1),
+            KeyCode::Left | KeyCode::Char('h') => self.neighbour(-1),
+            _ if !open.guard_left(self.now.elapsed).is_zero() => Vec::new(),
+            KeyCode::Char('t') => self.retry(),
+            KeyCode::Char('u') => self.take_back(),
+            KeyCode::Enter if open.ending != Ending::None => self.neighbour(1),
+            _ if open.seen.is_notice() => self.notice_key(key),
+            _ if open.takes_answers() => self.deciding_key(key),
+            _ => Vec::new(),
+        }
+    }
+
+    fn notice_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let Some(open) = &self.open else { return Vec::new() };
+        match key.code {
+            KeyCode::Char('e') => {
+                let seen = Arc::clone(&open.seen);
+                self.archive(&seen)
+            }
+            KeyCode::Enter => self.neighbour(1),
+            _ => Vec::new(),
+        }
+    }
+
+    fn deciding_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        match key.code {
+            KeyCode::Char('a') => return self.approve(),
+            KeyCode::Char('r') => self.reject(),
+            KeyCode::Char('c') if open.seen.item.can_answer => {
+                self.overlay = Some(Overlay::Comment(open.comment.clone()));
+            }
+            KeyCode::Char('s') => {
+                let seen = Arc::clone(&open.seen);
+                self.set_aside(&seen);
+            }
+            _ => {
+                let pressed = open.editor.key(key);
+                return self.pressed(pressed);
+            }
+        }
+        Vec::new()
+    }
+
+    fn pressed(&mut self, pressed: Pressed) -> Vec<Effect> {
+        match pressed {
+            Pressed::Passed | Pressed::Taken => Vec::new(),
+            Pressed::Hint(hint) => {
+                self.hint(hint);
+                Vec::new()
+            }
+            Pressed::Send(verdict) => self.send(&verdict, ""),
+        }
+    }
+
+    /// Nothing is shown as decided here: that is for the hub to say.
+    pub(super) fn send(&mut self, verdict: &Verdict, reason: &str) -> Vec<Effect> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        let words: Vec<&str> =
+            [reason, open.comment.text()].into_iter().filter(|text| !text.trim().is_empty()).collect();
+        let body = verdict.body(&words.join("\n\n"));
+        (open.sending, open.refusal) = (true, None);
+        self.said = None;
+        vec![Effect::Resolve { id: open.id().to_owned(), body }]
+    }
+
+    fn approve(&mut self) -> Vec<Effect> {
+        let Some(open) = &self.open else { return Vec::new() };
+        match open.editor.approve() {
+            Some(verdict) => self.send(&verdict, ""),
+            None => {
+                self.hint("nothing here is a plain yes; answer it below");
+                Vec::new()
+            }
+        }
+    }
+
+    fn reject(&mut self) {
+        let Some(open) = &self.open else { return };
+        match rejection(open) {
+            Some(_) => self.overlay = Some(Overlay::Reject(Reject::default())),
+            None if !open.seen.item.can_answer => self.hint("this one is not yours to answer"),
+            None => self.hint("the asker takes no refusal here"),
+        }
+    }
+
+    fn retry(&mut self) -> Vec<Effect> {
+        let Some(open) = &self.open else { return Vec::new() };
+        match &open.seen.item.delivery {
+            Some(delivery) if delivery.state == "failed" => vec![Effect::Retry { id: open.id().to_owned() }],
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    pub(super) fn back(&mut self) -> Vec<Effect> {
+        self.keep_draft();
+        self.open = None;
+        Vec::new()
+    }
+
+    fn quit(&mut self) -> Vec<Effect> {
+        match &self.open {
+            Some(open) if open.ending == Ending::None && open.is_begun() => {
+                self.hint("what you entered is not sent: Esc goes back and keeps it, Ctrl-C quits");
+                Vec::new()
+            }
+            Some(_) | None => vec![Effect::Quit],
+        }
+    }
+
+    pub(super) fn neighbour(&mut self, rows: isize) -> Vec<Effect> {
+        let Some(open) = &self.open else { return Vec::new() };
+        match self.list(self.tab).beside(open.id(), rows, &self.words) {
+            Some(seen) => self.show(seen),
+            None if open.ending == Ending::None => Vec::new(),
+            None => self.back(),
+        }
+    }
+}
+
+/// What a no comes to here, if there is one.
+pub(super) fn rejection(open: &Open) -> Option<Verdict> {
+    let declined = || open.seen.may_decline().then_some(Verdict::Declined);
+    open.editor.deny().or_else(declined)
+}
+
+/// Where the item has rows to move through, j and k are theirs.
+fn scrolled(open: &mut Open, key: KeyEvent) -> bool {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let is_reading = !open.takes_answers() || matches!(open.editor, Editor::Nothing | Editor::Text(_));
+    let scroll = match key.code {
+        KeyCode::PageDown => open.scroll.saturating_add(LEAP),
+        KeyCode::Char('d') if control => open.scroll.saturating_add(LEAP),
+        KeyCode::PageUp => open.scroll.saturating_sub(LEAP),
+        KeyCode::Char('u') if control => open.scroll.saturating_sub(LEAP),
+        KeyCode::Home => 0,
+        KeyCode::Down | KeyCode::Char('j') if is_reading => open.scroll.saturating_add(1),
+        KeyCode::Up | KeyCode::Char('k') if is_reading => open.scroll.saturating_sub(1),
+        _ => return false,
+    };
+    open.scroll = scroll;
+    true
+}

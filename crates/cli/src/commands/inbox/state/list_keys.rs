@@ -1,0 +1,166 @@
+//! Keys while a list is in front.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::super::seen::Seen;
+use super::super::typing::Typing;
+use super::{Away, Effect, Open, Overlay, State, Tab};
+
+const LEAP: isize = 10;
+const OPEN_FIRST: &str = "open it first, with Enter: decisions are made in front of the item";
+
+impl State {
+    pub(super) fn list_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('l') if control => return self.reload(self.tab),
+            KeyCode::Char('d') if control => return self.step(LEAP),
+            KeyCode::Char('u') if control => return self.step(-LEAP),
+            KeyCode::Char(_) if control => {}
+            KeyCode::Down | KeyCode::Char('j') => return self.step(1),
+            KeyCode::Up | KeyCode::Char('k') => return self.step(-1),
+            KeyCode::PageDown => return self.step(LEAP),
+            KeyCode::PageUp => return self.step(-LEAP),
+            KeyCode::Home | KeyCode::Char('g') => return self.step(isize::MIN),
+            KeyCode::End | KeyCode::Char('G') => return self.step(isize::MAX),
+            KeyCode::Enter => return self.open_selected(),
+            KeyCode::Char('q') => return vec![Effect::Quit],
+            KeyCode::Char('n') if self.tab == Tab::Notices => return self.turn(Tab::Waiting),
+            KeyCode::Char('n') => return self.turn(Tab::Notices),
+            KeyCode::Tab => return self.turn(self.tab_beside(1)),
+            KeyCode::BackTab => return self.turn(self.tab_beside(Tab::ALL.len() - 1)),
+            KeyCode::Char('e') => return self.archive_selected(),
+            KeyCode::Char('u') => return self.take_back(),
+            KeyCode::Char('s') => self.set_selected_aside(),
+            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(Typing::line().holding(&self.words))),
+            KeyCode::Char('?') => self.overlay = Some(Overlay::Help),
+            KeyCode::Char('a' | 'r' | 'c' | '1'..='9') => self.hint(OPEN_FIRST),
+            KeyCode::Esc => return self.clear(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn step(&mut self, rows: isize) -> Vec<Effect> {
+        let (tab, words) = (self.tab, self.words.clone());
+        self.list_mut(tab).step(rows, &words);
+        let listing = self.listing(tab);
+        let more = self.list_mut(tab).begin_more(&words);
+        more.map(|(after, want)| Effect::Load { listing, after: Some(after), want }).into_iter().collect()
+    }
+
+    /// Search results are a tab only while there are some.
+    fn tab_beside(&self, steps: usize) -> Tab {
+        let tabs: Vec<Tab> = Tab::ALL.into_iter().filter(|tab| *tab != Tab::Found || !self.query.is_empty()).collect();
+        let place = tabs.iter().position(|tab| *tab == self.tab).unwrap_or_default();
+        let steps = if steps == 1 { 1 } else { tabs.len() - 1 };
+        tabs[(place + steps) % tabs.len()]
+    }
+
+    /// What other people decide is not followed in these lists; they are read when they come to the front.
+    pub(super) fn turn(&mut self, tab: Tab) -> Vec<Effect> {
+        self.tab = tab;
+        self.words.clear();
+        let is_followed = matches!(tab, Tab::Waiting | Tab::Notices);
+        if is_followed && self.list(tab).is_loaded() { Vec::new() } else { self.reload(tab) }
+    }
+
+    fn clear(&mut self) -> Vec<Effect> {
+        if !self.words.is_empty() {
+            self.words.clear();
+            return Vec::new();
+        }
+        if self.tab == Tab::Waiting { Vec::new() } else { self.turn(Tab::Waiting) }
+    }
+
+    fn open_selected(&mut self) -> Vec<Effect> {
+        match self.selected().map(Arc::clone) {
+            Some(seen) => self.show(seen),
+            None => Vec::new(),
+        }
+    }
+
+    /// A list does not tell everything about an item, and what it tells may have aged.
+    pub(super) fn show(&mut self, seen: Arc<Seen>) -> Vec<Effect> {
+        self.keep_draft();
+        let id = seen.id().to_owned();
+        let tab = self.tab;
+        self.list_mut(tab).go(&id);
+        let draft = if seen.is_open() { self.drafts.take(&id) } else { None };
+        self.open = Some(Open::new(seen, draft, self.now.elapsed));
+        vec![Effect::Read { id, fresh: false }]
+    }
+
+    pub(super) fn keep_draft(&mut self) {
+        if let Some(open) = self.open.take()
+            && open.ending == super::Ending::None
+            && open.is_begun()
+        {
+            let id = open.id().to_owned();
+            self.drafts.keep(&id, open.editor, open.comment);
+        }
+    }
+
+    fn archive_selected(&mut self) -> Vec<Effect> {
+        let Some(seen) = self.selected().map(Arc::clone) else { return Vec::new() };
+        if !self.list(self.tab).is_settled(self.now.elapsed) {
+            return Vec::new();
+        }
+        let (tab, words) = (self.tab, self.words.clone());
+        let effects = self.archive(&seen);
+        // The next one is at hand before the hub has replied, so that many can be archived one after the other.
+        if !effects.is_empty() {
+            self.list_mut(tab).step(1, &words);
+        }
+        effects
+    }
+
+    pub(super) fn archive(&mut self, seen: &Seen) -> Vec<Effect> {
+        if !seen.is_notice() {
+            self.hint("only notices are archived; s sets this one aside");
+            return Vec::new();
+        }
+        self.put(seen.id(), Away::Archived)
+    }
+
+    pub(super) fn put(&mut self, id: &str, away: Away) -> Vec<Effect> {
+        if !self.busy.insert(id.to_owned()) {
+            return Vec::new();
+        }
+        self.put_away.retain(|known| known != id);
+        if away != Away::Back {
+            self.put_away.push(id.to_owned());
+        }
+        vec![Effect::Put { id: id.to_owned(), away }]
+    }
+
+    fn set_selected_aside(&mut self) {
+        let Some(seen) = self.selected().map(Arc::clone) else { return };
+        if self.list(self.tab).is_settled(self.now.elapsed) {
+            self.set_aside(&seen);
+        }
+    }
+
+    pub(super) fn set_aside(&mut self, seen: &Seen) {
+        if seen.is_open() && !seen.is_notice() {
+            self.overlay = Some(Overlay::Aside { id: seen.id().to_owned(), cursor: None });
+        } else {
+            self.hint("only what still waits can be set aside");
+        }
+    }
+
+    /// The item under the cursor where things are set aside, else the one that was put away last.
+    pub(super) fn take_back(&mut self) -> Vec<Effect> {
+        let aside = self.selected().filter(|_| self.tab == Tab::Aside && self.open.is_none());
+        let id = aside.map(|seen| seen.id().to_owned()).or_else(|| self.put_away.last().cloned());
+        match id {
+            Some(id) => self.put(&id, Away::Back),
+            None => {
+                self.hint("nothing was put away here");
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What lies over the list or the item until it is closed: help, a search, a comment, a reason, a time.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::{Timestamp, ToSpan};
+
+use super::super::typing::Typing;
+use super::item_keys::rejection;
+use super::{Away, Effect, State, Tab};
+
+/// Reasons an agent can work with, at the press of a number: those the web inbox offers before an owner writes others.
+pub const PRESETS: [&str; 5] =
+    ["Too risky", "I need to know more first", "Do it another way", "No longer needed", "Not mine to decide"];
+pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
+const MORNING: i8 = 9;
+
+#[derive(Debug)]
+pub enum Overlay {
+    Help,
+    Search(Typing),
+    Comment(Typing),
+    Reject(Reject),
+    Aside { id: String, cursor: Option<usize> },
+}
+
+/// Reasons to choose from, and after them the row for one's own words.
+#[derive(Debug, Default)]
+pub struct Reject {
+    pub cursor: Option<usize>,
+    pub reason: Typing,
+    pub typing: bool,
+}
+
+impl Overlay {
+    pub fn paste(&mut self, text: &str) {
+        match self {
+            Self::Search(typing) | Self::Comment(typing) => typing.paste(text),
+            Self::Reject(reject) if reject.typing => reject.reason.paste(text),
+            Self::Reject(_) | Self::Help | Self::Aside { .. } => {}
+        }
+    }
+}
+
+impl State {
+    /// The overlay is taken out, looks at the key, and goes back unless the key ends it.
+    pub(super) fn overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        match self.overlay.take() {
+            Some(Overlay::Search(typing)) => self.search_key(key, typing),
+            Some(Overlay::Comment(typing)) => self.comment_key(key, typing),
+            Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
+            Some(Overlay::Aside { id, cursor }) => self.aside_key(key, id, cursor),
+            // Any key ends the help.
+            Some(Overlay::Help) | None => Vec::new(),
+        }
+    }
+
+    /// What is shown follows the typing; Enter asks the hub for all there is.
+    fn search_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+        match key.code {
+            KeyCode::Esc => self.words.clear(),
+            KeyCode::Enter if typing.is_blank() => self.words.clear(),
+            KeyCode::Enter => {
+                typing.text().trim().clone_into(&mut self.query);
+                self.list_mut(Tab::Found).forget();
+                return self.turn(Tab::Found);
+            }
+            KeyCode::Down | KeyCode::Up => {}
+            _ => {
+                typing.key(key);
+                typing.text().clone_into(&mut self.words);
+                self.overlay = Some(Overlay::Search(typing));
+            }
+        }
+        Vec::new()
+    }
+
+    /// Either way out keeps the comment; it goes along with whatever is decided.
+    fn comment_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+        let is_end = is_enter(key) || key.code == KeyCode::Esc;
+        if is_end {
+            if let Some(open) = &mut self.open {
+                open.comment = typing;
+            }
+        } else {
+            typing.key(key);
+            self.overlay = Some(Overlay::Comment(typing));
+        }
+        Vec::new()
+    }
+
+    fn reject_key(&mut self, key: KeyEvent, mut reject: Reject) -> Vec<Effect> {
+        let row = row(key, reject.cursor, PRESETS.len() + 1);
+        match key.code {
+            KeyCode::Esc if reject.typing => reject.typing = false,
+            KeyCode::Esc => return Vec::new(),
+            KeyCode::Enter if reject.typing => return self.rejected(reject.reason.text()),
+            _ if reject.typing => drop(reject.reason.key(key)),
+            KeyCode::Enter => match reject.cursor {
+                Some(cursor) if cursor < PRESETS.len() => return self.rejected(PRESETS[cursor]),
+                Some(_) => reject.typing = true,
+                None => self.hint("pick a reason first: its number, or j and k"),
+            },
+            _ => {
+                reject.cursor = row.or(reject.cursor);
+                // A person who goes to their own words wants to write them.
+                reject.typing = row == Some(PRESETS.len());
+            }
+        }
+        self.overlay = Some(Overlay::Reject(reject));
+        Vec::new()
+    }
+
+    fn rejected(&mut self, reason: &str) -> Vec<Effect> {
+        match self.open.as_ref().filter(|open| open.takes_answers()).and_then(rejection) {
+            Some(verdict) => self.send(&verdict, reason),
+            None => Vec::new(),
+        }
+    }
+
+    fn aside_key(&mut self, key: KeyEvent, id: String, cursor: Option<usize>) -> Vec<Effect> {
+        let cursor = match key.code {
+            KeyCode::Esc => return Vec::new(),
+            KeyCode::Enter => match cursor.and_then(|cursor| self.until(cursor)) {
+                Some(until) => return self.put(&id, Away::Until(until)),
+                None => None,
+            },
+            _ => row(key, cursor, SPANS.len()).or(cursor),
+        };
+        self.overlay = Some(Overlay::Aside { id, cursor });
+        Vec::new()
+    }
+
+    fn until(&self, span: usize) -> Option<Timestamp> {
+        let now = self.now.at;
+        match span {
+            0 => now.checked_add(15.minutes()).ok(),
+            1 => now.checked_add(1.hour()).ok(),
+            2 => now.checked_add(4.hours()).ok(),
+            _ => {
+                let tomorrow = now.to_zoned(self.zone.clone()).date().tomorrow().ok()?;
+                Some(tomorrow.at(MORNING, 0, 0, 0).to_zoned(self.zone.clone()).ok()?.timestamp())
+            }
+        }
+    }
+}
+
+fn is_enter(key: KeyEvent) -> bool {
+    key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT)
+}
+
+fn row(key: KeyEvent, cursor: Option<usize>, count: usize) -> Option<usize> {
+    use super::super::answer::rows::{moved, numbered};
+    moved(key, cursor, count).or_else(|| numbered(key, count))
+}

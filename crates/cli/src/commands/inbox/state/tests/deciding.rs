@@ -1,0 +1,201 @@
+use std::time::Duration;
+
+use crossterm::event::KeyCode;
+use serde_json::{Value, json};
+
+use super::super::super::seen::tests::{answered, seen};
+use super::super::{Effect, Ending, GUARD, Overlay, Reply};
+use super::scene::Scene;
+
+fn opened(extra: &Value) -> Scene {
+    let mut scene = Scene::holding(vec![seen("a", extra), seen("b", &json!({}))]);
+    scene.open();
+    scene
+}
+
+#[test]
+fn an_item_is_safe_from_keys_for_half_a_second() {
+    let mut scene = Scene::with(&["a"]);
+    assert_eq!(scene.press(KeyCode::Enter), [Effect::Read { id: "a".to_owned(), fresh: false }]);
+    scene.pass(GUARD - Duration::from_millis(1));
+    for code in [KeyCode::Char('a'), KeyCode::Char('1'), KeyCode::Enter, KeyCode::Char('r'), KeyCode::Char('s')] {
+        assert_eq!(scene.press(code), [], "{code:?}");
+        assert!(scene.state.overlay.is_none());
+    }
+    scene.pass(Duration::from_millis(1));
+    assert_eq!(Scene::sent(scene.key('a')), json!({"resolution": "answered", "value": "approve"}));
+}
+
+#[test]
+fn every_next_item_is_safe_again() {
+    let mut scene = opened(&json!({}));
+    scene.key('l');
+    assert_eq!(scene.state.open.as_ref().map(|open| open.id().to_owned()).as_deref(), Some("b"));
+    assert_eq!(scene.key('a'), []);
+}
+
+#[test]
+fn a_number_and_enter_answer_a_confirm() {
+    let mut scene = opened(&json!({}));
+    assert_eq!(scene.press(KeyCode::Enter), []);
+    assert!(scene.said().contains("pick one"));
+    scene.key('2');
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), json!({"resolution": "answered", "value": "deny"}));
+}
+
+#[test]
+fn a_no_comes_with_its_reason() {
+    let mut scene = opened(&json!({}));
+    scene.key('r');
+    scene.press(KeyCode::Enter);
+    assert!(scene.said().contains("pick a reason"));
+    scene.key('2');
+    let body = json!({"resolution": "answered", "value": "deny", "comment": "I need to know more first"});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn a_reason_in_own_words_and_a_comment_go_together() {
+    let options = json!([{"value": "x", "label": "X"}]);
+    let mut scene = opened(&json!({"question": {"kind": "select", "options": options}}));
+    scene.key('c');
+    scene.keys("see ticket 7");
+    scene.press(KeyCode::Enter);
+    scene.key('r');
+    scene.keys("6not on a Friday");
+    let body = json!({"resolution": "declined", "comment": "not on a Friday\n\nsee ticket 7"});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn where_the_asker_takes_no_refusal_there_is_none() {
+    let options = json!([{"value": "x", "label": "X"}]);
+    let question = json!({"kind": "select", "options": options});
+    let mut scene = opened(&json!({"question": question, "permissions": {"respond": true, "ignore": false}}));
+    scene.key('r');
+    assert!(scene.state.overlay.is_none() && scene.said().contains("no refusal"));
+}
+
+#[test]
+fn a_text_is_typed_and_sent() {
+    let mut scene = opened(&json!({"question": {"kind": "text"}}));
+    scene.press(KeyCode::Enter);
+    scene.keys("q? a");
+    scene.put(super::super::Input::Paste("\nand more".to_owned()));
+    let body = json!({"resolution": "answered", "value": "q? a\nand more"});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn of_many_the_ticked_ones_are_sent() {
+    let options = json!([{"value": "x", "label": "X"}, {"value": "y", "label": "Y"}, {"value": "z", "label": "Z"}]);
+    let mut scene = opened(&json!({"question": {"kind": "select", "options": options, "many": true}}));
+    scene.keys("13");
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), json!({"resolution": "answered", "value": ["x", "z"]}));
+}
+
+#[test]
+fn a_form_is_filled_in_and_its_faults_stay_beside_the_fields() {
+    let schema = json!({"properties": {"reason": {"type": "string"}}, "required": ["reason"]});
+    let mut scene = opened(&json!({"question": {"kind": "form", "schema": schema}}));
+    scene.press(KeyCode::Enter);
+    scene.keys("why not");
+    scene.press(KeyCode::Tab);
+    let body = json!({"resolution": "answered", "value": {"reason": "why not"}});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+    scene.refused("a", "invalid_field", Some("value.reason"), "value.reason: write at least 9 characters");
+    let open = scene.state.open.as_ref().unwrap();
+    assert!(open.takes_answers() && open.refusal.is_none());
+    let super::super::super::answer::Editor::Form(form) = &open.editor else { panic!("a form") };
+    assert_eq!(form.entries()[0].faults, ["write at least 9 characters"]);
+    assert_eq!(form.entries()[0].typing().text(), "why not");
+}
+
+#[test]
+fn a_task_is_ticked_off_and_completed() {
+    let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two"}]});
+    let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
+    scene.keys("1");
+    let steps = json!([{"text": "one", "done": true}, {"text": "two", "done": false}]);
+    assert_eq!(Scene::sent(scene.key('a')), json!({"resolution": "completed", "checklist": steps}));
+}
+
+#[test]
+fn a_task_is_dismissed_with_a_reason() {
+    let mut scene = opened(&json!({"type": "task", "question": null, "action": {"instructions": "do"}}));
+    scene.key('r');
+    scene.key('4');
+    let body = json!({"resolution": "dismissed", "comment": "No longer needed"});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn nothing_counts_as_decided_before_the_hub_says_so() {
+    let mut scene = opened(&json!({}));
+    scene.key('a');
+    let open = scene.state.open.as_ref().unwrap();
+    assert!(open.sending && open.ending == Ending::None);
+    assert_eq!(scene.key('a'), [], "it is sent once");
+    assert_eq!(scene.shown(), ["a", "b"]);
+    assert_eq!(scene.taken("a"), [Effect::Read { id: "a".to_owned(), fresh: false }]);
+    assert_eq!(scene.state.open.as_ref().unwrap().ending, Ending::Mine);
+    assert_eq!(scene.shown(), ["b"]);
+    scene.press(KeyCode::Enter);
+    assert_eq!(scene.state.open.as_ref().unwrap().id(), "b", "Enter goes on to the next one");
+}
+
+#[test]
+fn after_the_last_one_comes_the_list() {
+    let mut scene = Scene::with(&["a"]);
+    scene.open();
+    scene.key('a');
+    scene.taken("a");
+    scene.press(KeyCode::Enter);
+    assert!(scene.state.open.is_none());
+}
+
+#[test]
+fn an_answer_that_got_lost_on_the_way_is_neither_claimed_nor_denied() {
+    let mut scene = opened(&json!({}));
+    scene.key('a');
+    let lost = crate::client::HubError::Unreachable("the hub cannot be reached".to_owned());
+    scene.reply(Reply::Resolved { id: "a".to_owned(), status: Err(lost) });
+    let open = scene.state.open.as_ref().unwrap();
+    assert!(open.takes_answers() && open.refusal.as_ref().unwrap().contains("not known"));
+    scene.read(answered("a", "human:owner", "approve"), false);
+    assert_eq!(scene.state.open.as_ref().unwrap().ending, Ending::Unclear);
+}
+
+#[test]
+fn what_is_not_this_persons_to_answer_takes_no_keys() {
+    let mut scene = opened(&json!({"can_answer": false}));
+    for letter in ['a', '1', 'r', 'c'] {
+        assert_eq!(scene.key(letter), []);
+        assert!(scene.state.overlay.is_none());
+    }
+}
+
+#[test]
+fn what_was_begun_is_still_there_when_one_comes_back() {
+    let mut scene = opened(&json!({"question": {"kind": "text"}}));
+    scene.press(KeyCode::Enter);
+    scene.keys("half a");
+    scene.press(KeyCode::Esc);
+    assert_eq!(scene.key('q'), [], "quitting would lose it");
+    assert!(scene.said().contains("not sent"));
+    scene.press(KeyCode::Esc);
+    assert!(scene.state.open.is_none());
+    scene.open();
+    scene.press(KeyCode::Enter);
+    scene.keys("n answer");
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["value"], "half an answer");
+}
+
+#[test]
+fn help_closes_with_any_key_and_decides_nothing() {
+    let mut scene = opened(&json!({}));
+    scene.key('?');
+    assert!(matches!(scene.state.overlay, Some(Overlay::Help)));
+    assert_eq!(scene.key('a'), []);
+    assert!(scene.state.overlay.is_none());
+}

@@ -1,0 +1,35 @@
+//! Instants in the reader's time zone.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::screen::Instant;
+
+/// `15:04:05` today, with the date on any other day.
+pub fn time_words(instant: &Instant, now: Timestamp, zone: &TimeZone) -> String {
+    match instant.at() {
+        Some(at) => at_words(at, now, zone),
+        None => instant.to_string(),
+    }
+}
+
+pub fn at_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (then, today) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let format = if then.date() == today.date() { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+    then.strftime(format).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_is_told_when_it_is_another_day_for_the_reader() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let now = "2026-06-04T21:30:00Z".parse().unwrap();
+        let words = |text: &str| time_words(&Instant::from(text.to_owned()), now, &zone);
+        assert_eq!(words("2026-06-04T13:04:05.000Z"), "15:04:05");
+        assert_eq!(words("2026-06-04T22:30:00.000Z"), "2026-06-05 00:30:00");
+        assert_eq!(words("soon"), "soon");
+    }
+}

@@ -1,0 +1,190 @@
+//! Every kind of question, answered by mouse and by keyboard alone.
+
+use serde_json::json;
+
+use super::chrome::{Browser, Look};
+use super::seed;
+use crate::harness::{Hub, ask, input, notify, select, task};
+
+const ENTER: &str = "\u{e007}";
+const TAB: &str = "\u{e004}";
+
+#[tokio::test]
+async fn a_confirm_is_approved_by_mouse_and_by_key() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+
+    browser.click(&format!("#row-{first} a.title")).await;
+    browser.guard_lifted().await;
+    browser.click("button.choice[data-role=approve]").await;
+    let answer = bot.outcome(&first).await;
+    assert_eq!(answer["response"]["response"]["value"], "approve");
+    assert_eq!(answer["response"]["response"]["actor"], "human:owner");
+
+    // The next one is there already, without a reload.
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    browser.guard_lifted().await;
+    browser.press("a").await;
+    assert_eq!(bot.outcome(&second).await["response"]["response"]["value"], "approve");
+    browser.see("body[data-page=list] .empty").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_rejection_carries_its_reason() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.guard_lifted().await;
+    browser.press("r").await;
+    browser.see("#reject[open] #reason:focus").await;
+    browser.press("not on a Friday").await;
+    browser.press(TAB).await;
+    browser.press(ENTER).await;
+    let answer = bot.outcome(&id).await;
+    assert_eq!(answer["response"]["response"]["value"], "deny", "{answer}");
+    assert_eq!(answer["response"]["response"]["comment"], "not on a Friday");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_select_is_picked_by_mouse_and_by_number() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&select("bot")).await, bot.accepted(&select("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{first}")).await;
+    browser.guard_lifted().await;
+    browser.click("input[name=value][value=green]").await;
+    browser.click("#send").await;
+    assert_eq!(bot.outcome(&first).await["response"]["response"]["value"], "green");
+
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    browser.guard_lifted().await;
+    browser.press("1").await;
+    browser.press(ENTER).await;
+    assert_eq!(bot.outcome(&second).await["response"]["response"]["value"], "blue");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_form_shows_its_errors_in_place_and_keeps_what_was_typed() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&input("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.guard_lifted().await;
+    // Two letters are too few for the hub, and the browser would not send them.
+    browser.script("document.querySelector('#answer').noValidate = true").await;
+    browser.fill("[name='field.reason']", "no").await;
+    browser.fill("[name='field.retries']", "3").await;
+    browser.click("#send").await;
+    browser.see("#error-reason").await;
+    assert_eq!(browser.value("[name='field.reason']").await, "no");
+    assert_eq!(browser.value("[name='field.retries']").await, "3");
+    browser.shot("form-error").await;
+    browser.guard_lifted().await;
+    browser.fill("[name='field.reason']", "the build is green").await;
+    browser.click("#send").await;
+    let answer = bot.outcome(&id).await;
+    assert_eq!(answer["response"]["response"]["value"]["reason"], "the build is green");
+    assert_eq!(answer["response"]["response"]["value"]["retries"], 3);
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_form_is_filled_by_keyboard_alone() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut form = input("bot");
+    form["request"]["schema"] = json!({
+        "type": "object",
+        "properties": {"reason": {"type": "string"}},
+        "required": ["reason"],
+    });
+    let id = bot.accepted(&form).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see(&format!("#row-{id}")).await;
+    browser.press("j").await;
+    browser.press(ENTER).await;
+    browser.see(&format!("#item[data-id='{id}']")).await;
+    browser.guard_lifted().await;
+    browser.press("1").await;
+    browser.see("[name='field.reason']:focus").await;
+    browser.press("because").await;
+    browser.press(ENTER).await;
+    assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], json!({"reason": "because"}));
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_task_is_worked_off_and_its_ticks_come_back() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&task("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{first}")).await;
+    browser.guard_lifted().await;
+    browser.click("input[name=done][value='1']").await;
+    browser.shot("task").await;
+    browser.click("#complete").await;
+    let done = bot.outcome(&first).await;
+    let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
+    assert_eq!((&done["status"], &done["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
+
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    browser.guard_lifted().await;
+    browser.press("12").await;
+    browser.press("a").await;
+    let done = bot.outcome(&second).await;
+    let ticks = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": true}]);
+    assert_eq!((&done["status"], &done["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn free_text_and_several_choices_are_answered() {
+    let mut hub = Hub::start().await;
+    hub.agent("bot").await;
+    let questions = vec![("What next?", seed::text()), ("Which regions?", seed::many())];
+    let ids = seed::ask(&mut hub, "bot", questions).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{}", ids[0])).await;
+    browser.guard_lifted().await;
+    browser.fill("textarea[name=value]", "Write the tests.\nThen ship.").await;
+    browser.click("#send").await;
+    browser.see(&format!("#item[data-id='{}']", ids[1])).await;
+    browser.guard_lifted().await;
+    browser.press("13").await;
+    browser.shot("many").await;
+    browser.press(ENTER).await;
+    browser.see("body[data-page=list] .empty").await;
+    let first = hub.owner.get(&format!("/v1/inbox/{}", ids[0])).await.expect(200);
+    assert_eq!(first["resolution"]["value"], "Write the tests.\nThen ship.");
+    let second = hub.owner.get(&format!("/v1/inbox/{}", ids[1])).await.expect(200);
+    assert_eq!(second["resolution"]["value"], json!(["eu", "asia"]));
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_notice_is_archived_with_one_key_and_stands_apart() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&notify("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see("#rows, .empty").await;
+    assert_eq!(browser.count(&format!("#row-{id}")).await, 0, "not among the decisions");
+    browser.click("#nav-notices").await;
+    browser.see(&format!("#row-{id}")).await;
+    browser.press("j").await;
+    browser.press("e").await;
+    browser.see_none(&format!("#row-{id}")).await;
+    browser.reload().await;
+    browser.see("body[data-page=notices] .empty").await;
+    browser.finish().await;
+}

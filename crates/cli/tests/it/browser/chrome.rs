@@ -1,0 +1,270 @@
+//! A real Chromium with a profile of its own, driven through its WebDriver. It never outlives its test.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use fantoccini::elements::Element;
+use fantoccini::wd::Capabilities;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Hub, Process, Scratch, eventually, within};
+
+/// What a browser is like.
+#[derive(Clone, Copy)]
+pub struct Look {
+    pub width: u32,
+    pub height: u32,
+    pub dark: bool,
+    pub scripts: bool,
+}
+
+impl Look {
+    pub const DESKTOP: Self = Self { width: 1280, height: 900, dark: false, scripts: true };
+    pub const PHONE: Self = Self { width: 360, height: 740, dark: false, scripts: true };
+}
+
+pub struct Browser {
+    client: Client,
+    driver: Process,
+    driver_url: String,
+    profile: Scratch,
+    console: Vec<String>,
+}
+
+impl Browser {
+    pub async fn start(look: Look) -> Self {
+        let profile = Scratch::new();
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("HOME", profile.home()).env("TMPDIR", profile.home());
+        let driver = Process::spawn(command, "");
+        const STARTED: &str = "started successfully on port ";
+        let said = driver.stdout_with(STARTED).await;
+        let port: String =
+            said.split(STARTED).nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+        let driver_url = format!("http://127.0.0.1:{port}");
+        let connector = HttpConnector::new();
+        let client =
+            ClientBuilder::new(connector).capabilities(capabilities(look, &profile)).connect(&driver_url).await;
+        let client = client.expect("Chromium starts");
+        let browser = Self { client, driver, driver_url, profile, console: Vec::new() };
+        browser.resize(look).await;
+        browser
+    }
+
+    /// The window of a headless browser cannot be as narrow as a phone; its page can.
+    async fn resize(&self, look: Look) {
+        let (width, height) = (look.width, look.height);
+        let mobile = width < 500;
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+        let scheme = if look.dark { "dark" } else { "light" };
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    pub async fn devtools(&self, command: &str, params: Value) -> Value {
+        self.driver_post("goog/cdp/execute", &json!({"cmd": command, "params": params})).await
+    }
+
+    /// A call of the driver that the client library has no word for.
+    pub async fn driver_post(&self, path: &str, body: &Value) -> Value {
+        let session = self.client.session_id().await.ok().flatten().expect("a session");
+        let reply = Api::anonymous(&self.driver_url).post(&format!("/session/{session}/{path}"), body).await;
+        reply.expect(200)["value"].clone()
+    }
+
+    /// Signed in as the owner, by the link the hub printed.
+    pub async fn signed_in(look: Look, hub: &Hub) -> Self {
+        let browser = Self::start(look).await;
+        browser.sign_in(hub).await;
+        browser
+    }
+
+    pub async fn sign_in(&self, hub: &Hub) {
+        let greeting = hub.process().stdout_with("/signin/").await;
+        let link = greeting.split_whitespace().find(|word| word.contains("/signin/")).expect("a link");
+        self.sign_in_by(link).await;
+    }
+
+    /// Somebody who has an account, by a link the owner made for them.
+    pub async fn signed_in_as(look: Look, hub: &Hub, name: &str) -> Self {
+        let made = hub.owner.post("/v1/admin/people/link", &json!({"name": name})).await.expect(200);
+        let browser = Self::start(look).await;
+        browser.sign_in_by(made["url"].as_str().expect("a link")).await;
+        browser
+    }
+
+    pub async fn sign_in_by(&self, link: &str) {
+        self.goto(link).await;
+        self.click("main form button").await;
+        self.see("body[data-page]:not([data-person=''])").await;
+        // Somebody without a password is led to the settings first.
+        self.click("#nav-inbox").await;
+        self.see("body[data-page=list]").await;
+    }
+
+    pub async fn goto(&self, url: &str) {
+        within("a page", self.client.goto(url)).await.expect("the page opens");
+    }
+
+    /// The address of a page of the hub, under the name the browser knows it by.
+    pub fn url(hub: &Hub, path: &str) -> String {
+        format!("{}{path}", hub.url.replace("127.0.0.1", "localhost"))
+    }
+
+    pub async fn open(&self, hub: &Hub, path: &str) {
+        self.goto(&Self::url(hub, path)).await;
+    }
+
+    pub async fn reload(&self) {
+        self.client.refresh().await.expect("the page loads again");
+    }
+
+    /// Waits until it is there.
+    pub async fn see(&self, css: &str) -> Element {
+        eventually(&format!("{css} on the page"), async || self.client.find(Locator::Css(css)).await.ok()).await
+    }
+
+    /// Waits until it is there and says this.
+    pub async fn see_text(&self, css: &str, wanted: &str) -> String {
+        eventually(&format!("{css} says {wanted:?}"), async || {
+            let text = self.client.find(Locator::Css(css)).await.ok()?.text().await.ok()?;
+            text.contains(wanted).then_some(text)
+        })
+        .await
+    }
+
+    pub async fn see_none(&self, css: &str) {
+        eventually(&format!("no {css} on the page"), async || {
+            let found = self.client.find_all(Locator::Css(css)).await.ok()?;
+            found.is_empty().then_some(())
+        })
+        .await;
+    }
+
+    pub async fn count(&self, css: &str) -> usize {
+        self.client.find_all(Locator::Css(css)).await.map_or(0, |found| found.len())
+    }
+
+    pub async fn value(&self, css: &str) -> String {
+        self.see(css).await.prop("value").await.ok().flatten().unwrap_or_default()
+    }
+
+    pub async fn title(&self) -> String {
+        self.client.title().await.unwrap_or_default()
+    }
+
+    /// As a hand does it: again if the page moved on under the pointer.
+    pub async fn click(&self, css: &str) {
+        eventually(&format!("{css} can be clicked"), async || {
+            self.client.find(Locator::Css(css)).await.ok()?.click().await.ok()
+        })
+        .await;
+    }
+
+    pub async fn fill(&self, css: &str, text: &str) {
+        eventually(&format!("{css} can be filled"), async || {
+            let field = self.client.find(Locator::Css(css)).await.ok()?;
+            field.clear().await.ok()?;
+            field.send_keys(text).await.ok()
+        })
+        .await;
+    }
+
+    /// Keys as a person presses them, wherever the focus is.
+    pub async fn press(&self, keys: &str) {
+        let actions: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})])
+            .collect();
+        self.driver_post("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+    }
+
+    pub async fn script(&self, script: &str) -> Value {
+        self.client.execute(script, vec![]).await.expect("the script runs")
+    }
+
+    /// The script calls its last argument when it is done.
+    pub async fn script_async(&self, script: &str) -> Value {
+        within("a script", self.client.execute_async(script, vec![])).await.expect("the script runs")
+    }
+
+    /// The choices of an item are shut for a moment after it appears.
+    pub async fn guard_lifted(&self) {
+        self.see("#panel:not([data-guarded])").await;
+    }
+
+    /// For a person to look at.
+    pub async fn shot(&self, name: &str) {
+        let picture = self.client.screenshot().await.expect("a screenshot");
+        std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
+    }
+
+    /// Whatever the browser complained of since it was asked last, such as a violated policy.
+    pub async fn complaints(&mut self) -> Vec<String> {
+        let entries = self.driver_post("se/log", &json!({"type": "browser"})).await;
+        let texts = entries.as_array().into_iter().flatten().filter_map(|entry| entry["message"].as_str());
+        self.console.extend(texts.map(str::to_owned));
+        std::mem::take(&mut self.console)
+    }
+
+    pub async fn finish(self) {
+        self.client.clone().close().await.expect("the browser closes");
+    }
+}
+
+/// Where pictures are kept: `COUNTERSIGN_ARTIFACTS`, or beside what the build leaves.
+pub fn artifacts() -> PathBuf {
+    let default = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
+    let folder = std::env::var_os("COUNTERSIGN_ARTIFACTS").map_or_else(default, PathBuf::from);
+    std::fs::create_dir_all(&folder).expect("a folder for pictures");
+    folder
+}
+
+fn capabilities(look: Look, profile: &Scratch) -> Capabilities {
+    let mut args = vec![
+        "--headless=new".to_owned(),
+        "--no-sandbox".to_owned(),
+        "--disable-gpu".to_owned(),
+        "--disable-quic".to_owned(),
+        "--disable-dev-shm-usage".to_owned(),
+        "--no-first-run".to_owned(),
+        "--disable-background-networking".to_owned(),
+        "--disable-component-update".to_owned(),
+        "--disable-sync".to_owned(),
+        "--hide-scrollbars".to_owned(),
+    ];
+    args.push(format!("--user-data-dir={}", profile.path("profile").display()));
+    args.push(format!("--window-size={},{}", look.width.max(500), look.height));
+    let scripts = if look.scripts { 1 } else { 2 };
+    let options = json!({
+        "args": args,
+        "prefs": {"profile.managed_default_content_settings.javascript": scripts},
+    });
+    let wanted = json!({
+        "browserName": "chrome",
+        "goog:chromeOptions": options,
+        "goog:loggingPrefs": {"browser": "ALL"},
+        "unhandledPromptBehavior": "accept",
+    });
+    wanted.as_object().cloned().unwrap_or_default()
+}
+
+impl Drop for Browser {
+    /// The driver starts Chromium outside of its own process group, so what it started is found by the profile, which no
+    /// other process has.
+    fn drop(&mut self) {
+        self.driver.kill();
+        let ours = self.profile.path("profile").display().to_string();
+        let Ok(processes) = std::fs::read_dir("/proc") else { return };
+        for process in processes.flatten() {
+            let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            if String::from_utf8_lossy(&command).contains(&ours) {
+                let pid = process.file_name().to_string_lossy().into_owned();
+                let _ = Command::new("kill").args(["-9", &pid]).status();
+            }
+        }
+    }
+}

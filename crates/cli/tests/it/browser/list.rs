@@ -1,0 +1,80 @@
+//! Finding things, and deciding several at once.
+
+use super::chrome::{Browser, Look};
+use crate::harness::{Hub, ask, select};
+
+#[tokio::test]
+async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let other = bot.accepted(&select("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    for id in [&ids[0], &ids[1], &other] {
+        browser.click(&format!("#row-{id} input.pick")).await;
+    }
+    browser.see_text("#picked", "3").await;
+    browser.shot("batch").await;
+    browser.click("#batch button[value=approve]").await;
+    browser.see_text("#going", "Deploy build 42?").await;
+    browser.see("#left").await;
+    // One of them is decided by somebody else while the person reads the confirmation.
+    hub.owner.answer(&ids[1], "deny").await.expect(200);
+    browser.click("#do").await;
+    browser.see(&format!("#done a[href$='{}']", ids[0])).await;
+    browser.see(&format!("#failed a[href$='{}']", ids[1])).await;
+    browser.shot("batch-done").await;
+    assert_eq!(bot.outcome(&ids[0]).await["response"]["response"]["value"], "approve");
+    assert_eq!(bot.outcome(&ids[1]).await["response"]["response"]["value"], "deny");
+    assert_eq!(bot.pull(&ids[2]).await["status"], "open");
+    assert_eq!(bot.pull(&other).await["status"], "open");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn search_finds_words_of_open_and_decided_items() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut open = ask("bot");
+    open["title"] = "Rotate the Zürich certificates".into();
+    let open = bot.accepted(&open).await;
+    let mut decided = ask("bot");
+    decided["body"] = "The certificates of the old load balancer".into();
+    let decided = bot.accepted(&decided).await;
+    hub.owner.answer(&decided, "approve").await.expect(200);
+    let mut secret = ask("bot");
+    secret["title"] = "certificates, sensitive".into();
+    secret["sensitive"] = true.into();
+    let secret = bot.accepted(&secret).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.press("/").await;
+    browser.see("#q:focus").await;
+    browser.press("certif\u{e007}").await;
+    browser.see(&format!("#row-{open}")).await;
+    browser.see(&format!("#row-{decided}")).await;
+    assert_eq!(browser.count(&format!("#row-{secret}")).await, 0, "sensitive text is not searched");
+    browser.shot("search").await;
+    browser.open(&hub, "/inbox/search?q=zurich").await;
+    browser.see(&format!("#row-{open}")).await;
+    assert_eq!(browser.count("#rows > li").await, 1);
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_set_aside_comes_back_and_was_never_declined() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.guard_lifted().await;
+    browser.press("s").await;
+    browser.click("#aside-box[open] button[value='1h']").await;
+    browser.see("body[data-page=list] .empty").await;
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    browser.click("#nav-aside").await;
+    browser.click(&format!("#row-{id} form button")).await;
+    browser.click("#nav-inbox").await;
+    browser.see(&format!("#row-{id}")).await;
+    browser.finish().await;
+}

@@ -1,0 +1,11 @@
+//! The inbox in a real browser. Pictures of it are left for a person to look at.
+
+mod answer;
+mod chrome;
+mod installed;
+mod list;
+mod live;
+mod pictures;
+pub mod seed;
+mod sign_in;
+mod surroundings;

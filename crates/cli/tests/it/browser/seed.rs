@@ -1,0 +1,93 @@
+//! Questions that no door brings yet, put into the store of a hub that is down. The pages have to know them all the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use countersign_core::audit::Entry;
+use countersign_core::message::{Door, inbox_rank};
+use countersign_core::question::{Ask, Question};
+use countersign_core::{Actor, Content, Digest, Matter, Source};
+use countersign_protocol::a2h::{Agent, Choice, Kind, Priority};
+use countersign_protocol::id::MessageId;
+use countersign_store::Store;
+use countersign_store::clock::{Clock, SystemClock};
+use countersign_store::model::{NewMessage, Submission, json_text};
+use countersign_store::ops::submit::Submit;
+use uuid::Uuid;
+
+use crate::harness::Hub;
+
+pub fn text() -> Question {
+    Question::Text
+}
+
+pub fn many() -> Question {
+    let options = ["eu", "us", "asia"].map(|value| Choice {
+        value: value.to_owned(),
+        label: value.to_uppercase(),
+        description: None,
+    });
+    Question::Select { options: options.into(), allow_edit: false, many: true }
+}
+
+/// The hub is stopped, given the questions of `agent_id`, and started again.
+pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>) -> Vec<String> {
+    hub.interrupt();
+    let clock = Arc::new(SystemClock);
+    let mut ids = Vec::new();
+    {
+        let store = Store::open_sqlite(&hub.data().join("hub.db"), clock.clone()).expect("the hub's database");
+        for (title, question) in questions {
+            let message = message(agent_id, title, question, clock.now());
+            ids.push(message.id.to_string());
+            let submission = store.run(Submit { message, max_open: i64::MAX }).await.expect("the store takes it");
+            assert_eq!(submission, Submission::Created);
+        }
+        store.settle().expect("the store settles");
+    }
+    hub.restart().await;
+    ids
+}
+
+fn message(agent_id: &str, title: &str, question: Question, now: countersign_protocol::time::Timestamp) -> NewMessage {
+    let id = MessageId::from_uuid(Uuid::now_v7());
+    let (run_id, runtime) = ("run-1".to_owned(), "cli".to_owned());
+    let agent = Agent { id: agent_id.to_owned(), run_id, runtime, project: None, labels: BTreeMap::new() };
+    let ask = Ask { question, may_respond: true, may_decline: true, default_on_expire: None };
+    let content = Content {
+        agent,
+        title: title.to_owned(),
+        body: None,
+        priority: Priority::Normal,
+        tags: vec![],
+        context: vec![],
+        sensitive: false,
+        matter: Matter::Ask(ask),
+        resolvers: vec![Actor::human("owner")],
+    };
+    let content = json_text(&content).expect("content can be written");
+    let audit = Entry {
+        subject: id.to_string(),
+        at: now,
+        actor: Actor::agent(agent_id).to_string(),
+        event: "submitted".to_owned(),
+        content_sha256: Some(Digest::of(content.as_bytes())),
+        resolution_sha256: None,
+        prev_hash: None,
+    };
+    let source = Source { door: Door::A2h, ids: BTreeMap::new() };
+    NewMessage {
+        id,
+        agent_id: agent_id.to_owned(),
+        kind: Kind::Ask,
+        rank: inbox_rank(Priority::Normal),
+        received_at: now,
+        expires_at: None,
+        idempotency_key: None,
+        source: json_text(&source).expect("a source can be written"),
+        callback: None,
+        content: Some(content),
+        wire: "{}".to_owned(),
+        audit,
+    }
+}

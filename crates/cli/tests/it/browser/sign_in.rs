@@ -1,0 +1,67 @@
+//! Signing in: by link, by password, by passkey.
+
+use serde_json::json;
+
+use super::chrome::{Browser, Look};
+use crate::harness::Hub;
+
+#[tokio::test]
+async fn the_printed_link_signs_in_once() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.shot("welcome").await;
+    browser.finish().await;
+    let another = Browser::start(Look::DESKTOP).await;
+    let greeting = hub.process().stdout_with("/signin/").await;
+    let link = greeting.split_whitespace().find(|word| word.contains("/signin/")).expect("a link");
+    another.goto(link).await;
+    another.click("main form button").await;
+    another.see_text("main", "used").await;
+    another.open(&hub, "/inbox").await;
+    another.see("body[data-page=signin]").await;
+    another.shot("sign-in").await;
+    another.finish().await;
+}
+
+#[tokio::test]
+async fn a_password_set_in_the_settings_signs_in() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, "/inbox/settings").await;
+    browser.fill("#password-form [name=password]", "correct horse battery").await;
+    browser.fill("#password-form [name=again]", "correct horse battery").await;
+    browser.click("#password-form button").await;
+    browser.see_text("main", "password").await;
+    browser.click("header form.signout button").await;
+    browser.see("body[data-page=signin]").await;
+    browser.fill("[name=name]", "owner").await;
+    browser.fill("[name=password]", "wrong horse battery").await;
+    browser.click("#signin button.primary").await;
+    browser.see(".error").await;
+    browser.fill("[name=name]", "owner").await;
+    browser.fill("[name=password]", "correct horse battery").await;
+    browser.click("#signin button.primary").await;
+    browser.see("body[data-person=owner]").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_passkey_signs_in_without_a_name() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let authenticator = json!({
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+        "isUserVerified": true, "isUserConsenting": true,
+    });
+    browser.driver_post("webauthn/authenticator", &authenticator).await;
+    browser.open(&hub, "/inbox/settings").await;
+    browser.fill("#passkey-add [name=name]", "my laptop").await;
+    browser.click("#passkey-add button").await;
+    browser.see_text("#passkeys", "my laptop").await;
+    browser.shot("settings").await;
+    browser.click("header form.signout button").await;
+    browser.see("body[data-page=signin]").await;
+    browser.click("#passkey-signin").await;
+    browser.see("body[data-person=owner]").await;
+    browser.finish().await;
+}

@@ -1,0 +1,153 @@
+//! Small screens, browsers without scripts, hostile agents, people who do not see the page.
+
+use serde_json::{Value, json};
+
+use super::chrome::{Browser, Look};
+use crate::harness::{Agent, Hub, ask, input, notify, select, task};
+
+const WITHOUT_SCRIPTS: Look = Look { scripts: false, ..Look::DESKTOP };
+const DARK: Look = Look { dark: true, ..Look::DESKTOP };
+
+#[tokio::test]
+async fn without_scripts_everything_can_be_read_and_answered() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (confirm, form) = (bot.accepted(&ask("bot")).await, bot.accepted(&input("bot")).await);
+    let browser = Browser::signed_in(WITHOUT_SCRIPTS, &hub).await;
+    browser.click(&format!("#row-{confirm} a.title")).await;
+    browser.click("button.choice[data-role=deny]").await;
+    browser.see_text("#outcome", "Deny").await;
+    assert_eq!(bot.outcome(&confirm).await["response"]["response"]["value"], "deny");
+    browser.click("#nav-inbox").await;
+    browser.click(&format!("#row-{form} a.title")).await;
+    browser.fill("[name='field.reason']", "because").await;
+    browser.click("#send").await;
+    browser.see("#outcome").await;
+    assert_eq!(bot.outcome(&form).await["response"]["response"]["value"]["reason"], "because");
+    browser.finish().await;
+}
+
+/// One of each kind, with everything a page can show.
+async fn one_of_each(hub: &Hub, bot: &Agent) -> Vec<String> {
+    let mut rich = ask("bot");
+    rich["body"] = "All checks are **green**. See [the run](https://ci.example/run/42).\n\n| step | time |\n|---|---|\n| build | 3 min |".into();
+    rich["priority"] = "urgent".into();
+    rich["tags"] = json!(["deploy", "production"]);
+    rich["agent"]["project"] = "storefront".into();
+    rich["context"] = json!([
+        {"kind": "text", "text": "--- a/app.toml\n+++ b/app.toml\n@@ -1,2 +1,2 @@\n-replicas = 2\n+replicas = 3\n timeout = 30"},
+        {"kind": "data", "data": {"build": 42, "tests": {"passed": 931, "failed": 0}, "long": "x".repeat(300)}},
+        {"kind": "file", "file": {"uri": "https://ci.example/run/42/report.pdf", "name": "report.pdf", "mime_type": "application/pdf"}},
+    ]);
+    let mut ids = Vec::new();
+    for envelope in [rich, select("bot"), input("bot"), task("bot"), notify("bot")] {
+        ids.push(bot.accepted(&envelope).await);
+    }
+    let decided = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&decided, "approve").await.expect(200);
+    ids.push(decided);
+    ids
+}
+
+async fn pages(hub: &Hub, bot: &Agent) -> Vec<String> {
+    let mut pages: Vec<String> =
+        ["/inbox", "/inbox/notices", "/inbox/aside", "/inbox/history", "/inbox/search?q=deploy", "/inbox/settings"]
+            .map(str::to_owned)
+            .into();
+    for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
+        pages.push(format!("/inbox/settings/{page}"));
+    }
+    pages.extend(one_of_each(hub, bot).await.iter().map(|id| format!("/inbox/items/{id}")));
+    pages
+}
+
+#[tokio::test]
+async fn on_a_phone_nothing_has_to_be_scrolled_sideways() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let browser = Browser::signed_in(Look::PHONE, &hub).await;
+    for (nth, page) in pages(&hub, &bot).await.iter().enumerate() {
+        browser.open(&hub, page).await;
+        browser.see("#main").await;
+        let wide = browser.script("return document.documentElement.scrollWidth").await;
+        assert_eq!(wide, 360, "{page}");
+        browser.shot(&format!("phone-{nth:02}")).await;
+    }
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn every_page_is_accessible_and_keeps_the_policy() {
+    let axe = std::env::var("COUNTERSIGN_TEST_AXE").expect("./test says where axe-core is");
+    let axe = std::fs::read_to_string(axe).expect("axe-core");
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut findings: Vec<String> = Vec::new();
+    let pages = pages(&hub, &bot).await;
+    for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark")] {
+        let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
+        for (nth, page) in pages.iter().enumerate() {
+            browser.open(&hub, page).await;
+            browser.see("#main").await;
+            if browser.count("#panel").await > 0 {
+                browser.guard_lifted().await;
+            }
+            let found = browser
+                .script_async(&format!(
+                    "{axe};
+                const done = arguments[arguments.length - 1];
+                axe.run({{resultTypes: ['violations']}}).then(result => done(result.violations.map(v =>
+                  [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])));"
+                ))
+                .await;
+            findings.extend(serious(&found).map(|finding| format!("{name} {page}: {finding}")));
+            findings.extend(browser.complaints().await.into_iter().map(|text| format!("{name} {page}: {text}")));
+            browser.shot(&format!("{name}-{nth:02}")).await;
+        }
+        browser.finish().await;
+    }
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+fn serious(found: &Value) -> impl Iterator<Item = &Value> {
+    let grave = |finding: &&Value| matches!(finding[0].as_str(), Some("serious" | "critical"));
+    found.as_array().into_iter().flatten().filter(grave)
+}
+
+#[tokio::test]
+async fn what_agents_write_does_nothing_but_be_read() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut hostile = ask("bot");
+    hostile["title"] = "pay \u{202e}001\u{202c} <img src=x onerror=alert(1)>\u{200b}".into();
+    hostile["body"] = "<script>window.owned = 1</script><img src=x onerror='window.owned = 2'>\n\n\
+        [click](javascript:window.owned=3) ![pixel](http://127.0.0.1:9/pixel.png) <iframe src='//evil.example'></iframe>\n\n\
+        [https://bank.example](https://evil.example/)\n\n<style>body{display:none}</style>"
+        .into();
+    hostile["context"] = json!([
+        {"kind": "data", "data": {"<img src=x onerror=window.owned=4>": "\u{202e}</details><script>window.owned=5</script>"}},
+        {"kind": "file", "file": {"uri": "javascript:window.owned=6", "name": "<b>report</b>\u{202e}fdp.exe"}},
+        {"kind": "text", "text": "+++ b/<script>window.owned=7</script>\n@@ -1 +1 @@\n+<img src=x onerror=window.owned=8>"},
+    ]);
+    hostile["agent"]["project"] = "<svg onload=window.owned=9>".into();
+    hostile["tags"] = json!(["<script>window.owned=10</script>"]);
+    let id = bot.accepted(&hostile).await;
+    let mut browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    for page in ["/inbox".to_owned(), format!("/inbox/items/{id}"), "/inbox/search?q=pay".to_owned()] {
+        browser.open(&hub, &page).await;
+        browser.see_text("main", "\\u{202e}").await;
+        assert_eq!(browser.script("return window.owned ?? null").await, Value::Null, "{page}");
+        let foreign = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin))";
+        assert_eq!(browser.script(foreign).await, json!([]), "{page} fetched from elsewhere");
+        assert_eq!(
+            browser.count("main img, main script, main iframe, main style, main a[href^='javascript']").await,
+            0
+        );
+        let complaints = browser.complaints().await;
+        assert!(complaints.is_empty(), "{page}: {complaints:?}");
+    }
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.see_text("#content", "evil.example").await;
+    browser.shot("hostile").await;
+    browser.finish().await;
+}

@@ -1,0 +1,322 @@
+//! What happens reaches whoever looks on, by itself.
+
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::harness::*;
+
+const EVENTS: &str = "/v1/inbox/events";
+
+/// One reader of the stream.
+struct Stream {
+    response: Response,
+    unread: String,
+    /// As it goes into `Last-Event-ID`.
+    place: String,
+}
+
+#[derive(Debug)]
+struct Record {
+    kind: String,
+    data: Value,
+}
+
+impl Stream {
+    async fn open(api: &Api) -> Self {
+        Self::resume(api, "").await
+    }
+
+    /// Comes back with the place it had; an empty one is none.
+    async fn resume(api: &Api, place: &str) -> Self {
+        let mut request = api.request(Method::GET, EVENTS);
+        if !place.is_empty() {
+            request = request.header("last-event-id", place);
+        }
+        let response = within("the stream opens", request.send()).await.expect("the hub replies");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let mut stream = Self { response, unread: String::new(), place: String::new() };
+        let first = stream.block().await.expect("how long to wait, and where we are");
+        assert!(first.starts_with("retry: 2000\n"), "{first}");
+        stream
+    }
+
+    /// What stands before the next empty line; nothing at the end of the stream.
+    async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.unread.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.unread = rest;
+                if let Some(place) = field(&block, "id: ") {
+                    self.place = place;
+                }
+                return Some(block);
+            }
+            let chunk = within("news", self.response.chunk()).await.ok().flatten()?;
+            self.unread.push_str(std::str::from_utf8(&chunk).expect("text"));
+        }
+    }
+
+    async fn next(&mut self) -> Record {
+        loop {
+            let block = self.block().await.expect("the stream goes on");
+            if let Some(kind) = field(&block, "event: ") {
+                let data = field(&block, "data: ").expect("data with every event");
+                return Record { kind, data: serde_json::from_str(&data).expect("JSON") };
+            }
+        }
+    }
+
+    async fn expect(&mut self, kind: &str, id: &str) -> Value {
+        let record = self.next().await;
+        assert_eq!((record.kind.as_str(), &record.data["id"]), (kind, &json!(id)), "{record:?}");
+        record.data
+    }
+}
+
+fn field(block: &str, name: &str) -> Option<String> {
+    block.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+}
+
+async fn shown(hub: &Hub, id: &str) -> Value {
+    hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)
+}
+
+async fn listed(api: &Api, path: &str) -> Vec<String> {
+    let page = api.get(path).await.expect(200);
+    let items = page["items"].as_array().expect("items");
+    items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_and_its_answer_appear_on_every_stream() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let viewer = hub.person("vic", "viewer").await;
+    let mut streams = [Stream::open(&hub.owner).await, Stream::open(&viewer).await];
+    let id = bot.accepted(&ask("bot")).await;
+    for stream in &mut streams {
+        let opened = stream.expect("opened", &id).await;
+        assert_eq!([&opened["title"], &opened["agent"]], ["Deploy build 42?", "bot"]);
+        assert_eq!(opened["kind"], "confirm");
+        assert!(opened["rank"].is_i64() && opened["seq"].is_i64() && opened.get("html").is_none(), "{opened}");
+    }
+    hub.owner.answer(&id, "approve").await.expect(200);
+    bot.pull(&id).await;
+    for stream in &mut streams {
+        let resolved = stream.expect("resolved", &id).await;
+        assert_eq!([&resolved["words"], &resolved["actor"]], ["answered Approve", "human:owner"]);
+        assert!(resolved["at_ms"].is_i64());
+        stream.expect("tracked", &id).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notify_and_an_expiry_appear_too() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut stream = Stream::open(&hub.owner).await;
+    let told = bot.accepted(&notify("bot")).await;
+    assert_eq!(stream.expect("noticed", &told).await["kind"], "notify");
+    let late = bot.accepted(&expiring(ask("bot"), 300)).await;
+    stream.expect("opened", &late).await;
+    let ended = stream.expect("resolved", &late).await;
+    assert_eq!([&ended["words"], &ended["actor"]], ["ended without an answer", "system:expired"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_way_of_an_answer_to_its_receiver_appears() {
+    let hub = Setup::pushing().start().await;
+    let receiver = Receiver::start().await;
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    receiver.script("/hook", &[Act::Status(500), Act::Status(200)]);
+    let mut stream = Stream::open(&hub.owner).await;
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
+    stream.expect("opened", &id).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    stream.expect("resolved", &id).await;
+    stream.expect("tracked", &id).await;
+    stream.expect("tracked", &id).await;
+    assert_eq!(shown(&hub, &id).await["delivery"]["state"], "delivered");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_back_hears_what_happened_meanwhile() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let stream = Stream::open(&hub.owner).await;
+    let place = stream.place.clone();
+    drop(stream);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
+    let mut back = Stream::resume(&hub.owner, &place).await;
+    back.expect("opened", &first).await;
+    let place = back.place.clone();
+    back.expect("opened", &second).await;
+    Stream::resume(&hub.owner, &place).await.expect("opened", &second).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_was_away_too_long_is_told_to_look_again_and_goes_on_from_there() {
+    let mut hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let bot = hub.agent("bot").await;
+    let mut stream = Stream::open(&hub.owner).await;
+    let place = stream.place.clone();
+    for _ in 0..41 {
+        let notifies = (0..25).map(|_| Api::send(bot.post_request("/v1/messages", notify("bot").to_string())));
+        JoinSet::from_iter(notifies).join_all().await.iter().for_each(|reply| assert_eq!(reply.status, 202));
+        for _ in 0..25 {
+            assert_eq!(stream.next().await.kind, "noticed");
+        }
+    }
+    let mut away = Stream::resume(&hub.owner, &place).await;
+    let told = away.next().await;
+    assert_eq!((told.kind.as_str(), &told.data), ("resync", &json!({})));
+    assert_eq!(away.place, stream.place);
+    let id = bot.accepted(&ask("bot")).await;
+    away.expect("opened", &id).await;
+    let place = away.place.clone();
+    hub.interrupt();
+    hub.restart().await;
+    for place in [place.as_str(), "0", "18446744073709551615", "nonsense"] {
+        let mut stranger = Stream::resume(&hub.owner, place).await;
+        assert_eq!(stranger.next().await.kind, "resync", "{place} is no place of this hub");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_people_may_listen() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.get(EVENTS).await.refused("not_authorized");
+    hub.anonymous().get(EVENTS).await.refused("unauthenticated");
+    hub.anonymous().bearer("csp_nonsense").get(EVENTS).await.refused("unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_stops_sends_its_listeners_home() {
+    let mut hub = Hub::start().await;
+    let mut streams = [Stream::open(&hub.owner).await, Stream::open(&hub.owner).await];
+    assert!(hub.interrupt().success());
+    for stream in &mut streams {
+        assert_eq!(stream.block().await, None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_says_when_its_answer_was_fetched() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    bot.pull(&id).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    assert_eq!(shown(&hub, &id).await["fetched_at"], json!(null), "an open one is not an answer");
+    bot.pull(&id).await;
+    let fetched_at = eventually("the receipt", async || {
+        let item = shown(&hub, &id).await;
+        item["fetched_at"].as_str().map(str::to_owned)
+    });
+    let fetched_at = fetched_at.await;
+    let decided = hub.owner.get("/v1/decided").await.expect(200);
+    assert_eq!(decided["items"][0]["fetched_at"], fetched_at.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_a_waiting_agent_got_counts_as_fetched_even_if_the_hub_stops_at_once() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    bot.outcome(&id).await;
+    hub.interrupt();
+    hub.restart().await;
+    assert!(shown(&hub, &id).await["fetched_at"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_says_whether_its_agent_is_there() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let item = shown(&hub, &id).await;
+    assert_eq!(item["waiting_now"], false);
+    let waiting = tokio::spawn(Api::send(bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60"))));
+    eventually("the agent waits", async || (shown(&hub, &id).await["waiting_now"] == true).then_some(())).await;
+    let seen_at = shown(&hub, &id).await["agent_seen_at"].clone();
+    assert!(seen_at.as_str() >= item["agent_seen_at"].as_str() && seen_at.is_string(), "{seen_at}");
+    hub.owner.answer(&id, "approve").await.expect(200);
+    waiting.await.expect("no panic").expect(200);
+    assert_eq!(shown(&hub, &id).await["waiting_now"], false);
+    hub.interrupt();
+    hub.restart().await;
+    assert_eq!(shown(&hub, &id).await["agent_seen_at"], seen_at, "a restart does not forget it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_finds_what_came_in_just_before_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for word in ["aardvark", "Über-Möbel", "zebra"] {
+        let mut asked = ask("bot");
+        asked["body"] = json!(format!("It is about {word}, mostly."));
+        let id = bot.accepted(&asked).await;
+        let found = listed(&hub.owner, &format!("/v1/search?q={word}")).await;
+        assert_eq!(found, [id.as_str()], "{word}");
+        let begun: String = word.chars().take(3).collect();
+        assert_eq!(listed(&hub.owner, &format!("/v1/search?q={begun}")).await, [id.as_str()], "{begun}");
+    }
+    assert_eq!(listed(&hub.owner, "/v1/search?q=mostly").await.len(), 3);
+    let mut secret = ask("bot");
+    (secret["sensitive"], secret["title"]) = (json!(true), json!("The quokka"));
+    bot.accepted(&secret).await;
+    assert_eq!(listed(&hub.owner, "/v1/search?q=quokka").await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_person_puts_away_stays_with_the_others() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ann = hub.person("ann", "resolver").await;
+    let (id, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
+    let until = json!({"until": from_now(3_600_000)});
+    ann.post(&format!("/v1/inbox/{id}/aside"), &until).await.expect(200);
+    ann.post(&format!("/v1/inbox/{told}/archive"), &json!({})).await.expect(200);
+    assert_eq!((listed(&ann, "/v1/inbox").await.len(), listed(&ann, "/v1/notices").await.len()), (0, 0));
+    assert_eq!(listed(&ann, "/v1/inbox/aside").await, [id.as_str()]);
+    assert_eq!(listed(&hub.owner, "/v1/inbox").await, [id.as_str()]);
+    assert_eq!(listed(&hub.owner, "/v1/notices").await, [told.as_str()]);
+    for put_away in [&id, &told] {
+        ann.post(&format!("/v1/inbox/{put_away}/return"), &json!({})).await.expect(200);
+    }
+    assert_eq!(listed(&ann, "/v1/inbox").await, [id.as_str()]);
+    assert_eq!(listed(&ann, "/v1/notices").await, [told.as_str()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_inbox_narrows_down_to_an_agent_a_project_a_tag_or_a_kind() {
+    let hub = Hub::start().await;
+    let (bot, cat) = (hub.agent("bot").await, hub.agent("cat").await);
+    let mut tagged = ask("bot");
+    (tagged["tags"], tagged["agent"]["project"]) = (json!(["prod", "a b"]), json!("pets/shop"));
+    let tagged = bot.accepted(&tagged).await;
+    let (errand, form) = (cat.accepted(&task("cat")).await, cat.accepted(&input("cat")).await);
+    for (query, expected) in [
+        ("agent=bot", vec![&tagged]),
+        ("agent=cat", vec![&errand, &form]),
+        ("project=pets%2Fshop", vec![&tagged]),
+        ("tag=a%20b", vec![&tagged]),
+        ("tag=a", vec![]),
+        ("kind=task", vec![&errand]),
+        ("kind=form&agent=cat", vec![&form]),
+        ("kind=form&agent=bot", vec![]),
+    ] {
+        assert_eq!(
+            listed(&hub.owner, &format!("/v1/inbox?{query}")).await.iter().collect::<Vec<_>>(),
+            expected,
+            "{query}"
+        );
+    }
+    hub.owner.get("/v1/inbox?kind=riddle").await.refused_field("validation_error", "kind");
+}

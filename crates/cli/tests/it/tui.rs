@@ -1,0 +1,10 @@
+//! The inbox in a real terminal: keys go in, the screen is read back.
+
+mod answering;
+mod following;
+mod leaving;
+mod pane;
+mod prompts;
+mod showing;
+
+use pane::Pane;

@@ -1,0 +1,121 @@
+//! What happens elsewhere, seen here.
+
+use serde_json::json;
+
+use super::Pane;
+use super::pane::Look;
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_ask_and_a_notice_appear_by_themselves() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let pane = Pane::of(&hub);
+    pane.shows("Nothing waits for you.").await;
+    pane.shows("live").await;
+    bot.accepted(&ask("bot")).await;
+    pane.shows_all(&["Deploy build 42?", "bot · confirm · waits until answered"]).await;
+    let mut urgent = ask("bot");
+    (urgent["title"], urgent["priority"]) = (json!("First of all"), json!("urgent"));
+    bot.accepted(&urgent).await;
+    let screen = pane.shows_all(&["First of all", "Deploy build 42?"]).await;
+    assert!(screen.find("First of all") < screen.find("Deploy build 42?"), "urgent first: {screen}");
+    bot.accepted(&notify("bot")).await;
+    pane.shows("Notices 1").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ann = hub.person("ann", "resolver").await;
+    let id = bot.accepted(&resolvers(input("bot"), &["human:owner", "human:ann"])).await;
+    let pane = Pane::of(&hub);
+    pane.open("Deploy build 42?").await;
+    pane.press(&["Enter"]);
+    pane.write("half a reason");
+    pane.shows("> half a reason").await;
+    ann.resolve(&id, json!({"resolution": "answered", "value": {"reason": "ann was here"}})).await.expect(200);
+    pane.shows_all(&["Decided meanwhile", "answered by human:ann at", "reason: half a reason"]).await;
+    pane.press(&["Escape"]);
+    pane.shows("Nothing waits for you.").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_loser_of_a_race_is_told_who_won() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (ann, ben) = (hub.person("ann", "resolver").await, hub.person("ben", "resolver").await);
+    let id = bot.accepted(&resolvers(ask("bot"), &["human:ben", "human:ann"])).await;
+    // News never comes through this proxy, so ben cannot know.
+    let proxy = Proxy::start().await;
+    proxy.lead_to(&hub.url);
+    let pane = Look::at(&proxy.url(""), &ben.token).start();
+    pane.open("Deploy build 42?").await;
+    ann.answer(&id, "deny").await.expect(200);
+    pane.press(&["a"]);
+    let screen = pane.shows("Your answer was not taken").await;
+    assert!(!screen.contains("✓ answered approve"), "{screen}");
+    pane.shows("answered deny by human:ann at").await;
+    assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_whose_reply_is_lost_is_neither_claimed_nor_denied() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ben = hub.person("ben", "resolver").await;
+    let id = bot.accepted(&resolvers(ask("bot"), &["human:ben"])).await;
+    let proxy = Proxy::start().await;
+    proxy.lead_to(&hub.url);
+    proxy.disturb(&format!("/v1/messages/{id}/resolve"), &[Fault::LoseReply]);
+    let pane = Look::at(&proxy.url(""), &ben.token).start();
+    pane.open("Deploy build 42?").await;
+    pane.press(&["a"]);
+    pane.shows_all(&["the name tells", "answered approve by human:ben at"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_followed_until_the_agent_has_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let pane = Pane::of(&hub);
+    pane.open("Deploy build 42?").await;
+    pane.press(&["a"]);
+    pane.shows("✓ answered approve by human:owner at").await;
+    pane.shows("waiting for the agent to fetch it").await;
+    bot.pull(&id).await;
+    pane.shows("✓ the agent fetched it at").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_delivery_is_shown_and_tried_again() {
+    let hub = Setup::pushing().start().await;
+    let receiver = Receiver::start().await;
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    receiver.script("/hook", &[Act::Status(404)]);
+    bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
+    let pane = Pane::of(&hub);
+    pane.open("Deploy build 42?").await;
+    pane.press(&["a"]);
+    pane.shows("✗ delivery failed after 1 attempts").await;
+    pane.press(&["t"]);
+    pane.shows("✓ delivered to the agent at").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_comes_back_is_followed_again() {
+    let mut hub = Hub::start().await;
+    hub.agent("bot").await;
+    let pane = Pane::of(&hub);
+    pane.shows("live").await;
+    hub.interrupt();
+    pane.shows("reconnecting").await;
+    hub.restart().await;
+    let late = hub.agent("late").await;
+    late.accepted(&ask("late")).await;
+    pane.shows("late · confirm").await;
+    pane.shows("live").await;
+}

@@ -1,0 +1,163 @@
+//! A terminal with `countersign inbox` in it, which a private tmux plays. It ends with the test.
+
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::harness::*;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_countersign");
+
+pub struct Pane {
+    socket: String,
+    scratch: Scratch,
+}
+
+/// How the terminal is set up.
+pub struct Look {
+    width: u16,
+    height: u16,
+    term: &'static str,
+    args: String,
+    envs: Vec<(&'static str, String)>,
+}
+
+impl Look {
+    /// The person of the data directory: the owner.
+    pub fn of(hub: &Hub) -> Self {
+        let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
+        Self { width: 80, height: 24, term: "screen-256color", args: String::new(), envs }
+    }
+
+    /// Somebody who reaches the hub by `url`.
+    pub fn at(url: &str, token: &str) -> Self {
+        let envs = vec![("COUNTERSIGN_URL", url.to_owned()), ("COUNTERSIGN_TOKEN", token.to_owned())];
+        Self { width: 80, height: 24, term: "screen-256color", args: String::new(), envs }
+    }
+
+    pub fn size(self, width: u16, height: u16) -> Self {
+        Self { width, height, ..self }
+    }
+
+    pub fn term(self, term: &'static str) -> Self {
+        Self { term, ..self }
+    }
+
+    pub fn args(self, args: &str) -> Self {
+        Self { args: args.to_owned(), ..self }
+    }
+
+    /// The shell around the program says when it has ended, and what it left of the terminal.
+    pub fn start(&self) -> Pane {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let socket = format!("countersign-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let pane = Pane { socket, scratch: Scratch::new() };
+        let envs: String = self.envs.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+        let home = pane.scratch.home().display().to_string();
+        let program = format!("env -i HOME='{home}' TERM='{}' TZ=UTC {envs}{BINARY} inbox {}", self.term, self.args);
+        let pid = pane.scratch.path("pid").display().to_string();
+        let script = format!(
+            "echo BEFORE\nsh -c 'echo $$ > {pid}; exec {}'\necho ENDED $?\nstty -a\nexec cat\n",
+            program.replace('\'', "'\\''")
+        );
+        let script = pane.scratch.write("script", &script);
+        let (width, height) = (self.width.to_string(), self.height.to_string());
+        let started = format!("sh {}", script.display());
+        pane.tmux(&["-f", "/dev/null", "-u", "new-session", "-d", "-x", &width, "-y", &height, &started]);
+        pane
+    }
+}
+
+impl Pane {
+    pub fn of(hub: &Hub) -> Self {
+        Look::of(hub).start()
+    }
+
+    fn output(&self, args: &[&str]) -> Output {
+        let mut command = Command::new("tmux");
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("LC_ALL", "C.UTF-8").env("SHELL", "/bin/sh").env("TMUX_TMPDIR", self.scratch.path("home"));
+        command.arg("-L").arg(&self.socket).args(args).output().expect("tmux is installed")
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let output = self.output(args);
+        assert!(output.status.success(), "tmux {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// Keys by name: `Enter`, `Tab`, `C-c`, or a letter.
+    pub fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys", "--"], keys].concat());
+    }
+
+    /// As if typed letter by letter.
+    pub fn write(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", "--", text]);
+    }
+
+    pub fn text(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// The screen with the sequences that colour it.
+    pub fn coloured(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-e"])
+    }
+
+    pub fn ask_terminal(&self, about: &str) -> String {
+        self.tmux(&["display-message", "-p", about]).trim().to_owned()
+    }
+
+    pub fn resize(&self, width: u16, height: u16) {
+        self.tmux(&["resize-window", "-x", &width.to_string(), "-y", &height.to_string()]);
+    }
+
+    pub fn signal(&self, name: &str) {
+        let pid = std::fs::read_to_string(self.scratch.path("pid")).expect("the program has started");
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", pid.trim())]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "send {name}");
+    }
+
+    pub async fn shows(&self, words: &str) -> String {
+        self.shows_all(&[words]).await
+    }
+
+    /// All of it at once.
+    pub async fn shows_all(&self, words: &[&str]) -> String {
+        let all = |text: &String| words.iter().all(|words| text.contains(words));
+        eventually(&format!("the screen shows {words:?}"), async || Some(self.text()).filter(all)).await
+    }
+
+    pub async fn hides(&self, words: &str) {
+        let what = format!("the screen no longer shows {words:?}");
+        eventually(&what, async || (!self.text().contains(words)).then_some(())).await;
+    }
+
+    /// Opens the item with `title` and waits until it takes answers, which nothing but a key that does something tells.
+    pub async fn open(&self, title: &str) {
+        self.shows(title).await;
+        self.press(&["Enter"]);
+        self.shows("Your answer").await;
+        self.ready().await;
+    }
+
+    pub async fn ready(&self) {
+        eventually("the item takes answers", async || {
+            self.press(&["c"]);
+            self.text().contains("Comment: goes along").then_some(())
+        })
+        .await;
+        // More of the same key may have become a comment.
+        self.press(&["C-u", "Enter"]);
+        self.hides("Comment").await;
+    }
+}
+
+impl Drop for Pane {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the screen ---\n{}", String::from_utf8_lossy(&self.output(&["capture-pane", "-p"]).stdout));
+        }
+        self.output(&["kill-server"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Line by line, where the terminal cannot draw.
+
+use serde_json::json;
+
+use super::pane::Look;
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dumb_terminal_gets_prompts_and_no_sequences() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut hostile = ask("bot");
+    hostile["title"] = json!("Deploy \u{1b}[2J?");
+    let id = bot.accepted(&hostile).await;
+    let second = bot.accepted(&select("bot")).await;
+    let pane = Look::of(&hub).term("dumb").size(100, 50).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Your answer").await;
+    pane.write("7\n");
+    pane.shows("There is no such number.").await;
+    pane.write("1\n");
+    pane.shows("Comment").await;
+    pane.write("go\n");
+    pane.shows_all(&["BEFORE", "Deploy \\u{1b}[2J?", "answered approve by human:owner at"]).await;
+    let response = bot.outcome(&id).await["response"]["response"].clone();
+    assert_eq!([&response["value"], &response["comment"]], ["approve", "go"]);
+    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    pane.write("\n");
+    pane.shows("ENDED 0").await;
+    assert_eq!(bot.pull(&second).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut form = input("bot");
+    form["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
+    let id = bot.accepted(&form).await;
+    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Enter fills in the form").await;
+    pane.write("\n");
+    pane.shows("reason * (text)").await;
+    pane.write("no\n");
+    pane.shows("write at least 3 characters").await;
+    pane.write("tests pass\n");
+    pane.shows("pin (text, hidden)").await;
+    pane.write("hunter2\n");
+    pane.shows("region (the number of one)").await;
+    pane.write("2\n");
+    pane.shows("retries (a whole number)").await;
+    pane.write("\n");
+    pane.shows("urgent (yes or no)").await;
+    pane.write("yes\n");
+    pane.shows("Comment").await;
+    pane.write("\n");
+    let screen = pane.shows("answered by human:owner at").await;
+    assert!(!screen.contains("hunter2"), "{screen}");
+    let value = bot.outcome(&id).await["response"]["response"]["value"].clone();
+    assert_eq!(value, json!({"reason": "tests pass", "pin": "hunter2", "region": "us", "urgent": true}));
+    pane.shows("Nothing waits for you.").await;
+    pane.shows("ENDED 0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&ask("bot")).await);
+    let pane = Look::of(&hub).term("dumb").size(100, 60).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Which steps are done?").await;
+    pane.write("2\n");
+    pane.shows("c completes the task").await;
+    pane.write("c\n");
+    pane.shows("Comment").await;
+    pane.write("\n");
+    pane.shows("completed by human:owner").await;
+    let steps = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
+    assert_eq!(bot.outcome(&first).await["response"]["response"]["checklist"], steps);
+    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    pane.write("1\n");
+    pane.shows("Your answer").await;
+    pane.write("r\n");
+    pane.shows("Too risky").await;
+    pane.write("1\n");
+    pane.shows("answered deny by human:owner").await;
+    assert_eq!(bot.outcome(&second).await["response"]["response"]["comment"], "Too risky");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_during_a_hidden_answer_gives_the_echo_back() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut form = input("bot");
+    form["request"]["schema"] = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
+    bot.accepted(&form).await;
+    let pane = Look::of(&hub).term("dumb").size(100, 50).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Enter fills in the form").await;
+    pane.write("\n");
+    pane.shows("pin (text, hidden)").await;
+    pane.signal("TERM");
+    pane.shows("ENDED").await;
+    let screen = pane.shows("isig icanon").await;
+    assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_loser_is_told_line_by_line_too() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ann = hub.person("ann", "resolver").await;
+    let id = bot.accepted(&resolvers(ask("bot"), &["human:owner", "human:ann"])).await;
+    let pane = Look::of(&hub).args("--plain").start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Your answer").await;
+    ann.answer(&id, "deny").await.expect(200);
+    pane.write("1\n");
+    pane.shows("Comment").await;
+    pane.write("\n");
+    pane.shows("Somebody was first. Your answer was not taken.").await;
+    pane.shows("answered deny by human:ann at").await;
+}

@@ -1,0 +1,81 @@
+//! Not now: set aside until a time, and back again.
+
+use super::Visitor;
+use super::list::{csrf, titled, titles};
+use crate::harness::*;
+
+/// In so many milliseconds, as a browser's date-and-time field writes it in UTC.
+fn field_value(millis: i64) -> String {
+    from_now(millis)[..19].to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_aside_leaves_the_list_of_one_person_and_is_taken_back() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&titled(ask("bot"), "later")).await;
+    bot.accepted(&titled(ask("bot"), "now")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let csrf = csrf(&owner.get("/inbox").await);
+    let fields = [("csrf", csrf.as_str()), ("until", "tomorrow"), ("tz", "-120"), ("back", "/inbox?agent=bot")];
+    let list = owner.post(&format!("/inbox/items/{id}/aside"), &fields).await.expect(200);
+    assert_eq!((list.url.as_str(), titles(&list)), ("/inbox?agent=bot", vec!["now".to_owned()]));
+    assert_eq!(list.text_at("#count"), "1");
+    let aside = owner.get("/inbox/aside").await.expect(200);
+    assert_eq!(titles(&aside), ["later"]);
+    let until = aside.attribute(".row time.until", "data-ms").expect("until when");
+    assert_eq!(aside.attribute(".row time.until", "datetime").expect("an instant")[10..], *"T07:00:00.000Z");
+    assert_eq!(aside.attribute("#rows", "data-returns-at"), Some(until.clone()));
+    assert_eq!(list.attribute("#rows", "data-returns-at"), Some(until));
+    let alice = Visitor::as_person(&hub, "alice", "viewer").await;
+    assert_eq!(titles(&alice.get("/inbox").await), ["later", "now"]);
+    let after = owner.submit(&aside, &format!("/inbox/items/{id}/return"), &[], None).await.expect(200);
+    assert!(after.text_at(".empty").starts_with("Nothing is set aside."));
+    assert_eq!(titles(&owner.get("/inbox").await), ["later", "now"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_set_aside_comes_back_by_itself() {
+    let hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let csrf = csrf(&owner.get("/inbox").await);
+    let at = field_value(5000);
+    owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("at", &at)]).await.expect(200);
+    assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 1);
+    eventually("the item is back", async || (titles(&owner.get("/inbox").await).len() == 1).then_some(())).await;
+    assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn setting_aside_wants_a_time_to_come_and_something_open() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (open, over) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let notice = bot.accepted(&notify("bot")).await;
+    hub.owner.answer(&over, "approve").await.expect(200);
+    let owner = Visitor::signed_in(&hub).await;
+    let csrf = csrf(&owner.get("/inbox").await);
+    let aside = async |id: &str, name: &str, value: &str| {
+        owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), (name, value)]).await
+    };
+    for (name, value) in [("until", "some day"), ("at", ""), ("at", "2020-01-01T00:00"), ("at", "2999-01-01T00:00")] {
+        aside(&open, name, value).await.expect(422);
+    }
+    let late = aside(&over, "until", "1h").await.expect(409);
+    assert!(late.text_at("#problem").contains("already answered, by human:owner"));
+    aside(&notice, "until", "1h").await.expect(400);
+    aside("msg_00000000000000000000000000", "until", "1h").await.expect(404);
+    assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_aside_can_still_be_answered_by_others_and_then_is_gone_from_there() {
+    let hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let csrf = csrf(&owner.get("/inbox").await);
+    owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("until", "4h")]).await.expect(200);
+    hub.owner.answer(&id, "deny").await.expect(200);
+    assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 0);
+}

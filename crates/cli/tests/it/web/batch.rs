@@ -1,0 +1,160 @@
+//! Several at once: looked at first, then done one by one.
+
+use serde_json::json;
+
+use super::list::{csrf, titled, titles};
+use super::{Page, Visitor};
+use crate::harness::*;
+
+fn review_of(verdict: &str, ids: &[&str]) -> String {
+    let ids: String = ids.iter().map(|id| format!("&id={id}")).collect();
+    format!("/inbox/batch?verdict={verdict}{ids}")
+}
+
+/// What a list of the page says about an item.
+#[track_caller]
+fn said(page: &Page, list: &str, id: &str) -> String {
+    page.text_at(&format!("#{list} > [data-id={id}]"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approving_several_says_first_what_will_happen_to_each() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let plain = bot.accepted(&ask("bot")).await;
+    let mut own = ask("bot");
+    own["request"]["options"] = json!([{"value": "go", "label": "Go"}, {"value": "stop", "label": "Stop"}]);
+    let own = bot.accepted(&own).await;
+    let choice = bot.accepted(&select("bot")).await;
+    let work = bot.accepted(&task("bot")).await;
+    let told = bot.accepted(&notify("bot")).await;
+    let theirs = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
+    let over = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&over, "deny").await.expect(200);
+    let mut withdrawn = ask("bot");
+    withdrawn["request"]["permissions"] = json!({"allow_respond": false});
+    let withdrawn = bot.accepted(&withdrawn).await;
+    let gone = "msg_00000000000000000000000000";
+    let owner = Visitor::signed_in(&hub).await;
+    let ids = [&plain, &own, &choice, &work, &told, &theirs, &over, &withdrawn, gone, "nonsense"];
+    let page = owner.get(&review_of("approve", &ids)).await.expect(200);
+    assert_eq!(page.text_at("h1"), "Approve 1 of 9 selected");
+    assert!(said(&page, "going", &plain).ends_with("will be answered Approve"));
+    for (id, why) in [
+        (own.as_str(), "does not offer “approve”"),
+        (&choice, "asks for something else (choose one)"),
+        (&work, "it is a task"),
+        (&told, "it is a notice"),
+        (&theirs, "not yours to answer"),
+        (&over, "already answered Deny, by human:owner"),
+        (&withdrawn, "withdrew answering"),
+        (gone, "no such message"),
+    ] {
+        let left = said(&page, "left", id);
+        assert!(left.contains(why), "{left}");
+    }
+    assert_eq!(bot.pull(&plain).await["status"], "open", "looking decides nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut ids = Vec::new();
+    for nth in 0..4 {
+        ids.push(bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await);
+    }
+    let owner = Visitor::signed_in(&hub).await;
+    let list = owner.get("/inbox").await;
+    let picked: Vec<&str> = ids[..3].iter().map(String::as_str).collect();
+    let filled: Vec<(&str, &str)> = picked.iter().map(|id| ("id", *id)).collect();
+    let review = owner.submit(&list, "form#batch", &filled, Some(("verdict", "deny"))).await.expect(200);
+    assert_eq!(review.text_at("#do"), "Deny 3");
+    // Somebody is quicker with one of them.
+    hub.owner.answer(&ids[1], "approve").await.expect(200);
+    let done = owner.submit(&review, "form#confirm", &[("reason", " not in May ")], None).await.expect(200);
+    assert_eq!(done.text_at("h1"), "2 of 3 done");
+    assert!(said(&done, "done", &ids[0]).ends_with("answered Deny"));
+    assert!(said(&done, "failed", &ids[1]).contains("already answered Approve, by human:owner"));
+    let response = bot.pull(&ids[2]).await["response"]["response"].clone();
+    assert_eq!([&response["value"], &response["comment"], &response["actor"]], ["deny", "not in May", "human:owner"]);
+    assert_eq!(bot.pull(&ids[1]).await["response"]["response"]["value"], "approve");
+    assert_eq!(titles(&owner.get("/inbox").await), ["ask 3"]);
+    // Sent twice, nothing is done twice.
+    let again = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+    assert_eq!(again.text_at("h1"), "0 of 3 done");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn declining_leaves_what_may_not_be_declined() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (form, choice) = (bot.accepted(&input("bot")).await, bot.accepted(&select("bot")).await);
+    let mut must = ask("bot");
+    must["request"]["permissions"] = json!({"allow_ignore": false});
+    let must = bot.accepted(&must).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let review = owner.get(&review_of("decline", &[&form, &choice, &must])).await.expect(200);
+    assert!(said(&review, "left", &must).contains("withdrew declining"));
+    let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+    assert_eq!(done.text_at("h1"), "2 of 2 done");
+    assert_eq!(bot.pull(&form).await["status"], "declined");
+    assert_eq!(bot.pull(&must).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_are_set_aside_or_archived_at_once() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (ask_id, task_id) = (bot.accepted(&ask("bot")).await, bot.accepted(&task("bot")).await);
+    let (one, two) = (bot.accepted(&notify("bot")).await, bot.accepted(&notify("bot")).await);
+    let owner = Visitor::signed_in(&hub).await;
+    let review = owner.get(&review_of("aside", &[&ask_id, &task_id, &one])).await.expect(200);
+    assert!(said(&review, "left", &one).contains("archive it"));
+    let wrong = owner.submit(&review, "form#confirm", &[("until", "at"), ("at", "2020-01-01T00:00")], None).await;
+    let wrong = wrong.expect(422);
+    assert_eq!(wrong.field("at").as_deref(), Some("2020-01-01T00:00"), "nothing typed is lost");
+    assert!(wrong.text_at("#error-until").contains("within 90 days"));
+    let done = owner.submit(&wrong, "form#confirm", &[("until", "monday")], None).await.expect(200);
+    assert_eq!(done.text_at("h1"), "2 of 2 done");
+    assert_eq!(titles(&owner.get("/inbox").await).len(), 0);
+    assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 2);
+    let review = owner.get(&review_of("archive", &[&one, &two, &ask_id])).await.expect(200);
+    assert!(said(&review, "left", &ask_id).contains("only notices are archived"));
+    let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+    assert_eq!(done.attribute("#onwards", "href").as_deref(), Some("/inbox/notices"));
+    assert_eq!(titles(&owner.get("/inbox/notices").await).len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_too_long_to_send_stays_on_the_page() {
+    let hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let review = owner.get(&review_of("deny", &[&id])).await;
+    let long = "x".repeat(20_001);
+    let refused = owner.submit(&review, "form#confirm", &[("reason", &long)], None).await.expect(422);
+    assert_eq!(refused.field("reason"), Some(long));
+    assert_eq!(refused.count(".error"), 1);
+    assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_and_a_foreign_form_decide_nothing() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&resolvers(ask("bot"), &["human:eve", "human:owner"])).await;
+    let eve = Visitor::as_person(&hub, "eve", "viewer").await;
+    let review = eve.get(&review_of("approve", &[&id])).await.expect(200);
+    assert!(said(&review, "left", &id).contains("not yours to answer"));
+    assert_eq!(review.count("form#confirm"), 0);
+    let fields = [("csrf", csrf(&review)), ("verdict", "approve".to_owned()), ("id", id.clone())];
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let done = eve.post("/inbox/batch", &fields).await.expect(200);
+    assert!(said(&done, "failed", &id).contains("not yours to answer"));
+    let owner = Visitor::signed_in(&hub).await;
+    owner.post("/inbox/batch", &[("verdict", "approve"), ("id", &id)]).await.expect(403);
+    owner.get("/inbox/batch?verdict=approve").await.expect(200).text_at(".empty");
+    owner.get("/inbox/batch?verdict=destroy").await.expect(422);
+    assert_eq!(bot.pull(&id).await["status"], "open");
+}

@@ -1,0 +1,258 @@
+//! A plain browser without scripts: it keeps cookies, follows redirects, and sends the forms it finds in a page.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::{Client, Method, RequestBuilder, Response, redirect};
+use scraper::{ElementRef, Html, Node, Selector};
+use serde_json::json;
+
+use super::form::Form;
+use crate::harness::{Hub, within};
+
+const MOST_REDIRECTS: usize = 5;
+
+/// What came back, after all redirects.
+#[derive(Debug)]
+pub struct Page {
+    pub status: u16,
+    /// Path and query.
+    pub url: String,
+    pub html: String,
+    pub headers: HeaderMap,
+}
+
+impl Page {
+    pub fn parsed(&self) -> Html {
+        Html::parse_document(&self.html)
+    }
+
+    /// The words a reader sees, with single spaces between them.
+    pub fn text(&self) -> String {
+        text_of(self.parsed().root_element())
+    }
+
+    /// The words of the first element that `selector` finds.
+    #[track_caller]
+    pub fn text_at(&self, selector: &str) -> String {
+        let parsed = self.parsed();
+        let found = parsed.select(&css(selector)).next().map(text_of);
+        found.unwrap_or_else(|| panic!("nothing at {selector}: {}", self.html))
+    }
+
+    pub fn has(&self, part: &str) -> bool {
+        self.html.contains(part)
+    }
+
+    pub fn count(&self, selector: &str) -> usize {
+        self.parsed().select(&css(selector)).count()
+    }
+
+    /// An attribute of the first element that `selector` finds.
+    pub fn attribute(&self, selector: &str, name: &str) -> Option<String> {
+        self.parsed().select(&css(selector)).next()?.attr(name).map(str::to_owned)
+    }
+
+    /// What the first field of this name holds.
+    pub fn field(&self, name: &str) -> Option<String> {
+        let parsed = self.parsed();
+        let of_name = ["input", "textarea", "select"].map(|kind| format!("{kind}[name='{name}']"));
+        let found = parsed.select(&css(&of_name.join(", "))).next()?;
+        Some(match found.value().name() {
+            "textarea" => found.text().collect(),
+            "select" => {
+                let chosen = found.select(&css("option[selected]")).next();
+                let option = chosen.or_else(|| found.select(&css("option")).next())?;
+                option.attr("value").map_or_else(|| option.text().collect(), str::to_owned)
+            }
+            _ => found.attr("value").unwrap_or_default().to_owned(),
+        })
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}: {}", self.url, self.text());
+        self
+    }
+}
+
+pub fn css(selector: &str) -> Selector {
+    Selector::parse(selector).unwrap_or_else(|error| panic!("{selector} is no selector: {error:?}"))
+}
+
+/// Only some elements stand within a line; the others part their words from those around them.
+fn text_of(element: ElementRef<'_>) -> String {
+    let mut text = String::new();
+    collect_text(element, &mut text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn collect_text(element: ElementRef<'_>, text: &mut String) {
+    const INLINE: [&str; 13] =
+        ["a", "b", "bdi", "code", "del", "em", "i", "ins", "kbd", "small", "span", "strong", "time"];
+    const UNSEEN: [&str; 3] = ["script", "style", "template"];
+    let name = element.value().name();
+    if UNSEEN.contains(&name) {
+        return;
+    }
+    let around = if INLINE.contains(&name) { "" } else { " " };
+    text.push_str(around);
+    for child in element.children() {
+        match (child.value(), ElementRef::wrap(child)) {
+            (Node::Text(words), _) => text.push_str(words),
+            (_, Some(inside)) => collect_text(inside, text),
+            (_, None) => {}
+        }
+    }
+    text.push_str(around);
+}
+
+/// Somebody at a browser.
+pub struct Visitor {
+    http: Client,
+    base: String,
+    cookies: Mutex<BTreeMap<String, String>>,
+}
+
+impl Visitor {
+    /// Not signed in.
+    pub fn stranger(hub: &Hub) -> Self {
+        let http = Client::builder().no_proxy().redirect(redirect::Policy::none()).build().expect("an HTTP client");
+        Self { http, base: hub.url.clone(), cookies: Mutex::default() }
+    }
+
+    /// The owner, by the link that the hub printed. It works once in the life of a hub process.
+    pub async fn signed_in(hub: &Hub) -> Self {
+        let visitor = Self::stranger(hub);
+        visitor.redeem(&printed_link(hub).await).await;
+        visitor
+    }
+
+    /// Somebody new, by a link that the owner made.
+    pub async fn as_person(hub: &Hub, name: &str, role: &str) -> Self {
+        hub.person(name, role).await;
+        Self::by_new_link(hub, name).await
+    }
+
+    /// Somebody who is there already, at one browser more.
+    pub async fn by_new_link(hub: &Hub, name: &str) -> Self {
+        let visitor = Self::stranger(hub);
+        visitor.redeem(&new_link(hub, name).await).await;
+        visitor
+    }
+
+    /// Presses the button of a one-time link.
+    pub async fn redeem(&self, link: &str) -> Page {
+        let page = self.get(link).await.expect(200);
+        self.submit(&page, "form#redeem", &[], None).await.expect(200)
+    }
+
+    pub async fn get(&self, path: &str) -> Page {
+        self.follow(path_of(path), self.request(Method::GET, path)).await
+    }
+
+    /// Fills in the form and sends it. `form` is a selector such as `form#answer`, or what the form's action begins with.
+    /// A given name replaces everything the form holds under it; an empty value clears a box.
+    pub async fn submit(
+        &self,
+        page: &Page,
+        form: &str,
+        filled: &[(&str, &str)],
+        pressed: Option<(&str, &str)>,
+    ) -> Page {
+        let form = Form::find(page, form).fill(filled).press(pressed);
+        let action = form.action.clone().unwrap_or_else(|| page.url.clone());
+        if form.is_post {
+            return self.post(&action, &form.pairs()).await;
+        }
+        let place = action.split('?').next().unwrap_or_default();
+        self.get(&format!("{place}?{}", encoded(&form.pairs()))).await
+    }
+
+    /// Sends exactly these fields, as no page of the hub may ever have shown them.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let request = self.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+        self.follow(path_of(path), request.body(encoded(fields))).await
+    }
+
+    /// With our cookies and what browsers say about where a request comes from.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{}", self.base, path_of(path)));
+        let cookies: Vec<String> = self.cookies().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = request.header("sec-fetch-site", "same-origin").header("origin", &self.base);
+        if cookies.is_empty() { request } else { request.header(COOKIE, cookies.join("; ")) }
+    }
+
+    pub fn cookies(&self) -> BTreeMap<String, String> {
+        self.cookies.lock().expect("nobody panicked").clone()
+    }
+
+    pub fn set_cookie(&self, name: &str, value: &str) {
+        self.cookies.lock().expect("nobody panicked").insert(name.to_owned(), value.to_owned());
+    }
+
+    async fn follow(&self, path: &str, request: RequestBuilder) -> Page {
+        let (mut path, mut request) = (path.to_owned(), request);
+        for _ in 0..MOST_REDIRECTS {
+            let response = within("a page", request.send()).await.expect("the hub replies");
+            self.keep_cookies(&response);
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            let html = within("the page's text", response.text()).await.expect("the reply is text");
+            if status != 303 {
+                return Page { status, url: path, html, headers };
+            }
+            let place = headers.get(LOCATION).and_then(|place| place.to_str().ok()).expect("a place to go to");
+            path = path_of(place).to_owned();
+            request = self.request(Method::GET, &path);
+        }
+        panic!("{path}: redirects without end");
+    }
+
+    fn keep_cookies(&self, response: &Response) {
+        let mut kept = self.cookies.lock().expect("nobody panicked");
+        for line in response.headers().get_all(SET_COOKIE) {
+            let line = line.to_str().expect("a readable cookie");
+            let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
+            let (name, value) = pair.split_once('=').expect("a name and a value");
+            if attributes.to_ascii_lowercase().contains("max-age=0") {
+                kept.remove(name.trim());
+            } else {
+                kept.insert(name.trim().to_owned(), value.trim().to_owned());
+            }
+        }
+    }
+}
+
+pub async fn printed_link(hub: &Hub) -> String {
+    let said = hub.process().stdout_with("/signin/").await;
+    said.split_whitespace().find(|word| word.contains("/signin/")).expect("the link").to_owned()
+}
+
+pub async fn new_link(hub: &Hub, name: &str) -> String {
+    let made = hub.owner.post("/v1/admin/people/link", &json!({ "name": name })).await.expect(200);
+    made["url"].as_str().expect("a link").to_owned()
+}
+
+/// Links may name the hub otherwise than we reach it.
+fn path_of(link: &str) -> &str {
+    let Some((_scheme, rest)) = link.split_once("://") else { return link };
+    rest.find('/').map_or("/", |start| &rest[start..])
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let pairs = fields.iter().map(|(name, value)| format!("{}={}", percent(name), percent(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn percent(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}

@@ -1,0 +1,102 @@
+//! The stream that keeps open pages true.
+
+use reqwest::{Method, Response};
+use scraper::Html;
+use serde_json::Value;
+
+use super::Visitor;
+use super::browser::css;
+use super::list::titled;
+use crate::harness::*;
+
+struct Stream {
+    response: Response,
+    unread: String,
+}
+
+impl Stream {
+    async fn open(visitor: &Visitor) -> Self {
+        let response = within("the stream", visitor.request(Method::GET, "/inbox/events").send()).await;
+        let response = response.expect("the hub replies");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let mut stream = Self { response, unread: String::new() };
+        let first = stream.record().await.expect("a first record");
+        assert!(first.contains("retry: 2000"), "{first}");
+        stream
+    }
+
+    /// Up to the next empty line; nothing when the stream ends.
+    async fn record(&mut self) -> Option<String> {
+        loop {
+            if let Some((record, rest)) = self.unread.split_once("\n\n") {
+                let record = record.to_owned();
+                self.unread = rest.to_owned();
+                return Some(record);
+            }
+            let chunk = within("an event", self.response.chunk()).await.ok()??;
+            self.unread.push_str(std::str::from_utf8(&chunk).expect("events are UTF-8"));
+        }
+    }
+
+    /// The data of the next event of this kind.
+    async fn event(&mut self, kind: &str) -> Value {
+        loop {
+            let record = self.record().await.expect("the stream goes on");
+            let line = |name: &str| record.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            if line("event:") == Some(kind) {
+                return serde_json::from_str(line("data:").expect("data")).expect("JSON");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let owner = Visitor::signed_in(&hub).await;
+    let mut stream = Stream::open(&owner).await;
+    let id = bot.accepted(&titled(ask("bot"), "<b>Deploy</b>?")).await;
+    let opened = stream.event("opened").await;
+    assert_eq!(opened["id"], id.as_str());
+    let row = opened["html"].as_str().expect("a row");
+    let row = Html::parse_fragment(row);
+    let arrived = row.select(&css("li.row")).next().expect("one row");
+    let list = owner.get("/inbox").await;
+    for name in ["id", "data-rank", "data-seq", "data-kind", "data-agent", "data-project", "data-tags", "data-people"] {
+        assert_eq!(arrived.attr(name).map(str::to_owned), list.attribute(".row", name), "{name}");
+    }
+    assert_eq!(arrived.attr("data-mine"), None, "the same row goes to everybody");
+    assert_eq!(
+        row.select(&css(".title")).next().map(|title| title.text().collect()),
+        Some("<b>Deploy</b>?".to_owned())
+    );
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let resolved = stream.event("resolved").await;
+    assert_eq!([&resolved["id"], &resolved["actor"]], [id.as_str(), "human:owner"]);
+    let notice = bot.accepted(&notify("bot")).await;
+    let noticed = stream.event("noticed").await;
+    assert_eq!(noticed["id"], notice.as_str());
+    assert!(noticed["html"].as_str().expect("a row").contains(&format!("/inbox/items/{notice}/archive")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_session_there_is_no_stream() {
+    let hub = Hub::start().await;
+    let stranger = Visitor::stranger(&hub);
+    stranger.get("/inbox/events").await.expect(401);
+    stranger.set_cookie("countersign", "nonsense");
+    stranger.get("/inbox/events").await.expect(401);
+    let reply = hub.owner.get("/inbox/events").await;
+    assert_eq!(reply.status, 401, "a token is no session");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stream_ends_when_the_hub_stops() {
+    let mut hub = Hub::start().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let mut stream = Stream::open(&owner).await;
+    hub.interrupt();
+    while stream.record().await.is_some() {}
+}

@@ -1,0 +1,125 @@
+//! One form of a page: what it holds, what somebody fills in, and what would be sent.
+
+use scraper::{ElementRef, Html};
+
+use super::browser::{Page, css};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// Text, hidden values, single selects: sent as they stand.
+    Value,
+    /// Boxes, radios and the options of a select: sent when on.
+    Choice {
+        on: bool,
+    },
+    Button,
+}
+
+#[derive(Debug)]
+struct Control {
+    name: String,
+    value: String,
+    sort: Sort,
+}
+
+pub struct Form {
+    pub action: Option<String>,
+    pub is_post: bool,
+    controls: Vec<Control>,
+    filled: Vec<(String, String)>,
+    page: String,
+}
+
+impl Form {
+    /// By a selector, or by what its action begins with.
+    #[track_caller]
+    pub fn find(page: &Page, form: &str) -> Self {
+        let parsed = page.parsed();
+        let selector = if form.starts_with('/') { format!("form[action^='{form}']") } else { form.to_owned() };
+        let found = parsed.select(&css(&selector)).next();
+        let found = found.unwrap_or_else(|| panic!("no form {form} in {}: {}", page.url, page.html));
+        Self {
+            action: found.attr("action").filter(|action| !action.is_empty()).map(str::to_owned),
+            is_post: found.attr("method").is_some_and(|method| method.eq_ignore_ascii_case("post")),
+            controls: controls(&parsed, found),
+            filled: Vec::new(),
+            page: format!("{form} in {}", page.url),
+        }
+    }
+
+    /// Only what the form offers can be filled in.
+    #[track_caller]
+    pub fn fill(mut self, filled: &[(&str, &str)]) -> Self {
+        for &(name, value) in filled {
+            let mut of_name = self.controls.iter().filter(|control| control.name == name).peekable();
+            assert!(of_name.peek().is_some(), "no field {name} in {}", self.page);
+            let is_choice = |control: &Control| matches!(control.sort, Sort::Choice { .. });
+            let fits = of_name.any(|control| !is_choice(control) || control.value == value);
+            assert!(fits || value.is_empty(), "{name} cannot be {value} in {}", self.page);
+            if fits {
+                self.filled.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        self.controls.retain(|control| !filled.iter().any(|(name, _)| control.name == *name));
+        self
+    }
+
+    #[track_caller]
+    pub fn press(mut self, pressed: Option<(&str, &str)>) -> Self {
+        let Some((name, value)) = pressed else { return self };
+        let is_there =
+            |control: &Control| control.sort == Sort::Button && control.name == name && control.value == value;
+        assert!(self.controls.iter().any(is_there), "no button {name}={value} in {}", self.page);
+        self.filled.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn pairs(&self) -> Vec<(&str, &str)> {
+        let kept = self.controls.iter().filter(|control| match control.sort {
+            Sort::Value => true,
+            Sort::Choice { on } => on,
+            Sort::Button => false,
+        });
+        let kept = kept.map(|control| (control.name.as_str(), control.value.as_str()));
+        kept.chain(self.filled.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect()
+    }
+}
+
+/// Those inside the form, and those elsewhere that name it.
+fn controls(parsed: &Html, form: ElementRef<'_>) -> Vec<Control> {
+    let all = css("input, textarea, select, button");
+    let belongs = |control: &ElementRef<'_>| match control.attr("form") {
+        Some(id) => form.attr("id") == Some(id),
+        None => control.ancestors().any(|ancestor| ancestor.id() == form.id()),
+    };
+    parsed.select(&all).filter(belongs).flat_map(read).collect()
+}
+
+fn read(element: ElementRef<'_>) -> Vec<Control> {
+    let Some(name) = element.attr("name").filter(|_| element.attr("disabled").is_none()) else { return Vec::new() };
+    let value = element.attr("value");
+    let one = |value: String, sort| vec![Control { name: name.to_owned(), value, sort }];
+    match (element.value().name(), element.attr("type").unwrap_or_default()) {
+        ("textarea", _) => one(element.text().collect(), Sort::Value),
+        ("select", _) => options(element, name),
+        ("input", "checkbox" | "radio") => {
+            one(value.unwrap_or("on").to_owned(), Sort::Choice { on: element.attr("checked").is_some() })
+        }
+        ("input", "submit") | ("button", "submit" | "") => one(value.unwrap_or_default().to_owned(), Sort::Button),
+        ("button", _) | ("input", "button" | "reset" | "image" | "file") => Vec::new(),
+        _ => one(value.unwrap_or_default().to_owned(), Sort::Value),
+    }
+}
+
+/// Of a single select the first option is on when the page says nothing else.
+fn options(select: ElementRef<'_>, name: &str) -> Vec<Control> {
+    let all = css("option");
+    let is_said = select.select(&css("option[selected]")).next().is_some();
+    let by_itself = select.attr("multiple").is_none() && !is_said;
+    let options = select.select(&all).enumerate().map(|(index, option)| {
+        let value = option.attr("value").map_or_else(|| option.text().collect(), str::to_owned);
+        let on = option.attr("selected").is_some() || (by_itself && index == 0);
+        Control { name: name.to_owned(), value, sort: Sort::Choice { on } }
+    });
+    options.collect()
+}

@@ -1,0 +1,323 @@
+//! The page of one item: what was asked, by whom, and what became of it.
+
+use std::sync::Arc;
+
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use countersign_store::clock::SystemClock;
+use countersign_store::ops::sweep::Purge;
+use serde_json::{Value, json};
+
+use super::list::csrf;
+use super::{Page, Visitor};
+use crate::harness::*;
+
+pub async fn open(visitor: &Visitor, id: &str) -> Page {
+    visitor.get(&format!("/inbox/items/{id}")).await.expect(200)
+}
+
+fn with_context(mut envelope: Value, parts: Value) -> Value {
+    envelope["context"] = parts;
+    envelope
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_says_what_is_asked_by_whom_and_how_pressing_it_is() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = expiring(ask("bot"), 3_600_000);
+    envelope["body"] = json!("All checks are **green**.");
+    envelope["priority"] = json!("urgent");
+    envelope["tags"] = json!(["two words"]);
+    envelope["agent"]["project"] = json!("shop");
+    envelope["agent"]["labels"] = json!({"branch": "main"});
+    envelope["request"]["default_on_expire"] = json!("deny");
+    let id = bot.accepted(&envelope).await;
+    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    assert_eq!(page.text_at("h1"), "Deploy build 42?");
+    assert!(page.text_at("title").starts_with("Deploy build 42? ·"));
+    let at = |name: &str| page.attribute("#item", name).unwrap_or_default();
+    assert_eq!([at("data-id"), at("data-status"), at("data-kind")], [id, "open".to_owned(), "confirm".to_owned()]);
+    assert!(page.has("<strong>green</strong>"));
+    assert_eq!(page.text_at(".meta-line .priority"), "urgent");
+    assert_eq!(page.attribute(".meta-line .agent", "href").as_deref(), Some("/inbox?agent=bot"));
+    assert_eq!(page.attribute(".tags a", "href").as_deref(), Some("/inbox?tag=two%20words"));
+    let about = page.text_at("#about");
+    assert!(["bot", "shop", "run-1", "cli", "branch", "main"].iter().all(|word| about.contains(word)), "{about}");
+    let expiry = page.text_at(".expiry");
+    assert!(expiry.contains("then it will answer “Deny” by itself"), "{expiry}");
+    assert_eq!(page.attribute(".countdown", "data-at"), page.attribute("#item", "data-expires"));
+    let trail = page.text_at("#trail");
+    assert!(trail.contains("agent:bot submitted"), "{trail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_part_of_the_context_is_shown_as_what_it_is() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let parts = json!([
+        {"kind": "text", "text": "Some *words*."},
+        {"kind": "text", "text": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new"},
+        {"kind": "data", "data": {"build": 42}, "metadata": {"from": "ci"}},
+        {"kind": "file", "file": {"uri": "https://ci.example/report.pdf", "name": "report.pdf", "mime_type": "application/pdf"}},
+        {"kind": "file", "file": {"uri": "javascript:alert(1)", "name": "evil\u{202e}fdp.exe"}},
+    ]);
+    let id = bot.accepted(&with_context(ask("bot"), parts)).await;
+    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    assert_eq!(page.count("section.part"), 5);
+    assert!(page.has("<em>words</em>"));
+    assert_eq!((page.text_at(".diff .del"), page.text_at(".diff .add")), ("-old".to_owned(), "+new".to_owned()));
+    assert!(page.count(".json details.tree") >= 1);
+    assert_eq!(page.text_at("details.raw pre"), "{ \"build\": 42 }");
+    let links = page.count("#content a[href^='https://ci.example/report.pdf'][rel~=noopener][target=_blank]");
+    assert_eq!(links, 1);
+    assert_eq!(page.count("a[href^='javascript']"), 0);
+    assert!(page.text().contains("evil\\u{202e}fdp.exe") && page.text().contains("javascript:alert(1)"));
+    assert_eq!(page.count("img[src^=http]"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_keep_for_themselves_and_what_is_secret_is_never_on_the_page() {
+    let (hub, receiver) = (Setup::pushing().start().await, Receiver::start().await);
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    let mut envelope = push_to(input("bot"), &receiver.url("/hook?key=URLSECRET"));
+    envelope["client_ref"] = json!("CLIENTREF");
+    envelope["state"] = json!({"s": "STATESECRET"});
+    envelope["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
+    let id = bot.accepted(&envelope).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let before = open(&owner, &id).await;
+    let value = json!({"reason": "because", "pin": "PINSECRET"});
+    hub.owner.resolve(&id, json!({"resolution": "answered", "value": value})).await.expect(200);
+    hub.delivery(&id, "delivered").await;
+    let after = open(&owner, &id).await;
+    for page in [&before, &after] {
+        for secret in ["CLIENTREF", "STATESECRET", "URLSECRET", "PINSECRET"] {
+            assert!(!page.has(secret), "{secret} in {}", page.text());
+        }
+    }
+    let told = after.text_at("#answered");
+    assert!(told.contains("reason because") && told.contains("pin hidden"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sensitive_answer_is_not_shown_again_and_neither_is_its_comment() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = select("bot");
+    envelope["sensitive"] = json!(true);
+    let id = bot.accepted(&envelope).await;
+    let owner = Visitor::signed_in(&hub).await;
+    assert!(open(&owner, &id).await.text_at(".meta-line").contains("sensitive"));
+    let answer = json!({"resolution": "answered", "value": "green", "comment": "HUSH"});
+    hub.owner.resolve(&id, answer).await.expect(200);
+    let page = open(&owner, &id).await;
+    assert!(page.text_at("#outcome").starts_with("answered by human:owner at"), "{}", page.text_at("#outcome"));
+    assert!(!page.text_at("#panel").contains("Green") && !page.has("HUSH"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_may_not_answer_is_told_who_may_and_gets_no_form() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let victor = Visitor::as_person(&hub, "victor", "viewer").await;
+    let id = bot.accepted(&resolvers(task("bot"), &["human:owner", "human:victor"])).await;
+    for visitor in [&alice, &victor] {
+        let page = open(visitor, &id).await;
+        assert_eq!((page.count("#answer"), page.count("#reject")), (0, 0));
+        assert!(page.text_at("#watch .resolvers").contains("human:owner"));
+        assert!(page.text_at(".work").contains("rotate"), "the list can still be read");
+    }
+    assert!(open(&victor, &id).await.text_at("#watch").contains("decide nothing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_asker_withdrew_is_not_offered() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let permitted = |permissions: Value| {
+        let mut envelope = select("bot");
+        envelope["request"]["permissions"] = permissions;
+        envelope
+    };
+    let owner = Visitor::signed_in(&hub).await;
+    let only_answer = open(&owner, &bot.accepted(&permitted(json!({"allow_ignore": false}))).await).await;
+    assert_eq!((only_answer.count("#send"), only_answer.count("#reject")), (1, 0));
+    assert!(only_answer.text_at(".withdrawn").contains("does not let you decline"));
+    let only_decline = open(&owner, &bot.accepted(&permitted(json!({"allow_respond": false}))).await).await;
+    assert_eq!((only_decline.count("#send"), only_decline.count("input.choice")), (0, 0));
+    assert_eq!(only_decline.attribute("#decline", "value").as_deref(), Some("declined"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notice_is_read_and_archived() {
+    let hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&notify("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    assert_eq!(page.attribute("#item", "data-kind").as_deref(), Some("notify"));
+    assert_eq!((page.count("#answer"), page.count("#aside")), (0, 0));
+    let notices = owner.submit(&page, "form#archive", &[], None).await.expect(200);
+    assert_eq!((notices.url.as_str(), notices.count(".row")), ("/inbox/notices", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_there_and_what_is_no_longer_kept_have_pages_of_their_own() {
+    let mut hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    hub.interrupt();
+    {
+        let store = Store::open_sqlite(&hub.data().join("hub.db"), Arc::new(SystemClock)).expect("the hub's database");
+        let everything = Purge { resolved_before: Timestamp::from_millis(i64::MAX), limit: 10 };
+        assert_eq!(store.run(everything).await.expect("a purge"), 1);
+    }
+    hub.restart().await;
+    let owner = Visitor::by_new_link(&hub, "owner").await;
+    let gone = owner.get(&format!("/inbox/items/{id}")).await.expect(410);
+    assert!(gone.text().contains("No longer kept") && gone.count("nav a#nav-inbox") == 1);
+    for unknown in ["msg_00000000000000000000000000", "nonsense", "%FF"] {
+        owner.get(&format!("/inbox/items/{unknown}")).await.expect(404);
+    }
+    let fields = [("csrf", csrf(&gone)), ("value", "approve".to_owned())];
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    owner.post(&format!("/inbox/items/{id}/decide"), &fields).await.expect(410);
+    owner.post("/inbox/items/nonsense/decide", &fields).await.expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_item_says_that_nobody_decided() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut with_default = expiring(ask("bot"), 1200);
+    with_default["request"]["default_on_expire"] = json!("deny");
+    let (defaulted, silent) = (bot.accepted(&with_default).await, bot.accepted(&expiring(task("bot"), 1200)).await);
+    let owner = Visitor::signed_in(&hub).await;
+    for id in [&defaulted, &silent] {
+        bot.outcome(id).await;
+    }
+    let page = open(&owner, &defaulted).await;
+    assert_eq!(page.attribute("#item", "data-status").as_deref(), Some("expired"));
+    let outcome = page.text_at("#outcome");
+    assert!(outcome.starts_with("answered by its default Deny by system:default_on_expire"), "{outcome}");
+    assert!(outcome.contains("Nobody answered in time"), "{outcome}");
+    let outcome = open(&owner, &silent).await.text_at("#outcome");
+    assert!(outcome.starts_with("ended without an answer by system:expired"), "{outcome}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_track_leads_from_the_decision_to_the_agent_that_fetched_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let owner = Visitor::signed_in(&hub).await;
+    let waiting = open(&owner, &id).await;
+    assert!(waiting.text_at("#outcome").starts_with("answered Approve by human:owner at"));
+    assert_eq!(waiting.text_at("#track .now"), "Waiting for the agent to fetch it");
+    assert!(waiting.text_at(".presence").starts_with("seen "), "{}", waiting.text_at(".presence"));
+    bot.pull(&id).await;
+    let track = eventually("the agent has fetched it", async || {
+        let page = open(&owner, &id).await;
+        (page.count("#track .now") == 0).then(|| page.text_at("#track"))
+    });
+    let track = track.await;
+    assert!(track.contains("Fetched by the agent"), "{track}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_waits_right_now_is_seen_waiting() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let waiter = {
+        let (bot, id) = (bot.bearer(&bot.token), id.clone());
+        tokio::spawn(async move { bot.outcome(&id).await })
+    };
+    eventually("the agent is seen waiting", async || {
+        (open(&owner, &id).await.text_at(".presence") == "waiting for the answer now").then_some(())
+    })
+    .await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    waiter.await.expect("the agent has its answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_that_was_given_up_says_why_and_an_owner_has_it_tried_again() {
+    let (hub, receiver) = (Setup::pushing().start().await, Receiver::start().await);
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    receiver.script("/hook", &[Act::Status(404)]);
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    hub.delivery(&id, "failed").await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let seen_by_alice = open(&alice, &id).await;
+    assert_eq!(seen_by_alice.count("#retry"), 0);
+    let token = csrf(&seen_by_alice);
+    alice.post(&format!("/inbox/items/{id}/retry"), &[("csrf", &token)]).await.expect(403);
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    let failed = page.text_at("#track .failed");
+    assert!(failed.contains("given up after attempt 1") && failed.contains("answered 404"), "{failed}");
+    owner.submit(&page, "form#retry", &[], None).await.expect(200);
+    receiver.at("/hook", 2).await;
+    hub.delivery(&id, "delivered").await;
+    let page = open(&owner, &id).await;
+    assert!(page.text_at("#track").contains("Delivered to"), "{}", page.text_at("#track"));
+    assert_eq!(page.count("#retry"), 0);
+    assert!(page.text_at("#trail").contains("human:owner asked for the delivery to be tried again"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delivery_that_fails_says_when_it_is_tried_next() {
+    let config = "[push]\nfirst_retry_ms = 600000\n";
+    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let receiver = Receiver::start().await;
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    receiver.otherwise(Act::Status(503));
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/down"))).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let owner = Visitor::signed_in(&hub).await;
+    let step = eventually("the first attempt has failed", async || {
+        let page = open(&owner, &id).await;
+        let step = page.text_at("#track .now");
+        step.contains("attempt 1 failed").then_some((step, page.count("#track .now .then time")))
+    });
+    let (step, next_try) = step.await;
+    assert!(step.contains("answered 503"), "{step}");
+    assert_eq!(next_try, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn from_one_item_the_next_is_one_step_away() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let first = bot.accepted(&ask("bot")).await;
+    bot.accepted(&resolvers(ask("bot"), &["human:somebody"])).await;
+    let third = bot.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let next = async |id: &str| open(&owner, id).await.attribute("a#next[rel=next]", "href");
+    let (to_first, to_third) = (Some(format!("/inbox/items/{first}")), Some(format!("/inbox/items/{third}")));
+    assert_eq!(next(&first).await, to_third, "what is not theirs to answer is passed over");
+    assert_eq!(next(&third).await, None);
+    hub.owner.answer(&third, "approve").await.expect(200);
+    assert_eq!(next(&third).await, to_first, "after a decision comes what waits longest");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_gets_the_inside_of_the_page_only() {
+    let hub = Hub::start().await;
+    let id = hub.agent("bot").await.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let request = owner.request(reqwest::Method::GET, &format!("/inbox/items/{id}")).header("x-fragment", "main");
+    let text = Api::send(request).await.text();
+    assert!(text.trim_start().starts_with("<title>") && text.contains("<main id=\"main\""), "{text}");
+    assert!(!text.contains("<body"));
+    let stranger = Visitor::stranger(&hub);
+    assert!(stranger.get(&format!("/inbox/items/{id}")).await.url.starts_with("/signin?next="));
+}

@@ -1,0 +1,171 @@
+//! The list of what waits.
+
+use serde_json::{Value, json};
+
+use super::{Page, Visitor};
+use crate::harness::*;
+
+/// The titles of the rows, from the top.
+pub fn titles(page: &Page) -> Vec<String> {
+    (1..=page.count("#rows > .row")).map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title"))).collect()
+}
+
+pub fn titled(mut envelope: Value, title: &str) -> Value {
+    envelope["title"] = json!(title);
+    envelope
+}
+
+/// What every form of this visitor carries.
+pub fn csrf(page: &Page) -> String {
+    page.attribute("meta[name=csrf]", "content").expect("a page of somebody who is signed in")
+}
+
+fn of_priority(priority: &str, title: &str) -> Value {
+    let mut envelope = titled(ask("bot"), title);
+    envelope["priority"] = json!(priority);
+    envelope
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urgent_comes_first_then_the_longest_waiting() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for (priority, title) in [("low", "l"), ("normal", "n1"), ("urgent", "u"), ("normal", "n2"), ("high", "h")] {
+        bot.accepted(&of_priority(priority, title)).await;
+    }
+    bot.accepted(&titled(notify("bot"), "not a question")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = owner.get("/inbox").await.expect(200);
+    assert_eq!(titles(&page), ["u", "h", "n1", "n2", "l"]);
+    assert_eq!(page.text_at("#count"), "5");
+    assert_eq!(page.text_at("title"), "(5) Inbox · Countersign");
+    assert_eq!(page.text_at(".row .priority"), "urgent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = expiring(titled(ask("bot"), "Deploy?"), 3_600_000);
+    envelope["agent"]["project"] = json!("shop");
+    envelope["tags"] = json!(["deploy", "two words"]);
+    envelope["request"]["default_on_expire"] = json!("deny");
+    let id = bot.accepted(&envelope).await;
+    let silent = bot.accepted(&expiring(task("bot"), 3_600_000)).await;
+    let page = Visitor::signed_in(&hub).await.get("/inbox").await.expect(200);
+    let row = format!("#row-{id}");
+    let at = |name: &str| page.attribute(&row, name).unwrap_or_default();
+    assert_eq!(
+        [at("data-kind"), at("data-agent"), at("data-project"), at("data-tags"), at("data-mine"), at("data-people")],
+        ["confirm", "bot", "shop", "deploy two%20words", "yes", "owner"]
+    );
+    assert_eq!(page.text_at(&format!("{row} .who")), "bot · shop · confirm · deploy · two words");
+    assert_eq!(page.attribute(&format!("{row} a.title"), "href"), Some(format!("/inbox/items/{id}")));
+    assert!(page.attribute(&format!("{row} .age.fresh"), "data-since").is_some());
+    assert!(page.text_at(&format!("{row} .expiry")).ends_with("then it will answer “Deny” by itself"));
+    assert!(page.text_at(&format!("#row-{silent} .expiry")).ends_with("then it ends without an answer"));
+    assert_eq!(page.attribute(&format!("{row} .pick"), "value"), Some(id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_is_narrowed_down_by_form_and_by_the_names_in_it() {
+    let hub = Hub::start().await;
+    let (bot, other) = (hub.agent("bot").await, hub.agent("other&co").await);
+    let mut tagged = titled(select("bot"), "tagged");
+    tagged["tags"] = json!(["a&b=c"]);
+    tagged["agent"]["project"] = json!("shop");
+    bot.accepted(&tagged).await;
+    bot.accepted(&titled(task("bot"), "work")).await;
+    other.accepted(&titled(ask("other&co"), "theirs")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let all = owner.get("/inbox").await;
+    for (link, found) in [("a.agent[href*=other]", "theirs"), ("a.project", "tagged"), ("a.tag", "tagged")] {
+        let page = owner.get(&all.attribute(&format!("#rows {link}"), "href").expect(link)).await.expect(200);
+        assert_eq!(titles(&page), [found], "{link}");
+    }
+    let kinds = owner.submit(&all, "form#filters", &[("agent", "bot"), ("kind", "task")], None).await.expect(200);
+    assert_eq!(titles(&kinds), ["work"]);
+    assert_eq!((kinds.field("agent").as_deref(), kinds.field("kind").as_deref()), (Some("bot"), Some("task")));
+    let without = kinds.attribute("#active a.tag", "href").expect("a way to take a filter off");
+    assert_eq!(without, "/inbox?kind=task");
+    let nothing = owner.get("/inbox?agent=nobody&cursor=&junk=%ff").await.expect(200);
+    assert!(nothing.text_at(".empty").starts_with("Nothing open fits these filters"));
+    owner.get("/inbox?cursor=nonsense").await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_list_goes_on_behind_a_link() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for nth in 0..53 {
+        bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await;
+    }
+    let owner = Visitor::signed_in(&hub).await;
+    let first = owner.get("/inbox?agent=bot").await.expect(200);
+    assert_eq!(titles(&first).len(), 50);
+    let second = owner.get(&first.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    assert_eq!(titles(&second), ["ask 50", "ask 51", "ask 52"]);
+    assert_eq!(second.attribute("a#first", "href").as_deref(), Some("/inbox?agent=bot"));
+    assert_eq!(second.count("a#older"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_yours_to_answer_is_shown_and_marked() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let theirs = bot.accepted(&ask("bot")).await;
+    let shared = bot.accepted(&resolvers(ask("bot"), &["human:owner", "human:alice", "human:eve"])).await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let page = alice.get("/inbox").await.expect(200);
+    assert_eq!(page.attribute(&format!("#row-{theirs}"), "data-mine").as_deref(), Some("no"));
+    assert!(page.text_at(&format!("#row-{theirs}")).contains("not yours to answer"));
+    assert_eq!(page.attribute(&format!("#row-{shared}"), "data-mine").as_deref(), Some("yes"));
+    // Being named does not make a viewer a resolver.
+    let eve = Visitor::as_person(&hub, "eve", "viewer").await.get("/inbox").await.expect(200);
+    assert_eq!(eve.attribute(&format!("#row-{shared}"), "data-mine").as_deref(), Some("no"));
+    assert_eq!(eve.count("#batch button[value=approve]"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_writes_is_shown_and_does_nothing() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = titled(ask("bot"), "<script>alert(1)</script> pay \u{202e}001\u{202c}");
+    envelope["tags"] = json!(["\"><img src=x>", "java\u{200b}script:"]);
+    envelope["agent"]["project"] = json!("<b>\u{2066}");
+    bot.accepted(&envelope).await;
+    let page = Visitor::signed_in(&hub).await.get("/inbox").await.expect(200);
+    assert_eq!(page.text_at(".row .title"), "<script>alert(1)</script> pay \\u{202e}001\\u{202c}");
+    assert_eq!((page.count("#rows script"), page.count("#rows img"), page.count("#rows b")), (0, 0, 0));
+    let seen = page.text();
+    assert!(!seen.contains(['\u{202e}', '\u{200b}', '\u{2066}']), "{seen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_inbox_says_so_and_a_stranger_sees_nothing_of_it() {
+    let hub = Hub::start().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = owner.get("/inbox").await.expect(200);
+    assert!(page.text_at(".empty").starts_with("Nothing waits for you."));
+    assert_eq!((page.count("ol#rows[data-list=open]"), page.count(".row")), (1, 0));
+    let stranger = Visitor::stranger(&hub);
+    for path in
+        ["/inbox?tag=a", "/inbox/notices", "/inbox/aside", "/inbox/history", "/inbox/search?q=a", "/inbox/batch"]
+    {
+        let page = stranger.get(path).await;
+        assert!(page.url.starts_with("/signin?next=%2Finbox"), "{path}: {}", page.url);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_gets_the_inside_of_the_page_alone() {
+    let hub = Hub::start().await;
+    hub.agent("bot").await.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let request = owner.request(reqwest::Method::GET, "/inbox").header("x-fragment", "main");
+    let reply = Api::send(request).await;
+    let text = reply.text();
+    assert_eq!(reply.status, 200);
+    assert!(text.trim_start().starts_with("<title>(1) Inbox"), "{text}");
+    assert!(text.contains("<main id=\"main\"") && text.contains("class=\"row\"") && !text.contains("<body"), "{text}");
+}

@@ -1,0 +1,17 @@
+//! The inbox as a browser without scripts sees it.
+
+mod aside;
+mod batch;
+mod browser;
+mod decide;
+mod events;
+mod form;
+mod history;
+mod item;
+mod list;
+mod notices;
+mod search;
+mod settings;
+mod sign_in;
+
+pub use browser::{Page, Visitor};

@@ -1,0 +1,49 @@
+//! Finding a message by its words.
+
+use serde_json::json;
+
+use super::Visitor;
+use super::list::{titled, titles};
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_and_decided_and_told_are_found_together_with_how_they_stand() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let decided = bot.accepted(&titled(ask("bot"), "Refund order 4711")).await;
+    hub.owner.answer(&decided, "approve").await.expect(200);
+    let told = bot.accepted(&titled(notify("bot"), "refund sent")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let mut body = titled(ask("bot"), "Something else");
+    body["body"] = json!("The **refunds** of May.");
+    let open = bot.accepted(&body).await;
+    let start = owner.get("/inbox").await;
+    let page = owner.submit(&start, "form[role=search]", &[("q", "REFUND")], None).await.expect(200);
+    assert_eq!(titles(&page), ["Something else", "refund sent", "Refund order 4711"]);
+    assert_eq!(page.field("q").as_deref(), Some("REFUND"));
+    assert_eq!(page.text_at(&format!("#row-{open} .status")), "open");
+    assert_eq!(page.text_at(&format!("#row-{told} .status")), "notice");
+    assert!(page.text_at(&format!("#row-{decided} .note")).starts_with("answered Approve by human:owner"));
+    assert_eq!(titles(&owner.get("/inbox/search?q=order+refund").await), ["Refund order 4711"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sensitive_words_are_not_found_and_no_query_breaks_the_page() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut secret = titled(ask("bot"), "Hushhush");
+    secret["sensitive"] = json!(true);
+    bot.accepted(&secret).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let none = owner.get("/inbox/search?q=Hushhush").await.expect(200);
+    assert!(none.text_at(".empty").starts_with("Nothing found."));
+    assert!(owner.get("/inbox/search").await.expect(200).text_at(".empty").starts_with("Type a word"));
+    for query in
+        ["%22", "*", "a*%22+OR+b", "NEAR(a+b)", "-", "%00", "title:x", "%F0%9F%98%80", "%3Cscript%3E", "(", "'"]
+    {
+        let page = owner.get(&format!("/inbox/search?q={query}")).await.expect(200);
+        assert_eq!(page.count("#main script"), 0);
+    }
+    owner.get(&format!("/inbox/search?q={}", "long+".repeat(2000))).await.expect(200);
+    owner.get("/inbox/search?q=a&before=x").await.expect(400);
+}

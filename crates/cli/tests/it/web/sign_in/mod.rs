@@ -1,0 +1,38 @@
+//! Signing in, staying signed in, and what a form from elsewhere gets.
+
+mod authenticator;
+mod foreign;
+mod link;
+mod passkey;
+mod password;
+mod session;
+
+use super::browser::{Page, Visitor};
+
+const PASSWORD: &str = "three quiet words";
+
+/// As somebody does it in their settings.
+async fn set_password(visitor: &Visitor, password: &str) -> Page {
+    let page = visitor.get("/inbox/settings").await.expect(200);
+    let filled = [("password", password), ("again", password)];
+    visitor.submit(&page, "/inbox/settings/password", &filled, None).await
+}
+
+/// From the sign-in page on.
+async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
+    let page = visitor.get(from).await.expect(200);
+    visitor.submit(&page, "form#signin", &[("name", name), ("password", password)], None).await
+}
+
+async fn sign_out(visitor: &Visitor) -> Page {
+    let page = visitor.get("/inbox").await.expect(200);
+    visitor.submit(&page, "/signout", &[], None).await
+}
+
+/// Whether the inbox opens; it sends strangers to the sign-in page.
+async fn is_in(visitor: &Visitor) -> bool {
+    let page = visitor.get("/inbox").await.expect(200);
+    let is_in = page.url == "/inbox";
+    assert!(is_in || page.url.starts_with("/signin?next="), "{}", page.url);
+    is_in
+}

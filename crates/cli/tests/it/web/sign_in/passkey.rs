@@ -1,0 +1,161 @@
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+use crate::web::browser::{Page, Visitor, new_link};
+
+use super::authenticator::Authenticator;
+use super::is_in;
+
+/// Where people open a hub of this machine.
+fn origin(hub: &Hub) -> String {
+    hub.url.replace("127.0.0.1", "localhost")
+}
+
+/// As the page's script does it, from a page opened at `origin`.
+async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Value) -> Reply {
+    let mut request = visitor.request(Method::POST, path).build().expect("a request");
+    let headers = request.headers_mut();
+    headers.insert("origin", origin.parse().unwrap());
+    headers.insert("x-csrf", csrf.parse().unwrap());
+    headers.insert("content-type", "application/json".parse().unwrap());
+    *request.body_mut() = Some(body.to_string().into());
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let response = within("a reply", client.execute(request)).await.expect("the hub replies");
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Reply { status, headers, body: response.bytes().await.expect("a body").to_vec() }
+}
+
+fn csrf(page: &Page) -> String {
+    page.field("csrf").expect("a guarded page")
+}
+
+async fn add(visitor: &Visitor, origin: &str, key: &mut Authenticator, name: &str) -> Reply {
+    const ADD: &str = "/inbox/settings/passkeys";
+    let csrf = csrf(&visitor.get("/inbox/settings").await);
+    let begun = call(visitor, origin, &format!("{ADD}/begin"), &csrf, &json!({ "name": name })).await.expect(200);
+    assert_eq!(begun["publicKey"]["authenticatorSelection"]["residentKey"], "required");
+    assert_eq!(begun["publicKey"]["authenticatorSelection"]["userVerification"], "required");
+    let credential = key.create(&begun["publicKey"]);
+    let body = json!({"name": name, "ceremony": begun["ceremony"], "credential": credential});
+    call(visitor, origin, &format!("{ADD}/finish"), &csrf, &body).await
+}
+
+async fn begin(visitor: &Visitor, origin: &str) -> Value {
+    let begun = call(visitor, origin, "/signin/passkey/begin", "", &json!({})).await.expect(200);
+    assert_eq!(begun["publicKey"]["userVerification"], "required");
+    assert_eq!(begun["publicKey"]["allowCredentials"], json!([]), "nobody typed a name");
+    begun
+}
+
+async fn finish(visitor: &Visitor, origin: &str, ceremony: &Value, credential: &Value, next: &str) -> Reply {
+    let body = json!({"ceremony": ceremony, "credential": credential, "next": next});
+    let reply = call(visitor, origin, "/signin/passkey/finish", "", &body).await;
+    if let Some((name, value)) = reply.header("set-cookie").split(';').next().and_then(|pair| pair.split_once('=')) {
+        visitor.set_cookie(name, value);
+    }
+    reply
+}
+
+async fn enter(visitor: &Visitor, origin: &str, key: &mut Authenticator) -> Reply {
+    let begun = begin(visitor, origin).await;
+    let credential = key.get(&begun["publicKey"]);
+    finish(visitor, origin, &begun["ceremony"], &credential, "/inbox/history").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_signs_in_without_a_name() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let mut key = Authenticator::at(&origin);
+    add(&alice, &origin, &mut key, "my phone").await.expect(200);
+    assert!(alice.get("/inbox/settings").await.text_at("#passkeys").contains("my phone"));
+
+    for _ in 0..2 {
+        let visitor = Visitor::stranger(&hub);
+        assert_eq!(enter(&visitor, &origin, &mut key).await.expect(200)["next"], "/inbox/history");
+        assert!(visitor.get("/inbox").await.has("data-person=\"alice\""));
+    }
+    let again = Visitor::stranger(&hub);
+    assert_eq!(again.redeem(&new_link(&hub, "alice").await).await.url, "/inbox", "who has a passkey can come back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_is_refused_when_anything_about_it_is_wrong() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let mut key = Authenticator::at(&origin);
+    add(&alice, &origin, &mut key, "").await.expect(200);
+    let visitor = Visitor::stranger(&hub);
+    enter(&visitor, &origin, &mut Authenticator::at(&origin)).await.refused("not_authorized");
+
+    let begun = begin(&visitor, &origin).await;
+    let credential = key.get(&begun["publicKey"]);
+    let other = begin(&visitor, &origin).await;
+    finish(&visitor, &origin, &other["ceremony"], &credential, "").await.refused("not_authorized");
+    finish(&visitor, &origin, &other["ceremony"], &key.get(&other["publicKey"]), "").await.refused("not_authorized");
+
+    key.verifies = false;
+    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+    key.verifies = true;
+    key.origin = "https://hub.evil.example".to_owned();
+    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+    key.origin.clone_from(&origin);
+    assert!(!is_in(&visitor).await);
+    enter(&visitor, &origin, &mut key).await.expect(200);
+    // A copy of the key has been used elsewhere meanwhile, or is used now.
+    key.counter = 0;
+    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_that_was_removed_opens_nothing() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let mut key = Authenticator::at(&origin);
+    add(&alice, &origin, &mut key, "lost phone").await.expect(200);
+    add(&alice, &origin, &mut key, "again").await.refused("not_authorized");
+    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
+    add(&bob, &origin, &mut key, "not his").await.refused("already_exists");
+    let page = alice.get("/inbox/settings").await.expect(200);
+    alice.submit(&page, "/inbox/settings/passkeys/remove", &[], None).await.expect(200);
+    let said = enter(&Visitor::stranger(&hub), &origin, &mut key).await.refused("not_authorized");
+    assert!(said["error"]["message"].as_str().unwrap().contains("removed"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn under_a_number_the_page_says_which_name_to_open() {
+    let hub = Hub::start().await;
+    let visitor = Visitor::stranger(&hub);
+    let page = visitor.get("/signin").await.expect(200);
+    assert!(page.text().contains(&format!("{}/signin", origin(&hub))), "{}", page.text());
+    assert_eq!(
+        page.count("button#passkey-signin[hidden]"),
+        1,
+        "nothing that only scripts can do is shown without them"
+    );
+    let refused = call(&visitor, &hub.url, "/signin/passkey/begin", "", &json!({})).await;
+    refused.refused_field("validation_error", "address");
+    assert!(refused.text().contains(&origin(&hub)), "{}", refused.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_is_added_by_pages_of_ones_own_session_only() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
+    let (hers, his) = (csrf(&alice.get("/inbox/settings").await), csrf(&bob.get("/inbox/settings").await));
+    const BEGIN: &str = "/inbox/settings/passkeys/begin";
+    call(&alice, &origin, BEGIN, &his, &json!({})).await.refused("not_authorized");
+    call(&alice, &origin, BEGIN, "", &json!({})).await.refused("not_authorized");
+    call(&Visitor::stranger(&hub), &origin, BEGIN, &hers, &json!({})).await.refused("not_authorized");
+    let begun = call(&alice, &origin, BEGIN, &hers, &json!({"name": "x"})).await.expect(200);
+    let credential = Authenticator::at(&origin).create(&begun["publicKey"]);
+    let body = json!({"ceremony": begun["ceremony"], "credential": credential});
+    call(&bob, &origin, "/inbox/settings/passkeys/finish", &his, &body).await.refused("not_authorized");
+    assert_eq!(bob.get("/inbox/settings").await.count("#passkeys > li"), 0);
+}

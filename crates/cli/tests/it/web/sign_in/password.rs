@@ -1,0 +1,125 @@
+use crate::harness::*;
+use crate::web::browser::Visitor;
+
+use super::{PASSWORD, is_in, set_password, sign_in, sign_out};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_once_set_signs_in() {
+    let hub = Hub::start().await;
+    let owner = Visitor::signed_in(&hub).await;
+    set_password(&owner, PASSWORD).await.expect(200);
+    sign_out(&owner).await.expect(200);
+    assert!(!is_in(&owner).await);
+    let page = sign_in(&owner, "/inbox/history?status=answered", "owner", PASSWORD).await.expect(200);
+    assert_eq!(page.url, "/inbox/history?status=answered", "it goes on where the reader wanted to go");
+    assert!(is_in(&owner).await);
+    assert_eq!(owner.get("/signin?next=/inbox/notices").await.url, "/inbox/notices", "who is in need not sign in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_name_and_a_wrong_password_look_the_same() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    set_password(&alice, PASSWORD).await.expect(200);
+    hub.person("linked", "resolver").await;
+    let visitor = Visitor::stranger(&hub);
+    let mut seen = vec![];
+    for (name, password) in [
+        ("alice", "three quiet wordz"),
+        ("nobody", PASSWORD),
+        ("linked", PASSWORD),
+        ("no name at all", PASSWORD),
+        ("alice", ""),
+    ] {
+        let page = sign_in(&visitor, "/signin", name, password).await.expect(422);
+        assert_eq!(page.field("name").as_deref(), Some(name), "what was typed stays");
+        assert_eq!(page.attribute("#password", "value"), None, "the password does not");
+        seen.push(page.text_at("#error-password"));
+    }
+    assert!(seen.iter().all(|text| text == "The name or the password is wrong."), "{seen:?}");
+    assert!(!is_in(&visitor).await);
+    sign_in(&visitor, "/signin", "alice", PASSWORD).await.expect(200);
+    assert!(is_in(&visitor).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_names_nobody_who_is_not_there() {
+    let hub = Hub::start().await;
+    let visitor = Visitor::stranger(&hub);
+    sign_in(&visitor, "/signin", "my-secret-typed-too-early", "x").await.expect(422);
+    let log = hub.process().stderr_with("unknown name").await;
+    assert!(!log.contains("my-secret"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guessing_is_slowed_down_even_for_the_right_password() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    set_password(&alice, PASSWORD).await.expect(200);
+    let guesser = Visitor::stranger(&hub);
+    let mut refused = None;
+    for guess in 0..20 {
+        let page = sign_in(&guesser, "/signin", "alice", &format!("guess number {guess}")).await;
+        if page.status == 429 {
+            refused = Some(page);
+            break;
+        }
+        assert_eq!(page.status, 422, "{}", page.text());
+    }
+    let page = refused.expect("soon enough");
+    assert!((1..=31).contains(&page.header("retry-after").parse::<u32>().unwrap()), "{:?}", page.headers);
+    assert!(page.text().contains("one-time link"), "another way in: {}", page.text());
+    let page = sign_in(&guesser, "/signin", "alice", PASSWORD).await;
+    assert_eq!(page.status, 429, "or guessing would go on for as long as it is wrong");
+    sign_in(&guesser, "/signin", "nobody", PASSWORD).await.expect(422);
+    Visitor::by_new_link(&hub, "alice").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_cannot_go_through_many_names() {
+    let hub = Hub::start().await;
+    let guesser = Visitor::stranger(&hub);
+    let page = guesser.get("/signin").await.expect(200);
+    for number in 0..40 {
+        let name = format!("name{number}");
+        let page = guesser.submit(&page, "form#signin", &[("name", &name), ("password", PASSWORD)], None).await;
+        if page.status == 429 {
+            assert!(!page.header("retry-after").is_empty());
+            return;
+        }
+        assert_eq!(page.status, 422, "{}", page.text());
+    }
+    panic!("nobody stopped it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signing_in_leads_to_places_of_ours_only() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    set_password(&alice, PASSWORD).await.expect(200);
+    for next in
+        ["https://evil.example/", "//evil.example", "/signin", "/inboxes", "/inbox/../../x\\", "javascript:alert(1)"]
+    {
+        let page = alice.get(&format!("/signin?next={next}")).await.expect(200);
+        assert_eq!(page.url, "/inbox", "{next}");
+        let visitor = Visitor::stranger(&hub);
+        let page = visitor.get(&format!("/signin?next={next}")).await.expect(200);
+        assert_eq!(page.field("next").as_deref(), Some("/inbox"), "{next}");
+    }
+    let visitor = Visitor::stranger(&hub);
+    let page = visitor.get("/signin").await;
+    let typed = [("name", "alice"), ("password", PASSWORD), ("next", "//evil.example")];
+    assert_eq!(visitor.submit(&page, "form#signin", &typed, None).await.url, "/inbox");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_is_long_and_not_the_name() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice.wonderland", "resolver").await;
+    let long = "x".repeat(201);
+    for password in ["short", "Alice.Wonderland", &long] {
+        let page = set_password(&alice, password).await;
+        assert_eq!(page.status, 422, "{password}: {}", page.text());
+    }
+    set_password(&alice, &"x".repeat(200)).await.expect(200);
+}

@@ -1,0 +1,245 @@
+//! The fields of a form, each with what a surface needs to ask for it.
+
+use serde_json::{Number, Value};
+
+use crate::schema;
+
+/// From this declared length on a text gets room for several lines.
+const LONG_TEXT_CHARS: u64 = 200;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    pub name: String,
+    /// The title its author gave, else the name.
+    pub label: String,
+    pub description: Option<String>,
+    pub kind: FieldKind,
+    pub required: bool,
+    /// Typed hidden, never logged, never shown again.
+    pub sensitive: bool,
+    pub default: Option<Value>,
+    /// Shown and sent as its default; nothing that is typed changes it.
+    pub read_only: bool,
+    /// `null` is an answer, too.
+    pub nullable: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldKind {
+    Text {
+        multiline: bool,
+        format: Option<String>,
+        min_length: Option<u64>,
+        max_length: Option<u64>,
+        pattern: Option<String>,
+    },
+    /// `step` counts from zero, whatever `min` is.
+    Number {
+        integer: bool,
+        min: Option<Number>,
+        max: Option<Number>,
+        step: Option<Number>,
+    },
+    Boolean,
+    /// The values with their labels; one is picked by its index, because two of them may read the same.
+    Choice(Vec<(Value, String)>),
+}
+
+/// The required fields in the order in which they are required, then the others by name: the order of a JSON object's
+/// members is lost when it is read.
+pub fn fields(schema: &Value) -> Vec<Field> {
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let rank = |name: &str| required.iter().position(|required| *required == name).unwrap_or(required.len());
+    let mut fields: Vec<Field> =
+        properties.iter().map(|(name, property)| field(name, property, required.contains(&name.as_str()))).collect();
+    fields.sort_by(|a, b| (rank(&a.name), &a.name).cmp(&(rank(&b.name), &b.name)));
+    fields
+}
+
+fn field(name: &str, property: &Value, required: bool) -> Field {
+    let text = |key: &str| property[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    Field {
+        name: name.to_owned(),
+        label: text("title").unwrap_or_else(|| name.to_owned()),
+        description: text("description"),
+        kind: kind(property),
+        required,
+        sensitive: schema::is_sensitive(property),
+        default: property.get("default").cloned(),
+        read_only: property["readOnly"] == true,
+        nullable: types(property).contains(&"null"),
+    }
+}
+
+fn types(property: &Value) -> Vec<&str> {
+    match &property["type"] {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Listed values before types. Of several types a text, which everything can be typed as, else the first.
+fn kind(property: &Value) -> FieldKind {
+    if let Some(values) = property["enum"].as_array() {
+        return FieldKind::Choice(labelled(values, property["enumNames"].as_array()));
+    }
+    if let Some(only) = property.get("const") {
+        return FieldKind::Choice(labelled(std::slice::from_ref(only), None));
+    }
+    let types = types(property);
+    let first = types.iter().find(|name| **name != "null");
+    match first {
+        _ if types.contains(&"string") || types.is_empty() => text(property),
+        Some(&"boolean") => FieldKind::Boolean,
+        Some(&"integer") => number(property, true),
+        Some(_) => number(property, false),
+        None => FieldKind::Choice(labelled(&[Value::Null], None)),
+    }
+}
+
+fn labelled(values: &[Value], names: Option<&Vec<Value>>) -> Vec<(Value, String)> {
+    let names = names.filter(|names| names.len() == values.len());
+    let label = |index: usize, value: &Value| {
+        let name = names.and_then(|names| names[index].as_str()).filter(|name| !name.is_empty());
+        name.map_or_else(|| plain(value), str::to_owned)
+    };
+    values.iter().enumerate().map(|(index, value)| (value.clone(), label(index, value))).collect()
+}
+
+/// How a value reads: a text as it stands, anything else as JSON.
+pub fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn text(property: &Value) -> FieldKind {
+    let word = |key: &str| property[key].as_str().map(str::to_owned);
+    let max_length = property["maxLength"].as_u64();
+    let is_prose = property["contentMediaType"].as_str().is_some_and(|media| media.starts_with("text/"));
+    let has_lines = property["default"].as_str().is_some_and(|default| default.contains('\n'));
+    let is_long = max_length.is_some_and(|most| most >= LONG_TEXT_CHARS);
+    FieldKind::Text {
+        multiline: !schema::is_sensitive(property)
+            && property["format"].is_null()
+            && property["pattern"].is_null()
+            && (is_prose || has_lines || is_long),
+        format: word("format"),
+        min_length: property["minLength"].as_u64(),
+        max_length,
+        pattern: word("pattern"),
+    }
+}
+
+fn number(property: &Value, integer: bool) -> FieldKind {
+    let bound = |key: &str| property[key].as_number().cloned();
+    FieldKind::Number { integer, min: bound("minimum"), max: bound("maximum"), step: bound("multipleOf") }
+}
+
+impl Field {
+    /// The index of the choice that reads like `text`, for surfaces where it is typed. Two that read alike are none:
+    /// nobody could say which was meant.
+    pub fn choice_reading(&self, text: &str) -> Option<usize> {
+        let FieldKind::Choice(choices) = &self.kind else { return None };
+        let mut alike = choices.iter().enumerate().filter(|(_, (value, _))| plain(value) == text);
+        match (alike.next(), alike.next()) {
+            (Some((index, _)), None) => Some(index),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn only(property: Value) -> Field {
+        let schema = json!({"properties": {"it": property}});
+        schema::check(&schema).expect("a flat schema");
+        fields(&schema).remove(0)
+    }
+
+    #[test]
+    fn required_fields_come_first_and_in_their_order() {
+        let schema = json!({
+            "properties": {"a": {}, "b": {}, "c": {}, "d": {}},
+            "required": ["d", "b"],
+        });
+        let order: Vec<(String, bool)> =
+            fields(&schema).into_iter().map(|field| (field.name, field.required)).collect();
+        let expected = [("d", true), ("b", true), ("a", false), ("c", false)];
+        assert_eq!(order, expected.map(|(name, required)| (name.to_owned(), required)));
+    }
+
+    #[test]
+    fn a_field_keeps_what_its_author_said() {
+        let field = only(json!({
+            "type": "string", "title": "Your PIN", "description": "Four digits", "default": "0000",
+            "minLength": 4, "maxLength": 4, "pattern": "^[0-9]+$", "x-a2h-sensitive": true, "readOnly": true,
+        }));
+        assert_eq!((field.label.as_str(), field.description.as_deref()), ("Your PIN", Some("Four digits")));
+        assert_eq!((field.sensitive, field.read_only, field.default), (true, true, Some(json!("0000"))));
+        let kind = FieldKind::Text {
+            multiline: false,
+            format: None,
+            min_length: Some(4),
+            max_length: Some(4),
+            pattern: Some("^[0-9]+$".to_owned()),
+        };
+        assert_eq!(field.kind, kind);
+        assert_eq!(only(json!({"title": ""})).label, "it");
+    }
+
+    #[test]
+    fn the_kind_is_the_narrowest_that_takes_every_answer() {
+        let word = |property| match only(property).kind {
+            FieldKind::Text { .. } => "text",
+            FieldKind::Number { integer: true, .. } => "integer",
+            FieldKind::Number { integer: false, .. } => "number",
+            FieldKind::Boolean => "boolean",
+            FieldKind::Choice(_) => "choice",
+        };
+        for (property, expected) in [
+            (json!({}), "text"),
+            (json!({"type": ["integer", "string"]}), "text"),
+            (json!({"type": ["null", "integer"]}), "integer"),
+            (json!({"type": "number"}), "number"),
+            (json!({"type": "boolean"}), "boolean"),
+            (json!({"type": "string", "enum": ["a"]}), "choice"),
+            (json!({"const": 5}), "choice"),
+            (json!({"type": "null"}), "choice"),
+        ] {
+            assert_eq!(word(property.clone()), expected, "{property}");
+        }
+    }
+
+    #[test]
+    fn choices_have_the_labels_given_for_all_of_them() {
+        let kind = |property| only(property).kind;
+        let choices = vec![(json!("s"), "Small".to_owned()), (json!(3), "3".to_owned())];
+        assert_eq!(kind(json!({"enum": ["s", 3], "enumNames": ["Small", ""]})), FieldKind::Choice(choices));
+        let plain = vec![(json!("s"), "s".to_owned()), (json!(3), "3".to_owned())];
+        assert_eq!(kind(json!({"enum": ["s", 3], "enumNames": ["Small"]})), FieldKind::Choice(plain));
+    }
+
+    #[test]
+    fn a_typed_choice_is_the_one_that_reads_so() {
+        let field = only(json!({"enum": ["eu", 3, "4", 4]}));
+        assert_eq!(field.choice_reading("eu"), Some(0));
+        assert_eq!(field.choice_reading("3"), Some(1));
+        assert_eq!(field.choice_reading("4"), None, "it may mean two");
+        assert_eq!(field.choice_reading("us"), None);
+    }
+
+    #[test]
+    fn long_and_prose_texts_get_several_lines() {
+        let multiline = |property| matches!(only(property).kind, FieldKind::Text { multiline: true, .. });
+        assert!(multiline(json!({"type": "string", "maxLength": 2000})));
+        assert!(multiline(json!({"type": "string", "contentMediaType": "text/markdown"})));
+        assert!(multiline(json!({"type": "string", "default": "two\nlines"})));
+        assert!(!multiline(json!({"type": "string"})));
+        assert!(!multiline(json!({"type": "string", "maxLength": 2000, "x-a2h-sensitive": true})));
+    }
+}

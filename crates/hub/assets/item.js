@@ -1,0 +1,89 @@
+// The page of one item: its panel follows what happens elsewhere, and nothing that was typed is lost.
+import { arm } from "./guard.js";
+import { isTyping } from "./keys.js";
+import { load } from "./swap.js";
+import { tell } from "./tell.js";
+
+/** Fields whose text is shown nowhere. */
+export const SECRET = "[type=password], .masked";
+let watching = null;
+let asked = 0;
+
+export function shownItem() {
+  return document.getElementById("item");
+}
+
+/** What the person has written so far, secrets left out. */
+function typed(panel) {
+  const written = [...panel.querySelectorAll("#answer :is(textarea, input)")].filter((field) => isTyping(field));
+  const own = written.filter((field) => !field.matches(SECRET) && field.value !== field.defaultValue);
+  return own.map((field) => field.value.trim()).filter(Boolean);
+}
+
+/** Asks the hub how the item stands and shows that, unless it stands as it stood. The latest question counts. */
+export async function renew(id) {
+  const mine = (asked += 1);
+  const page = await load(`/inbox/items/${encodeURIComponent(id)}`);
+  const old = shownItem();
+  const fresh = page.main.querySelector("#item");
+  if (!fresh || old?.dataset.id !== id || mine !== asked) return;
+  const isStillOpen = old.dataset.status === "open" && fresh.dataset.status === "open";
+  if (isStillOpen && old.dataset.rev === fresh.dataset.rev) replaceTrack(old, fresh);
+  else replacePanel(fresh);
+}
+
+function replaceTrack(old, fresh) {
+  const track = fresh.querySelector("#track");
+  if (track) old.querySelector("#track")?.replaceWith(document.adoptNode(track));
+}
+
+/** The content stays where it is and as far as it was read. */
+export function replacePanel(fresh) {
+  const old = shownItem();
+  const panel = old.querySelector("#panel");
+  const next = document.adoptNode(fresh.querySelector("#panel"));
+  const wasOpen = old.dataset.status === "open";
+  const words = typed(panel);
+  const hadFocus = panel.contains(document.activeElement);
+  Object.assign(old.dataset, fresh.dataset);
+  panel.replaceWith(next);
+  if (wasOpen && fresh.dataset.status !== "open" && words.length > 0 && !next.querySelector("#typed")) keep(next, words);
+  if (next.querySelector("#answer")) arm();
+  document.dispatchEvent(new CustomEvent("panel"));
+  if (!hadFocus) return;
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+}
+
+function keep(panel, words) {
+  const section = document.createElement("section");
+  const heading = document.createElement("h2");
+  heading.textContent = "What you had typed";
+  const text = document.createElement("div");
+  text.id = "typed";
+  text.textContent = words.join("\n\n");
+  section.append(heading, text);
+  panel.append(section);
+}
+
+/** Somebody else, or its expiry, was first. */
+export async function decidedElsewhere(id, words) {
+  if (shownItem()?.dataset.id !== id || shownItem().dataset.status !== "open") return;
+  await renew(id);
+  tell(words);
+}
+
+/** On a phone the answer stands below a long content: a button leads there, and hides when one has arrived. */
+export function look() {
+  watching?.disconnect();
+  document.getElementById("jump")?.remove();
+  const item = document.getElementById("item");
+  const panel = item?.querySelector("#panel");
+  const hasBar = item?.dataset.kind === "confirm" && panel?.querySelector(".choices");
+  if (!panel?.querySelector("#answer") || hasBar || item.dataset.status !== "open") return;
+  const link = document.createElement("a");
+  Object.assign(link, { id: "jump", href: "#panel", className: "button primary", textContent: "Answer ↓" });
+  item.after(link);
+  watching = new IntersectionObserver(([seen]) => link.toggleAttribute("data-there", seen.isIntersecting));
+  watching.observe(panel);
+}

@@ -1,0 +1,134 @@
+//! Passwords of people: argon2id, worked out off the event loop and few at a time, because each takes 19 MiB and a
+//! good part of a processor.
+
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use crate::problem::Problem;
+
+const AT_ONCE: usize = 2;
+/// Whoever comes after these is sent away: anybody may ask for a password to be checked.
+const MOST_WAITING: usize = 64;
+const SHORTEST: usize = 10;
+const LONGEST: usize = 200;
+/// Stands in for the password of somebody who has none, so that asking for an unknown name takes as long.
+const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5J3Mgc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+pub struct Passwords {
+    places: Arc<Semaphore>,
+    queue: Semaphore,
+}
+
+impl Default for Passwords {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(AT_ONCE)), queue: Semaphore::new(MOST_WAITING) }
+    }
+}
+
+/// Long is what makes a password strong; nothing else is asked of it.
+pub fn check_password(person: &str, password: &str) -> Result<(), Problem> {
+    let refuse = |message: &str| Err(Problem::invalid("password", message));
+    match password.chars().count() {
+        ..SHORTEST => refuse("use at least 10 characters; a few words in a row are easy to remember"),
+        SHORTEST..=LONGEST if password.to_lowercase() == person.to_lowercase() => {
+            refuse("that is the name; choose something nobody would try first")
+        }
+        SHORTEST..=LONGEST => Ok(()),
+        _ => refuse("use at most 200 characters"),
+    }
+}
+
+impl Passwords {
+    /// What is stored of a password. The caller has checked it.
+    pub async fn hash(&self, password: &str) -> Result<String, Problem> {
+        let password = password.to_owned();
+        self.work(move || argon2id().hash_password(password.as_bytes()).map(|hash| hash.to_string())).await
+    }
+
+    /// Whether this is the password that `stored` was made of. Without a stored one it takes as long, and never is.
+    pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Problem> {
+        if password.chars().count() > LONGEST {
+            return Ok(false);
+        }
+        let password = password.to_owned();
+        self.work(move || {
+            let hash = PasswordHash::new(stored.as_deref().unwrap_or(NOBODYS))?;
+            let is_right = argon2id().verify_password(password.as_bytes(), &hash).is_ok();
+            Ok(is_right && stored.is_some())
+        })
+        .await
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> argon2::password_hash::Result<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Ok(_in_the_queue) = self.queue.try_acquire() else {
+            let message = "too many people are signing in at this moment; try again".to_owned();
+            return Err(Problem::RateLimited { retry_after_seconds: 2, message });
+        };
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        // The place goes along: a caller who hangs up does not free it before the work is done.
+        let done = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            work()
+        });
+        let failed = |error: String| {
+            let id = Uuid::new_v4();
+            tracing::error!(%id, %error, "a password could not be worked on");
+            Problem::Unavailable { id }
+        };
+        done.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// What OWASP asks for at least; a hash says what it was made with, so this may grow without harm to older ones.
+fn argon2id() -> Argon2<'static> {
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::DEFAULT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_known_again_and_no_other_is() {
+        let passwords = Passwords::default();
+        let stored = passwords.hash("correct horse battery").await.unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
+        assert_ne!(stored, passwords.hash("correct horse battery").await.unwrap(), "each has its own salt");
+        assert!(passwords.matches("correct horse battery", Some(stored.clone())).await.unwrap());
+        assert!(!passwords.matches("correct horse battery ", Some(stored)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn who_has_no_password_is_worked_on_all_the_same() {
+        let passwords = Passwords::default();
+        let params = PasswordHash::new(NOBODYS).unwrap();
+        assert_eq!(Params::try_from(&params).unwrap().m_cost(), Params::DEFAULT.m_cost());
+        assert!(!passwords.matches("whatever it is", None).await.unwrap());
+        assert_eq!(passwords.places.available_permits(), AT_ONCE, "all places are free again");
+    }
+
+    #[tokio::test]
+    async fn a_crowd_is_sent_away_instead_of_piling_up() {
+        let passwords = Passwords::default();
+        let crowd = (0..MOST_WAITING + 5).map(|_| passwords.matches("whatever it is", None));
+        let answers = futures_util::future::join_all(crowd).await;
+        assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 5);
+        assert!(passwords.matches("whatever it is", None).await.is_ok(), "later there is room again");
+    }
+
+    #[test]
+    fn short_ones_endless_ones_and_the_name_are_refused() {
+        assert!(check_password("alice", "nine char").is_err());
+        assert!(check_password("alice", "ten chars!").is_ok());
+        assert!(check_password("alice", &"ü".repeat(200)).is_ok(), "characters are counted, not bytes");
+        assert!(check_password("alice", &"a".repeat(201)).is_err());
+        assert!(check_password("alice.wonder", "Alice.Wonder").is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! GET /v1/inbox, /v1/notices, /v1/search, /v1/decided and /v1/messages
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use countersign_core::access::Principal;
+use countersign_store::model::Item;
+use countersign_store::ops::list::{Decided, History, Inbox, Notices};
+use countersign_store::ops::search::Search;
+use serde_json::{Value, json};
+
+use super::query::ListQuery;
+use crate::app::Hub;
+use crate::auth::{AnyCaller, PersonCaller};
+use crate::extract::Params;
+use crate::inbox::item::render;
+use crate::problem::Problem;
+
+/// Open asks and tasks, urgent first, then the longest waiting; without what the caller put away.
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    Params(query): Params<ListQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (limit, filter, after) = (query.limit()?, query.filter()?, query.open_cursor()?);
+    let viewer = Some(person.name.clone());
+    let found = hub.store.run(Inbox { viewer, filter, after, limit }).await?;
+    let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
+    Ok(Json(page("items", &found.items, &person.into(), next)))
+}
+
+/// Notifies the caller has not archived, newest first.
+pub async fn notices(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    Params(query): Params<ListQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (limit, before) = (query.limit()?, query.place()?);
+    let found = hub.store.run(Notices { person: Some(person.name.clone()), before, limit }).await?;
+    Ok(Json(page("items", &found.items, &person.into(), found.next.map(|seq| seq.to_string()))))
+}
+
+/// Everything in which all the words occur, newest first.
+pub async fn search(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    Params(query): Params<ListQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (text, limit, before) = (query.words()?, query.limit()?, query.place()?);
+    hub.indexer.caught_up().await;
+    let found = hub.store.run(Search { text, before, limit }).await?;
+    Ok(Json(page("items", &found.items, &person.into(), found.next.map(|seq| seq.to_string()))))
+}
+
+/// Resolved asks and tasks, the latest decision first.
+pub async fn decided(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    Params(query): Params<ListQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (limit, filter, before) = (query.limit()?, query.filter()?, query.decided_cursor()?);
+    let found = hub.store.run(Decided { filter, status: query.ending()?, before, limit }).await?;
+    let next = found.next.map(|(resolved_at, seq)| format!("{}.{seq}", resolved_at.as_millis()));
+    Ok(Json(page("items", &found.items, &person.into(), next)))
+}
+
+/// Newest first: an agent's own, or for a person everybody's.
+pub async fn history(
+    State(hub): State<Arc<Hub>>,
+    AnyCaller(viewer): AnyCaller,
+    Params(query): Params<ListQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (limit, before) = (query.limit()?, query.place()?);
+    let status = query.status()?.map(|status| status.as_str().to_owned());
+    let agent_id = match &viewer {
+        Principal::Agent { id } => Some(id.clone()),
+        Principal::Person { .. } => None,
+    };
+    let items = hub.store.run(History { agent_id, status, before, limit }).await?;
+    let next = last_of_full_page(&items, limit).map(|item| item.seq.to_string());
+    Ok(Json(page("messages", &items, &viewer, next)))
+}
+
+fn last_of_full_page(items: &[Item], limit: i64) -> Option<&Item> {
+    let is_full = i64::try_from(items.len()).is_ok_and(|count| count == limit);
+    items.last().filter(|_| is_full)
+}
+
+fn page(name: &str, items: &[Item], viewer: &Principal, next: Option<String>) -> Value {
+    let rendered: Vec<Value> = items.iter().map(|item| render(item, viewer)).collect();
+    let mut page = json!({ name: rendered });
+    if let Some(next) = next {
+        page["next_cursor"] = next.into();
+    }
+    page
+}

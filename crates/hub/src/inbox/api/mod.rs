@@ -1,0 +1,12 @@
+//! The inbox for terminals and scripts, as JSON. The path is for people with a token; pages have their own.
+
+mod events;
+mod lists;
+mod one;
+mod query;
+mod shelf;
+
+pub use events::events;
+pub use lists::{decided, history, list, notices, search};
+pub use one::show;
+pub use shelf::{archive, aside, put_aside, take_back};

@@ -1,0 +1,134 @@
+//! One thing that happened, in the words of those who look on.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_core::message::{State, inbox_rank};
+use countersign_core::visible::escape;
+use countersign_protocol::id::MessageId;
+use countersign_store::StoreError;
+use countersign_store::model::{Found, Item};
+use countersign_store::ops::pull::View;
+use serde_json::{Value, json};
+
+use crate::app::Hub;
+use crate::inbox::web::{row, words};
+
+/// What whoever changed something has to say about it, after the commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Opened(MessageId),
+    /// A notify came.
+    Noticed(MessageId),
+    Resolved(MessageId),
+    /// The answer moved on its way to the agent.
+    Tracked(MessageId),
+}
+
+#[derive(Debug)]
+pub struct Event {
+    pub id: u64,
+    pub kind: &'static str,
+    pub message_id: MessageId,
+    /// The whole record for pages, with HTML in it.
+    pub web: Bytes,
+    /// The whole record for terminals and scripts.
+    pub api: Bytes,
+}
+
+#[derive(Debug, Clone)]
+pub enum Heard {
+    Event(Arc<Event>),
+    /// Something was missed: look at everything again.
+    Resync {
+        id: u64,
+    },
+}
+
+impl Heard {
+    pub fn id(&self) -> u64 {
+        match self {
+            Self::Event(event) => event.id,
+            Self::Resync { id } => *id,
+        }
+    }
+}
+
+/// An event that has no number yet.
+pub struct Draft {
+    kind: &'static str,
+    message_id: MessageId,
+    web: Value,
+    api: Value,
+}
+
+impl Draft {
+    /// Nothing, if the message is gone. One that was resolved meanwhile has opened all the same: whoever counts hears of
+    /// both.
+    pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, StoreError> {
+        Ok(match change {
+            Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", id, &item, hub)),
+            Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", id, &item, hub)),
+            Change::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(id, &item)),
+            Change::Tracked(id) => Some(tracked(id)),
+        })
+    }
+
+    pub fn numbered(self, id: u64) -> Event {
+        let web = record(id, self.kind, &self.web);
+        let api = record(id, self.kind, &self.api);
+        Event { id, kind: self.kind, message_id: self.message_id, web, api }
+    }
+}
+
+async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, StoreError> {
+    Ok(match hub.store.run(View(id.clone())).await? {
+        Some(Found::Live(item)) => Some(item),
+        Some(Found::Gone { .. }) | None => None,
+    })
+}
+
+fn arrived(kind: &'static str, message_id: MessageId, item: &Item, hub: &Hub) -> Draft {
+    let content = &item.message.content;
+    let data = |title: &str, agent: &str| {
+        json!({
+            "id": message_id,
+            "rank": inbox_rank(content.priority),
+            "seq": item.seq,
+            "kind": content.kind_word(),
+            "title": title,
+            "agent": agent,
+            "sensitive": content.sensitive,
+        })
+    };
+    let api = data(&content.title, &content.agent.id);
+    // A page shows these two as they stand.
+    let mut web = data(&escape(&content.title), &escape(&content.agent.id));
+    web["html"] = row::html(item, hub.store.clock().now()).into();
+    Draft { kind, message_id, web, api }
+}
+
+fn resolved(message_id: MessageId, item: &Item) -> Option<Draft> {
+    let State::Resolved(resolution) = &item.message.state else { return None };
+    let words = words::outcome(resolution, &item.message.content);
+    let data = |words: &str| {
+        json!({
+            "id": message_id,
+            "words": words,
+            "actor": resolution.actor,
+            "at_ms": resolution.resolved_at.as_millis(),
+        })
+    };
+    let (web, api) = (data(&escape(&words)), data(&words));
+    Some(Draft { kind: "resolved", message_id, web, api })
+}
+
+fn tracked(message_id: MessageId) -> Draft {
+    let data = json!({ "id": message_id });
+    Draft { kind: "tracked", message_id, web: data.clone(), api: data }
+}
+
+/// JSON without line breaks is one line of data.
+pub fn record(id: u64, kind: &str, data: &Value) -> Bytes {
+    format!("id: {id}\nevent: {kind}\ndata: {data}\n\n").into()
+}

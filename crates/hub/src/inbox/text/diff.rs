@@ -1,0 +1,223 @@
+//! Unified diffs, with what is added and what is taken away marked as such.
+
+use serde_json::Value;
+
+use super::safe::{Html, Safe};
+
+/// Lines shown at once; the rest is there, unmarked, behind a disclosure.
+const MAX_LINES: usize = 2000;
+
+/// Declared by the part's `metadata`, as `format` or `mime_type`, or plain to see.
+pub fn looks_like_diff(text: &str, metadata: Option<&Value>) -> bool {
+    let declared = |key: &str| metadata.and_then(|metadata| metadata[key].as_str()).is_some_and(is_diff_name);
+    declared("format") || declared("mime_type") || has_hunk(text)
+}
+
+pub(super) fn is_diff_name(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    matches!(name.as_str(), "diff" | "patch" | "udiff" | "text/x-diff" | "text/x-patch" | "text/diff")
+}
+
+/// The names of two files and a hunk, one line after the other.
+fn has_hunk(text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
+    lines.windows(3).any(|three| is_names(three[0], three[1]) && Hunk::read(three[2]).is_some())
+}
+
+fn is_names(old: &str, new: &str) -> bool {
+    old.starts_with("--- ") && new.starts_with("+++ ")
+}
+
+pub fn diff(text: &str) -> Safe {
+    let mut html = Html::new();
+    html.markup(r#"<pre class="diff">"#);
+    let mut lines = text.lines();
+    let mut reader = Reader::default();
+    for _ in 0..MAX_LINES {
+        let Some(line) = lines.next() else { break };
+        let next = lines.clone().next().unwrap_or_default();
+        write_line(&mut html, reader.mark(line, next), line);
+    }
+    html.markup("</pre>");
+    write_rest(&mut html, lines);
+    html.finish()
+}
+
+fn write_rest<'a>(html: &mut Html, lines: impl Iterator<Item = &'a str> + Clone) {
+    let count = lines.clone().count();
+    if count > 0 {
+        html.markup("<details><summary>… ");
+        html.line(&count.to_string());
+        html.markup(if count == 1 { " more line" } else { " more lines" });
+        html.markup(r#"</summary><pre class="diff">"#);
+        lines.for_each(|line| html.lines(&format!("{line}\n")));
+        html.markup("</pre></details>");
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Added,
+    Deleted,
+    Hunk,
+    Meta,
+    Same,
+}
+
+fn write_line(html: &mut Html, mark: Mark, line: &str) {
+    let (open, close) = match mark {
+        Mark::Added => (r#"<span class="add">"#, "</span>\n"),
+        Mark::Deleted => (r#"<span class="del">"#, "</span>\n"),
+        Mark::Hunk => (r#"<span class="hunk">"#, "</span>\n"),
+        Mark::Meta => (r#"<span class="meta">"#, "</span>\n"),
+        Mark::Same => ("", "\n"),
+    };
+    html.markup(open);
+    html.lines(line);
+    html.markup(close);
+}
+
+/// Lines of the old and of the new file that a hunk still has to bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Hunk {
+    old: usize,
+    new: usize,
+}
+
+impl Hunk {
+    /// `@@ -12,3 +12,4 @@ and anything`, where a count of one is left out.
+    fn read(line: &str) -> Option<Self> {
+        let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
+        let (old, new) = ranges.split_once(" +")?;
+        Some(Self { old: count(old)?, new: count(new)? })
+    }
+}
+
+fn count(range: &str) -> Option<usize> {
+    match range.split_once(',') {
+        Some((start, count)) => start.parse::<usize>().ok().and_then(|_| count.parse().ok()),
+        None => range.parse::<usize>().ok().map(|_| 1),
+    }
+}
+
+/// Remembers where in a hunk a line is: a deleted `-- x` looks like the name of a file, but not there.
+#[derive(Default)]
+struct Reader {
+    hunk: Option<Hunk>,
+    after_names: bool,
+}
+
+impl Reader {
+    fn mark(&mut self, line: &str, next: &str) -> Mark {
+        if let Some(hunk) = &mut self.hunk.filter(|hunk| hunk.old + hunk.new > 0) {
+            let mark = hunk.take(line);
+            self.hunk = Some(*hunk);
+            return mark;
+        }
+        self.hunk = Hunk::read(line);
+        let is_new_name = std::mem::replace(&mut self.after_names, is_names(line, next));
+        match line.as_bytes().first() {
+            _ if self.hunk.is_some() => Mark::Hunk,
+            _ if is_new_name || self.after_names || is_header(line) => Mark::Meta,
+            Some(b'+') => Mark::Added,
+            Some(b'-') => Mark::Deleted,
+            Some(_) | None => Mark::Same,
+        }
+    }
+}
+
+impl Hunk {
+    fn take(&mut self, line: &str) -> Mark {
+        let (old, new, mark) = match line.as_bytes().first() {
+            Some(b'+') => (0, 1, Mark::Added),
+            Some(b'-') => (1, 0, Mark::Deleted),
+            Some(b'\\') => (0, 0, Mark::Meta),
+            Some(_) | None => (1, 1, Mark::Same),
+        };
+        self.old = self.old.saturating_sub(old);
+        self.new = self.new.saturating_sub(new);
+        mark
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    [
+        "diff ",
+        "index ",
+        "new file mode ",
+        "deleted file mode ",
+        "old mode ",
+        "new mode ",
+        "similarity index ",
+        "rename ",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
+        || line.starts_with('\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PATCH: &str =
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ fn main\n same\n--- dropped\n+++ gained\n end\n";
+
+    #[test]
+    fn added_and_deleted_lines_are_marked() {
+        let expected = r#"<pre class="diff"><span class="meta">diff --git a/x b/x</span>
+<span class="meta">--- a/x</span>
+<span class="meta">+++ b/x</span>
+<span class="hunk">@@ -1,3 +1,3 @@ fn main</span>
+ same
+<span class="del">--- dropped</span>
+<span class="add">+++ gained</span>
+ end
+</pre>"#;
+        assert_eq!(diff(PATCH).as_str(), expected);
+    }
+
+    #[test]
+    fn a_snippet_without_a_head_is_marked_too() {
+        let html = diff("-old\n+new\n--- alone\nsame").to_string();
+        let expected = "<span class=\"del\">-old</span>\n<span class=\"add\">+new</span>\n<span class=\"del\">--- alone</span>\nsame\n";
+        assert_eq!(html, format!("<pre class=\"diff\">{expected}</pre>"));
+    }
+
+    #[test]
+    fn lines_beyond_what_a_hunk_announced_are_still_marked() {
+        let html = diff("--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n+smuggled\n").to_string();
+        assert!(html.contains(r#"<span class="add">+smuggled</span>"#), "{html}");
+    }
+
+    #[test]
+    fn nothing_in_a_diff_is_markup_or_hidden() {
+        let html = diff("+<script>alert(1)</script>\n-\u{202e}\u{200b}&amp;\n@@ \"' @@").to_string();
+        assert!(html.contains("+&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
+        assert!(html.contains("-\\u{202e}\\u{200b}&amp;amp;"), "{html}");
+    }
+
+    #[test]
+    fn a_long_diff_is_complete_behind_a_disclosure() {
+        let html = diff(&"+a\n".repeat(MAX_LINES + 3)).to_string();
+        assert_eq!(html.matches("<span").count(), MAX_LINES);
+        assert!(
+            html.ends_with(
+                "<details><summary>… 3 more lines</summary><pre class=\"diff\">+a\n+a\n+a\n</pre></details>"
+            )
+        );
+        assert!(!diff(&"+a\n".repeat(MAX_LINES)).as_str().contains("<details>"));
+    }
+
+    #[test]
+    fn a_diff_is_known_by_its_name_or_its_shape() {
+        assert!(looks_like_diff(PATCH, None));
+        assert!(looks_like_diff("+a", Some(&json!({"format": "diff"}))));
+        assert!(looks_like_diff("+a", Some(&json!({"mime_type": "text/x-Diff"}))));
+        for text in ["", "--- a\n+++ b\n", "- one\n- two\n+ three", "@@ -1 +1 @@\n-a", "---\n+++\n@@ -1 +1 @@"] {
+            assert!(!looks_like_diff(text, Some(&json!({"format": "markdown"}))), "{text}");
+        }
+    }
+}

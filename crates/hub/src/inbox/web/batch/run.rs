@@ -1,0 +1,116 @@
+//! POST /inbox/batch: one after the other. What fails stays where it was, and the page says why.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use countersign_core::limits::check_comment;
+use countersign_core::{Command, Outcome, Rejection, Verdict};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::Application;
+use countersign_store::ops::shelf::PutAway;
+
+use super::act::{Act, Wish};
+use super::plan::{Plan, Step};
+use super::review::{Line, show};
+use crate::app::Hub;
+use crate::inbox::web::aside::until;
+use crate::inbox::web::filters;
+use crate::inbox::web::form::{Fields, Posted};
+use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
+use crate::inbox::web::visitor::Visitor;
+use crate::inbox::web::words::{self, Instant};
+use crate::problem::Problem;
+
+#[derive(Template)]
+#[template(path = "batch_done.html")]
+struct DonePage {
+    shell: Shell,
+    act: Act,
+    until: Option<Instant>,
+    done: Vec<Line>,
+    failed: Vec<Line>,
+}
+
+/// What goes with every item of the batch.
+struct Order {
+    act: Act,
+    reason: Option<String>,
+    until: Option<Timestamp>,
+}
+
+impl Order {
+    fn of(act: Act, fields: &Fields, now: Timestamp) -> Result<Self, Problem> {
+        let reason = fields.text("reason").trim();
+        check_comment(reason)?;
+        let reason = (act.decides() && !reason.is_empty()).then(|| reason.to_owned());
+        let until = if act == Act::Aside { Some(until(fields, now)?) } else { None };
+        Ok(Self { act, reason, until })
+    }
+}
+
+pub async fn run(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
+    let Posted { visitor, fields } = posted;
+    let wish = Wish::of(&fields)?;
+    let order = match Order::of(wish.act, &fields, hub.store.clock().now()) {
+        Ok(order) => order,
+        Err(problem) => return show(&hub, &visitor, &asked, &fields, Some(problem)).await,
+    };
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    for id in &wish.ids {
+        let plan = Plan::of(&hub, id, order.act, &visitor).await;
+        match carry_out(&hub, &plan, &order, &visitor).await {
+            Ok(words) => done.push(Line::of(&plan, &words)),
+            Err(why) => failed.push(Line::of(&plan, &why)),
+        }
+    }
+    let here = if order.act == Act::Archive { Here::Notices } else { Here::List };
+    let page = DonePage {
+        shell: Shell::of(&hub, &visitor, &asked, here, "Done").await?,
+        act: order.act,
+        until: order.until.map(words::instant),
+        done,
+        failed,
+    };
+    Ok(render(StatusCode::OK, &page))
+}
+
+async fn carry_out(hub: &Hub, plan: &Plan, order: &Order, visitor: &Visitor) -> Result<String, String> {
+    let (step, words) = plan.step.as_ref().map_err(String::clone)?;
+    match step {
+        Step::Decide(verdict) => decide(hub, &plan.id, verdict, order, visitor).await?,
+        Step::SetAside => put_away(hub, &plan.id, order.until, visitor).await?,
+        Step::Archive => put_away(hub, &plan.id, None, visitor).await?,
+    }
+    Ok(words.clone())
+}
+
+async fn put_away(hub: &Hub, id: &MessageId, until: Option<Timestamp>, visitor: &Visitor) -> Result<(), String> {
+    let put = PutAway { person: visitor.name.clone(), id: id.clone(), until };
+    match hub.store.run(put).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("somebody decided it meanwhile".to_owned()),
+        Err(error) => Err(Problem::from(error).message()),
+    }
+}
+
+async fn decide(hub: &Hub, id: &MessageId, verdict: &Verdict, order: &Order, visitor: &Visitor) -> Result<(), String> {
+    let actor = visitor.principal().resolver().map_err(|rejection| rejection.to_string())?;
+    let command = Command::Resolve { actor, verdict: verdict.clone(), comment: order.reason.clone() };
+    match hub.decide(id, command).await {
+        Ok(Application::Resolved(applied)) => match applied.resolution.outcome {
+            Outcome::Answered | Outcome::Declined => Ok(()),
+            // Too late: the answer made the expiry happen.
+            Outcome::Expired | Outcome::Cancelled | Outcome::Completed | Outcome::Dismissed => {
+                Err(Rejection::already(id, &applied.resolution).to_string())
+            }
+        },
+        Ok(Application::Rejected(rejection)) => Err(rejection.to_string()),
+        Ok(Application::Gone) => Err(Problem::Gone.message()),
+        Ok(Application::NotFound) => Err(Problem::no_message().message()),
+        Err(error) => Err(Problem::from(error).message()),
+    }
+}

@@ -1,0 +1,122 @@
+//! What was decided: who, when, how long it took, and whether the agent knows.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use countersign_core::delivery::Track as Delivered;
+use countersign_core::message::Status;
+use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::Item;
+use countersign_store::ops::list::Decided;
+
+use super::filters;
+use super::form::Fields;
+use super::list::{Active, Narrow, Offered, PAGE};
+use super::page::{Asked, Failure, Here, Shell, render};
+use super::row::{Ending, List, Row, Track};
+use super::visitor::Visitor;
+use super::words;
+use crate::app::Hub;
+use crate::problem::Problem;
+
+const ADDRESS: &str = "/inbox/history";
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new().route(ADDRESS, get(history))
+}
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    shell: Shell,
+    rows: Vec<Row>,
+    narrow: Narrow,
+    active: Vec<Active>,
+    offered: Offered,
+    first: Option<String>,
+    next: Option<String>,
+}
+
+async fn history(
+    State(hub): State<Arc<Hub>>,
+    visitor: Visitor,
+    asked: Asked,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Failure> {
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let narrow = Narrow::of(&query);
+    let status = status_of(&narrow.status)?;
+    let before = query.get("before").filter(|text| !text.is_empty()).map(parse_place).transpose()?;
+    let page = hub.store.run(Decided { filter: narrow.filter(), status, before, limit: PAGE }).await?;
+    let now = hub.store.clock().now();
+    let next = page.next.map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
+    let page = HistoryPage {
+        shell: Shell::of(&hub, &visitor, &asked, Here::History, "History").await?,
+        rows: page.items.iter().map(|item| row(item, List::History, now, &visitor)).collect(),
+        active: narrow.active(ADDRESS),
+        offered: Offered::by(page.items.iter()),
+        first: before.map(|_| narrow.address(ADDRESS, None, None)),
+        next: next.map(|next| narrow.address(ADDRESS, None, Some(next))),
+        narrow,
+    };
+    Ok(render(StatusCode::OK, &page))
+}
+
+fn status_of(text: &str) -> Result<Option<Status>, Problem> {
+    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+    match outcome {
+        Some(outcome) => Ok(Some(Status::Resolved(outcome))),
+        None if text.is_empty() => Ok(None),
+        None => Err(Problem::validation("status", "status: choose an outcome from the list")),
+    }
+}
+
+fn parse_place(text: &str) -> Result<(Timestamp, i64), Problem> {
+    let numbers = text.split_once('.').and_then(|(at, seq)| Some((at.parse().ok()?, seq.parse().ok()?)));
+    let (at, seq) = numbers.ok_or_else(|| Problem::validation("before", "before: begin again at the first page"))?;
+    Ok((Timestamp::from_millis(at), seq))
+}
+
+/// A row that tells what became of its message.
+pub fn row(item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Row {
+    let ending = match &item.message.state {
+        MessageState::Resolved(resolution) => Some(ending(item, resolution)),
+        MessageState::Open | MessageState::Delivered => None,
+    };
+    Row { ending, ..Row::seen_by(item, list, now, visitor) }
+}
+
+fn ending(item: &Item, resolution: &Resolution) -> Ending {
+    let message = &item.message;
+    Ending {
+        words: words::outcome(resolution, &message.content),
+        actor: resolution.actor.to_string(),
+        at: words::instant(resolution.resolved_at),
+        took: words::span(resolution.resolved_at.since(message.received_at)),
+        track: track(item, resolution),
+    }
+}
+
+/// An agent that decided itself, or cancelled, knows already.
+fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
+    if resolution.actor == Actor::agent(&item.message.content.agent.id) {
+        return None;
+    }
+    let (words, mood) = match (&item.delivery, item.fetched_at) {
+        (_, Some(_)) => ("fetched by the agent", "good"),
+        (None, None) => ("waiting for the agent", ""),
+        (Some(delivery), None) => match (delivery.track, delivery.attempts) {
+            (Delivered::Delivered, _) => ("delivered", "good"),
+            (Delivered::Failed, _) => ("not delivered", "bad"),
+            (Delivered::Pending, 0) => ("on its way", ""),
+            (Delivered::Pending, _) => ("delivery failing, will try again", "warn"),
+        },
+    };
+    Some(Track { words, mood })
+}

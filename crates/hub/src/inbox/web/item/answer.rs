@@ -1,0 +1,199 @@
+//! The form by which an open message is decided.
+
+use countersign_core::form;
+use countersign_core::message::Task;
+use countersign_core::question::Ask;
+use countersign_core::{Content, Matter, Question};
+use countersign_protocol::a2h::Choice;
+
+use super::control::{Control, control_of};
+use super::faults::Faults;
+use super::reading::lines;
+use super::roles::{approval, denial};
+use crate::inbox::web::form::Fields;
+
+/// Keys reach the first nine.
+const MOST_KEYS: usize = 9;
+
+pub struct Answer {
+    pub wanted: Wanted,
+    /// An answer in the person's own words is taken, too.
+    pub own_words: Option<OwnWords>,
+    /// What the asker does not take, in words.
+    pub withdrawn: Option<&'static str>,
+    pub reject: Option<Reject>,
+    pub comment: String,
+    pub is_sensitive: bool,
+    pub errors: Vec<String>,
+    pub value_errors: Vec<String>,
+    pub comment_errors: Vec<String>,
+}
+
+pub enum Wanted {
+    /// Answering is withdrawn.
+    Nothing,
+    Press(Vec<Offer>),
+    One(Vec<Offer>),
+    Many(Vec<Offer>),
+    Text {
+        value: String,
+    },
+    Form(Vec<Control>),
+    Work(Vec<Tick>),
+}
+
+pub struct Offer {
+    pub value: String,
+    pub label: String,
+    pub description: Option<String>,
+    pub key: Option<usize>,
+    pub role: &'static str,
+    pub chosen: bool,
+}
+
+pub struct OwnWords {
+    pub value: String,
+    pub errors: Vec<String>,
+}
+
+pub struct Tick {
+    pub index: usize,
+    pub text: String,
+    pub done: bool,
+}
+
+pub struct Reject {
+    /// `denied` answers with the choice that says no, `declined` gives no answer at all.
+    pub verdict: &'static str,
+    /// The label of the choice that says no.
+    pub denial: Option<String>,
+    pub also_decline: bool,
+    pub presets: Vec<Preset>,
+    pub reason: String,
+    pub is_open: bool,
+}
+
+pub struct Preset {
+    pub text: String,
+    pub chosen: bool,
+}
+
+/// What was sent before and what was wrong with it, if that is why the form is shown again.
+pub struct Again<'a> {
+    pub sent: Option<&'a Fields>,
+    pub faults: &'a Faults,
+}
+
+impl Answer {
+    /// A notify has none.
+    pub fn of(content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
+        let faults = again.faults;
+        let sent = |name: &str| again.sent.map(|fields| lines(fields.text(name))).unwrap_or_default();
+        let (wanted, own_words, withdrawn, reject) = match &content.matter {
+            Matter::Ask(ask) => {
+                let reject = reject(ask, presets, again.sent);
+                (wanted(ask, content, again), own_words(ask, again, sent("typed")), withdrawn(ask), reject)
+            }
+            Matter::Task(task) => (Wanted::Work(ticks(task, again.sent)), None, None, None),
+            Matter::Notify => return None,
+        };
+        Some(Self {
+            wanted,
+            own_words,
+            withdrawn,
+            reject,
+            comment: sent("comment"),
+            is_sensitive: content.sensitive,
+            errors: faults.of(""),
+            value_errors: faults.of("value"),
+            comment_errors: faults.of("comment"),
+        })
+    }
+}
+
+fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
+    if !ask.may_respond {
+        return Wanted::Nothing;
+    }
+    let offers = |options: &[Choice]| offers(&ask.question, options, again.sent);
+    match &ask.question {
+        Question::Confirm { options, .. } => Wanted::Press(offers(options)),
+        Question::Select { options, many: false, .. } => Wanted::One(offers(options)),
+        Question::Select { options, many: true, .. } => Wanted::Many(offers(options)),
+        Question::Text => {
+            let sent = again.sent.filter(|_| !content.sensitive);
+            Wanted::Text { value: sent.map(|fields| lines(fields.text("value"))).unwrap_or_default() }
+        }
+        Question::Form { schema } => {
+            let fields = form::fields(schema).into_iter().enumerate();
+            let hide = |field: form::Field| form::Field { sensitive: field.sensitive || content.sensitive, ..field };
+            Wanted::Form(
+                fields.map(|(index, field)| control_of(&hide(field), index, again.sent, again.faults)).collect(),
+            )
+        }
+    }
+}
+
+fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec<Offer> {
+    let (yes, no) = (approval(question), denial(question));
+    let offer = |(index, option): (usize, &Choice)| Offer {
+        value: option.value.clone(),
+        label: option.label.clone(),
+        description: option.description.clone().filter(|text| !text.is_empty()),
+        key: Some(index + 1).filter(|key| *key <= MOST_KEYS),
+        role: match option {
+            option if Some(option) == yes => "approve",
+            option if Some(option) == no => "deny",
+            _ => "",
+        },
+        chosen: sent.is_some_and(|fields| fields.all("value").any(|value| value == option.value)),
+    };
+    options.iter().enumerate().map(offer).collect()
+}
+
+fn own_words(ask: &Ask, again: &Again<'_>, sent: String) -> Option<OwnWords> {
+    let allowed = match ask.question {
+        Question::Confirm { allow_edit, .. } | Question::Select { allow_edit, many: false, .. } => allow_edit,
+        Question::Select { many: true, .. } | Question::Text | Question::Form { .. } => false,
+    };
+    (allowed && ask.may_respond).then(|| OwnWords { value: sent, errors: again.faults.of("typed") })
+}
+
+fn withdrawn(ask: &Ask) -> Option<&'static str> {
+    match (ask.may_respond, ask.may_decline) {
+        (true, true) => None,
+        (false, true) => Some("The agent takes no answer to this. You can only decline it."),
+        (true, false) => Some("The agent does not let you decline this. You can answer it, or leave it."),
+        (false, false) => Some("The agent takes neither an answer nor a decline. It ends by itself or by the agent."),
+    }
+}
+
+fn reject(ask: &Ask, presets: Vec<String>, sent: Option<&Fields>) -> Option<Reject> {
+    let denial = denial(&ask.question).filter(|_| ask.may_respond).map(|choice| choice.label.clone());
+    if denial.is_none() && !ask.may_decline {
+        return None;
+    }
+    let text = |name: &str| sent.map(|fields| lines(fields.text(name))).unwrap_or_default();
+    let (picked, reason) = (text("preset"), text("reason"));
+    Some(Reject {
+        verdict: if denial.is_some() { "denied" } else { "declined" },
+        also_decline: denial.is_some() && ask.may_decline,
+        denial,
+        is_open: !picked.is_empty() || !reason.is_empty(),
+        presets: presets.into_iter().map(|text| Preset { chosen: text == picked, text }).collect(),
+        reason,
+    })
+}
+
+fn ticks(task: &Task, sent: Option<&Fields>) -> Vec<Tick> {
+    let items = task.checklist.iter().enumerate();
+    let tick = |(index, item): (usize, &countersign_protocol::a2h::CheckItem)| Tick {
+        index,
+        text: item.text.clone(),
+        done: match sent {
+            Some(fields) => fields.all("done").any(|sent| sent == index.to_string()),
+            None => item.done,
+        },
+    };
+    items.map(tick).collect()
+}

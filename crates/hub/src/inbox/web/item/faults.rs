@@ -1,0 +1,23 @@
+//! What is wrong with what was sent.
+
+/// Each fault beside the control it is about, under the name that control is sent by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults(Vec<(String, String)>);
+
+impl Faults {
+    pub fn one(control: &str, message: impl Into<String>) -> Self {
+        Self(vec![(control.to_owned(), message.into())])
+    }
+
+    pub fn add(&mut self, control: impl Into<String>, message: impl Into<String>) {
+        self.0.push((control.into(), message.into()));
+    }
+
+    pub fn of(&self, control: &str) -> Vec<String> {
+        self.0.iter().filter(|(name, _)| name == control).map(|(_, message)| message.clone()).collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

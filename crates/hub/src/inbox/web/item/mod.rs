@@ -1,0 +1,38 @@
+//! One message on a page of its own: what the agent wrote on one side, the panel where it is decided on the other.
+
+mod answer;
+mod control;
+mod faults;
+mod head;
+mod outcome;
+mod page;
+mod panel;
+mod part;
+mod presence;
+mod reading;
+mod retry;
+mod roles;
+mod show;
+mod track;
+mod trail;
+mod typed;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use super::decide;
+use crate::app::Hub;
+
+pub use faults::Faults;
+pub use page::{Occasion, page};
+pub use reading::{Reading, read};
+pub use show::{Missing, missing};
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/inbox/items/{id}", get(show::show))
+        .route("/inbox/items/{id}/decide", get(show::instead).post(decide::decide))
+        .route("/inbox/items/{id}/retry", post(retry::retry))
+}

@@ -1,0 +1,144 @@
+//! The whole page of one item, put together.
+
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
+use countersign_core::message::inbox_rank;
+use countersign_core::{Message, Outcome, State};
+use countersign_store::model::{Cursor, Item};
+use countersign_store::ops::list::{Filter, Inbox};
+
+use super::answer::{Again, Wanted};
+use super::control::Shape;
+use super::faults::Faults;
+use super::head::{Head, Said};
+use super::outcome::{Cell, Told};
+use super::panel::{Panel, Seen};
+use super::part::Shown;
+use super::presence::Presence;
+use super::trail::{Entry, trail};
+use super::typed::typed;
+use crate::app::Hub;
+use crate::inbox::web::filters;
+use crate::inbox::web::form::Fields;
+use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
+use crate::inbox::web::presets::presets;
+use crate::inbox::web::row::may_answer;
+use crate::inbox::web::visitor::Visitor;
+
+/// Among so many the next one is looked for.
+const NEXT_AMONG: i64 = 20;
+
+/// Why the page is shown.
+pub enum Occasion<'a> {
+    Look,
+    /// What was sent does not fit the question.
+    Refused {
+        sent: &'a Fields,
+        faults: Faults,
+    },
+    /// Somebody, or the clock, was first.
+    Late {
+        sent: &'a Fields,
+    },
+    NotAllowed {
+        sent: &'a Fields,
+    },
+}
+
+impl Occasion<'_> {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Look => StatusCode::OK,
+            Self::Refused { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Late { .. } => StatusCode::CONFLICT,
+            Self::NotAllowed { .. } => StatusCode::FORBIDDEN,
+        }
+    }
+
+    /// What must be said first.
+    fn notice(&self, message: &Message, visitor: &Visitor) -> &'static str {
+        match (self, &message.state) {
+            (Self::Look, _) => "",
+            (Self::Refused { .. }, _) => "Nothing was sent. Look at what is marked, then send it again.",
+            (Self::NotAllowed { .. }, _) => "Nothing was sent: this is not yours to answer.",
+            (Self::Late { .. }, State::Resolved(first)) if first.actor == visitor.actor() => {
+                "You had decided this already. What you sent now was not used."
+            }
+            (Self::Late { .. }, State::Resolved(first)) if first.outcome == Outcome::Expired => {
+                "Its time was over before your answer came. What you sent was not used."
+            }
+            (Self::Late { .. }, _) => "Somebody was first. What you sent was not used.",
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "item.html")]
+struct ItemPage {
+    shell: Shell,
+    head: Head,
+    said: Said,
+    panel: Panel,
+    notice: &'static str,
+    /// What was sent in vain.
+    typed: String,
+    trail: Vec<Entry>,
+    next: Option<Next>,
+}
+
+struct Next {
+    href: String,
+    title: String,
+}
+
+pub async fn page(
+    hub: &Hub,
+    visitor: &Visitor,
+    asked: &Asked,
+    item: &Item,
+    occasion: Occasion<'_>,
+) -> Result<Response, Failure> {
+    let (message, now) = (&item.message, hub.store.clock().now());
+    let presence = Presence::of(hub, message, now).await?;
+    let (status, notice) = (occasion.status(), occasion.notice(message, visitor));
+    let (sent, faults) = match occasion {
+        Occasion::Look => (None, Faults::default()),
+        Occasion::Refused { sent, faults } => (Some(sent), faults),
+        Occasion::Late { sent } | Occasion::NotAllowed { sent } => (Some(sent), Faults::default()),
+    };
+    let presets = if message.state == State::Open { presets(hub).await? } else { Vec::new() };
+    let seen = Seen { item, visitor, presence: presence.clone(), presets, now };
+    let panel = Panel::of(seen, &Again { sent, faults: &faults });
+    // What was sent stands in the form again, or is told where there is none.
+    let lost = sent.filter(|_| !panel.is_answer());
+    let page = ItemPage {
+        shell: Shell::of(hub, visitor, asked, Here::Item, message.content.title.clone()).await?,
+        head: Head::of(message, presence, now),
+        said: Said::of(&message.content),
+        panel,
+        notice,
+        typed: lost.map(|sent| typed(&message.content, sent)).unwrap_or_default(),
+        trail: trail(hub, item).await?,
+        next: next(hub, visitor, item).await?,
+    };
+    Ok(render(status, &page))
+}
+
+/// What to look at after this: behind what is still open, or what now comes first.
+async fn next(hub: &Hub, visitor: &Visitor, item: &Item) -> Result<Option<Next>, Failure> {
+    let after = match item.message.state {
+        State::Open => Some(Cursor { rank: inbox_rank(item.message.content.priority), seq: item.seq }),
+        State::Delivered => return Ok(None),
+        State::Resolved(_) => None,
+    };
+    let viewer = Some(visitor.name.clone());
+    let open = hub.store.run(Inbox { viewer, filter: Filter::default(), after, limit: NEXT_AMONG }).await?;
+    // Whoever decides wants what is theirs to decide; whoever only looks wants to see all.
+    let fits =
+        |candidate: &&Item| candidate.seq != item.seq && (!visitor.may_decide() || may_answer(candidate, visitor));
+    Ok(open.items.iter().find(fits).map(|next| Next {
+        href: format!("/inbox/items/{}", next.message.id),
+        title: next.message.content.title.clone(),
+    }))
+}

@@ -1,0 +1,126 @@
+use std::collections::BTreeMap;
+
+use countersign_core::question::approve_or_deny;
+use countersign_protocol::a2h::{Agent, Priority};
+use serde_json::json;
+
+use super::*;
+
+fn content(matter: Matter) -> Content {
+    let id = |text: &str| text.to_owned();
+    Content {
+        agent: Agent { id: id("bot"), run_id: id("1"), runtime: id("cli"), project: None, labels: BTreeMap::new() },
+        title: id("Deploy?"),
+        body: None,
+        priority: Priority::Normal,
+        tags: Vec::new(),
+        context: Vec::new(),
+        sensitive: false,
+        matter,
+        resolvers: Vec::new(),
+    }
+}
+
+fn asked(question: Question) -> Content {
+    content(Matter::Ask(Ask { question, may_respond: true, may_decline: true, default_on_expire: None }))
+}
+
+fn sent(question: Question, query: &str) -> Result<Reading, Faults> {
+    read(&asked(question), &Fields::parse(query.as_bytes()))
+}
+
+fn answered(value: Value) -> Result<Reading, Faults> {
+    Ok(Reading { verdict: Verdict::Answered(value), comment: None })
+}
+
+fn with_comment(verdict: Verdict, comment: &str) -> Result<Reading, Faults> {
+    Ok(Reading { verdict, comment: Some(comment.to_owned()) })
+}
+
+fn confirm(allow_edit: bool) -> Question {
+    Question::Confirm { options: approve_or_deny(), allow_edit }
+}
+
+#[test]
+fn a_choice_is_its_value_and_a_comment_goes_with_it() {
+    assert_eq!(sent(confirm(false), "value=approve"), answered(json!("approve")));
+    let with = sent(confirm(false), "value=deny&comment=two%0D%0Alines+");
+    assert_eq!(with, with_comment(Verdict::Answered(json!("deny")), "two\nlines"));
+    assert!(sent(confirm(false), "value=perhaps").is_err());
+    assert!(sent(confirm(false), "").is_err());
+    assert!(sent(confirm(false), "verdict=approved").is_err());
+}
+
+#[test]
+fn own_words_count_only_where_they_are_taken_and_alone() {
+    assert_eq!(sent(confirm(true), "verdict=answered&typed=on+Monday"), answered(json!("on Monday")));
+    let both = sent(confirm(true), "value=approve&typed=on+Monday").expect_err("two answers");
+    assert_eq!(both.of("typed").len(), 1);
+    assert!(sent(confirm(false), "verdict=answered&typed=on+Monday").is_err());
+    assert_eq!(sent(confirm(true), "value=approve&typed=+"), answered(json!("approve")));
+}
+
+#[test]
+fn a_rejection_carries_everything_that_was_said() {
+    let denied = sent(confirm(false), "verdict=denied&preset=Too+risky&reason=not+on+Friday&comment=sorry");
+    assert_eq!(denied, with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry"));
+    assert_eq!(sent(Question::Text, "verdict=declined&value=x&reason=no"), with_comment(Verdict::Declined, "no"));
+    assert!(sent(Question::Text, "verdict=denied").is_err(), "there is no choice that says no");
+}
+
+#[test]
+fn several_choices_and_free_text_are_read() {
+    let many = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
+    assert_eq!(sent(many.clone(), "value=deny&value=approve&verdict=answered"), answered(json!(["deny", "approve"])));
+    assert!(sent(many.clone(), "verdict=answered").is_err());
+    assert!(sent(many, "value=deny&value=deny").is_err());
+    assert_eq!(sent(Question::Text, "value=a%0D%0Ab"), answered(json!("a\nb")));
+    assert_eq!(sent(Question::Text, "value=").expect_err("nothing").of("value").len(), 1);
+}
+
+#[test]
+fn a_value_whose_line_breaks_changed_on_the_way_is_still_the_one_offered() {
+    let option = Choice { value: "a\nb".to_owned(), label: "both".to_owned(), description: None };
+    let question = Question::Select { options: vec![option], allow_edit: false, many: false };
+    assert_eq!(sent(question, "value=a%0D%0Ab"), answered(json!("a\nb")));
+}
+
+#[test]
+fn a_form_names_every_field_at_fault_once() {
+    let schema = json!({
+        "properties": {
+            "count": {"type": "integer", "minimum": 1},
+            "size": {"enum": ["s", "m"]},
+            "why": {"type": "string", "minLength": 3},
+        },
+        "required": ["why", "count"],
+    });
+    let question = Question::Form { schema };
+    let right = sent(question.clone(), "field.count=2&field.size=1&field.why=because&verdict=answered");
+    assert_eq!(right, answered(json!({"count": 2, "size": "m", "why": "because"})));
+    let faults = sent(question, "field.count=two&field.size=9&field.why=no").expect_err("all wrong");
+    for name in ["count", "size", "why"] {
+        assert_eq!(faults.of(&control(name)).len(), 1, "{name}: {faults:?}");
+    }
+}
+
+#[test]
+fn a_task_sends_its_own_list_back_with_what_was_ticked() {
+    let item = |text: &str, done| CheckItem { text: text.to_owned(), done };
+    let task = |checklist| content(Matter::Task(Task { instructions: "do".to_owned(), checklist, verification: None }));
+    let with_list = task(vec![item("a", true), item("b", false)]);
+    let read_from = |content: &Content, query: &str| read(content, &Fields::parse(query.as_bytes()));
+    let expected = Verdict::Completed(Some(vec![item("a", false), item("b", true)]));
+    let reading = read_from(&with_list, "done=1&done=7&done=x&verdict=completed").expect("a reading");
+    assert_eq!(reading.verdict, expected);
+    let reading = read_from(&task(Vec::new()), "verdict=dismissed&comment=done+elsewhere");
+    assert_eq!(reading, with_comment(Verdict::Dismissed(None), "done elsewhere"));
+    assert!(read_from(&with_list, "verdict=answered&value=x").is_err());
+    assert!(read_from(&content(Matter::Notify), "verdict=answered").is_err());
+}
+
+#[test]
+fn a_comment_has_its_bounds() {
+    let long = format!("value=approve&comment={}", "x".repeat(20_001));
+    assert_eq!(sent(confirm(false), &long).expect_err("too long").of("comment").len(), 1);
+}

@@ -1,0 +1,48 @@
+//! The inbox in a browser: pages rendered here, live by server-sent events, usable without scripts.
+
+mod aside;
+mod assets;
+mod batch;
+mod decide;
+mod events;
+mod filters;
+mod form;
+mod history;
+mod item;
+mod list;
+mod notices;
+mod page;
+mod presets;
+pub mod row;
+mod search;
+mod settings;
+pub mod sign_in;
+mod visitor;
+pub(super) mod words;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::app::Hub;
+
+/// Pages are for people and stand in no API description.
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/", get(async || page::see_other("/inbox")))
+        .route("/inbox/assets/{hash}/{name}", get(assets::asset))
+        .route("/inbox/manifest.webmanifest", get(assets::manifest))
+        .route("/inbox/sw.js", get(assets::worker))
+        .route("/inbox/offline", get(assets::offline))
+        .merge(settings::router())
+        .merge(sign_in::router())
+        .merge(item::router())
+        .merge(list::router())
+        .merge(notices::router())
+        .merge(aside::router())
+        .merge(history::router())
+        .merge(search::router())
+        .merge(batch::router())
+        .merge(events::router())
+}

@@ -1,0 +1,240 @@
+//! A page: the shell around it, the headers with it, and what is shown when there is none.
+
+use std::convert::Infallible;
+
+use askama::Template;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_store::StoreError;
+use countersign_store::model::CountsNow;
+use countersign_store::ops::list::Counts;
+use url::form_urlencoded::byte_serialize;
+
+use super::visitor::Visitor;
+use super::{assets, filters};
+use crate::app::Hub;
+use crate::problem::Problem;
+
+/// Everything comes from this hub, no script or style stands in a page, and HTML is put into a page by one policy only.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+     require-trusted-types-for 'script'; trusted-types countersign";
+
+/// Of every page. The referrer stays within the hub: without one, browsers hide where a form comes from.
+pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
+    (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+];
+
+/// How a page was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// A script wants the inside of the page only.
+    pub fragment: bool,
+    /// Path and query.
+    pub path: String,
+}
+
+impl Asked {
+    pub fn from_parts(parts: &Parts) -> Self {
+        let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        Self { fragment: parts.headers.contains_key("x-fragment"), path }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::from_parts(parts))
+    }
+}
+
+/// Where in the inbox a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Here {
+    List,
+    Notices,
+    Aside,
+    History,
+    Search,
+    Item,
+    Settings,
+    SignIn,
+}
+
+impl Here {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Notices => "notices",
+            Self::Aside => "aside",
+            Self::History => "history",
+            Self::Search => "search",
+            Self::Item => "item",
+            Self::Settings => "settings",
+            Self::SignIn => "signin",
+        }
+    }
+}
+
+/// What stands around the content of a page.
+pub struct Shell {
+    pub title: String,
+    pub here: Here,
+    pub fragment: bool,
+    /// Empty for somebody who is not signed in.
+    pub person: String,
+    pub is_owner: bool,
+    pub csrf: String,
+    pub counts: CountsNow,
+    /// What the search field holds.
+    pub query: String,
+    pub assets: &'static str,
+}
+
+impl Shell {
+    pub async fn of(
+        hub: &Hub,
+        visitor: &Visitor,
+        asked: &Asked,
+        here: Here,
+        title: impl Into<String>,
+    ) -> Result<Self, Failure> {
+        let counts = hub.store.run(Counts { person: visitor.name.clone() }).await?;
+        Ok(Self {
+            person: visitor.name.clone(),
+            is_owner: visitor.is_owner(),
+            csrf: visitor.csrf.clone(),
+            counts,
+            ..Self::anonymous(asked, here, title)
+        })
+    }
+
+    pub fn modules(&self) -> impl Iterator<Item = &'static str> {
+        assets::modules()
+    }
+
+    /// For somebody who is not signed in.
+    pub fn anonymous(asked: &Asked, here: Here, title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            here,
+            fragment: asked.fragment,
+            person: String::new(),
+            is_owner: false,
+            csrf: String::new(),
+            counts: CountsNow::default(),
+            query: String::new(),
+            assets: assets::base(),
+        }
+    }
+}
+
+pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
+    match template.render() {
+        Ok(text) => (status, HEADERS, text).into_response(),
+        Err(error) => {
+            let id = uuid::Uuid::new_v4();
+            tracing::error!(%id, %error, "a page could not be rendered");
+            Problem::Unavailable { id }.into_response()
+        }
+    }
+}
+
+pub fn see_other(path: &str) -> Response {
+    let place = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, place), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))])
+        .into_response()
+}
+
+/// Where a form wants to go back to, if that is a place of ours.
+pub fn back(path: &str) -> &str {
+    let is_ours = path == "/inbox" || path.starts_with("/inbox/") || path.starts_with("/inbox?");
+    if is_ours && !path.contains(['\\', '\r', '\n']) { path } else { "/inbox" }
+}
+
+/// Why there is no page.
+#[derive(Debug)]
+pub enum Failure {
+    Problem(Problem),
+    /// Nobody is signed in; afterwards the reader wants to go on there.
+    SignIn {
+        next: String,
+    },
+    /// The session has ended under an open page.
+    SignedOut,
+}
+
+impl Failure {
+    pub fn owners_only() -> Self {
+        Self::Problem(Problem::NotAuthorized { message: "only an owner may do this".to_owned() })
+    }
+
+    pub fn foreign_form() -> Self {
+        let message = "this form did not come from a page of yours, or you signed in again since; reload the page";
+        Self::Problem(Problem::NotAuthorized { message: message.to_owned() })
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Problem(error.into())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct ProblemPage {
+    shell: Shell,
+    status: u16,
+    message: String,
+    signed_out: bool,
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let (problem, signed_out) = match self {
+            Self::SignIn { next } => {
+                let next: String = byte_serialize(next.as_bytes()).collect();
+                return see_other(&format!("/signin?next={next}"));
+            }
+            Self::SignedOut => (Problem::Unauthenticated, true),
+            Self::Problem(problem) => (problem, false),
+        };
+        let shell = Shell::anonymous(&Asked::default(), Here::Settings, "Not possible");
+        let message = if signed_out { "You are signed out.".to_owned() } else { problem.message() };
+        let status = problem.status();
+        let page = ProblemPage { shell, status: status.as_u16(), message, signed_out };
+        let mut response = render(status, &page);
+        problem.add_headers(response.headers_mut());
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_leads_back_to_places_of_ours_only() {
+        assert_eq!(back("/inbox?tag=a"), "/inbox?tag=a");
+        assert_eq!(back("/inbox/history"), "/inbox/history");
+        for foreign in ["//evil.example", "https://evil.example", "/inboxes", "/inbox/\r\nset-cookie: a", ""] {
+            assert_eq!(back(foreign), "/inbox");
+        }
+    }
+}

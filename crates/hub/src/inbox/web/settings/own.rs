@@ -1,0 +1,135 @@
+//! One's own settings: how one signs in, where one is signed in, and how the pages behave here.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_store::ops::credential::{Kind, ListCredentials};
+use countersign_store::ops::passkey::Passkeys;
+use countersign_store::ops::password::{PasswordOf, SetPassword};
+
+use super::word::{DoneQuery, Word};
+use crate::app::Hub;
+use crate::extract::Params;
+use crate::inbox::web::filters;
+use crate::inbox::web::form::Posted;
+use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
+use crate::inbox::web::sign_in::password;
+use crate::inbox::web::visitor::Visitor;
+use crate::inbox::web::words::{Instant, instant};
+use crate::problem::Problem;
+
+pub struct PasskeyRow {
+    id: String,
+    name: String,
+    created_at: Instant,
+    used_at: Option<Instant>,
+}
+
+/// A session or a token.
+pub struct CredentialRow {
+    id: String,
+    label: String,
+    created_at: Instant,
+    is_this: bool,
+}
+
+#[derive(Template)]
+#[template(path = "settings_own.html")]
+struct OwnPage {
+    shell: Shell,
+    word: Word,
+    role: &'static str,
+    has_password: bool,
+    passkeys: Vec<PasskeyRow>,
+    sessions: Vec<CredentialRow>,
+    tokens: Vec<CredentialRow>,
+}
+
+pub async fn page(
+    State(hub): State<Arc<Hub>>,
+    visitor: Visitor,
+    asked: Asked,
+    Params(query): Params<DoneQuery>,
+) -> Result<Response, Failure> {
+    show(&hub, &visitor, &asked, Word::from_query(&query)).await
+}
+
+pub async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result<Response, Failure> {
+    let person = visitor.name.clone();
+    let page = OwnPage {
+        shell: Shell::of(hub, visitor, asked, Here::Settings, "Settings").await?,
+        role: visitor.role.as_str(),
+        has_password: hub.store.run(PasswordOf { person: person.clone() }).await?.is_some(),
+        passkeys: passkeys(hub, &person).await?,
+        sessions: credentials(hub, visitor, Kind::Session).await?,
+        tokens: credentials(hub, visitor, Kind::Person).await?,
+        word,
+    };
+    Ok(render(page.word.status(), &page))
+}
+
+async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, Failure> {
+    let found = hub.store.run(Passkeys { person: person.to_owned() }).await?;
+    let row = |passkey: countersign_store::model::Passkey| PasskeyRow {
+        id: URL_SAFE_NO_PAD.encode(passkey.id),
+        name: passkey.name,
+        created_at: instant(passkey.created_at),
+        used_at: passkey.used_at.map(instant),
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<CredentialRow>, Failure> {
+    let found = hub.store.run(ListCredentials { person: visitor.name.clone(), kind }).await?;
+    let this = visitor.session_id();
+    let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
+        is_this: credential.id == this,
+        id: credential.id,
+        label: credential.label,
+        created_at: instant(credential.created_at),
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// A borrowed browser must not be able to change the password: whoever has one must know it.
+pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
+    let Posted { visitor, fields } = posted;
+    let (new, again, current) = (fields.text("password"), fields.text("again"), fields.text("current"));
+    let set = async {
+        check_current(&hub, &visitor, current).await?;
+        if new != again {
+            return Err(Problem::invalid("again", "the two passwords differ; type the same one twice"));
+        }
+        password::check_new(&visitor.name, new)?;
+        let hash = Some(password::hash(&hub, new).await?);
+        hub.store.run(SetPassword { person: visitor.name.clone(), hash, actor: visitor.actor().to_string() }).await?;
+        Ok(())
+    };
+    match set.await {
+        Ok(()) => Ok(see_other("/inbox/settings?done=password")),
+        Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,
+    }
+}
+
+async fn check_current(hub: &Hub, visitor: &Visitor, typed: &str) -> Result<(), Problem> {
+    let Some(hash) = hub.store.run(PasswordOf { person: visitor.name.clone() }).await? else { return Ok(()) };
+    password::throttle(hub, &visitor.name)?;
+    if password::verify(hub, &hash, typed).await? {
+        return Ok(());
+    }
+    Err(Problem::invalid("current", "this is not your present password"))
+}
+
+pub async fn remove_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
+    let Posted { visitor, fields } = posted;
+    if let Err(problem) = check_current(&hub, &visitor, fields.text("current")).await {
+        return show(&hub, &visitor, &asked, problem.into()).await;
+    }
+    let actor = visitor.actor().to_string();
+    hub.store.run(SetPassword { person: visitor.name.clone(), hash: None, actor }).await?;
+    Ok(see_other("/inbox/settings?done=password-removed"))
+}

@@ -1,0 +1,33 @@
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use countersign_store::ops::credential::{EndCredential, EndOtherSessions, Kind};
+
+use crate::app::Hub;
+use crate::inbox::web::form::Posted;
+use crate::inbox::web::page::{Failure, see_other};
+use crate::problem::Problem;
+
+pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
+    end_credential(&hub, &posted, Kind::Session).await?;
+    Ok(see_other("/inbox/settings?done=session"))
+}
+
+pub async fn end_credential(hub: &Hub, posted: &Posted, kind: Kind) -> Result<(), Failure> {
+    let Posted { visitor, fields } = posted;
+    let (id, actor) = (fields.text("id").to_owned(), visitor.actor().to_string());
+    if !hub.store.run(EndCredential { person: visitor.name.clone(), kind, id, actor }).await? {
+        return Err(Problem::NotFound { message: "it has ended already".to_owned() }.into());
+    }
+    hub.credentials.clear();
+    Ok(())
+}
+
+pub async fn end_others(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
+    let visitor = posted.visitor;
+    let actor = visitor.actor().to_string();
+    hub.store.run(EndOtherSessions { person: visitor.name.clone(), keep: visitor.session, actor }).await?;
+    hub.credentials.clear();
+    Ok(see_other("/inbox/settings?done=sessions"))
+}

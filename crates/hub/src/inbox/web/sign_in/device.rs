@@ -1,0 +1,71 @@
+//! The browser and the system a session lives in, in words its person knows again.
+
+use countersign_core::visible;
+
+/// The more particular ones first: browsers claim to be each other.
+const BROWSERS: [(&str, &str); 9] = [
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+    ("curl/", "curl"),
+];
+
+const SYSTEMS: [(&str, &str); 7] = [
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+];
+
+const LONGEST: usize = 40;
+
+pub fn device(user_agent: &str) -> String {
+    let named = |known: &[(&str, &'static str)]| {
+        known.iter().find(|(sign, _)| user_agent.contains(sign)).map(|(_, name)| *name)
+    };
+    let system = named(&SYSTEMS);
+    let browser = named(&BROWSERS).map_or_else(|| unknown(user_agent), str::to_owned);
+    match system {
+        Some(system) => format!("{browser} on {system}"),
+        None => browser,
+    }
+}
+
+/// What it calls itself, but no more than a word of it: anything may stand there.
+fn unknown(user_agent: &str) -> String {
+    let word: String = user_agent.split(['/', ' ']).next().unwrap_or_default().chars().take(LONGEST).collect();
+    if word.is_empty() { "Unknown browser".to_owned() } else { visible::escape(&word) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_called_by_their_names() {
+        let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+        let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
+        let edge = format!("{chrome} Edg/140.0");
+        let safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1";
+        assert_eq!(device(firefox), "Firefox on Linux");
+        assert_eq!(device(chrome), "Chrome on Windows");
+        assert_eq!(device(&edge), "Edge on Windows");
+        assert_eq!(device(safari), "Safari on iPhone");
+    }
+
+    #[test]
+    fn what_nobody_knows_is_short_and_visible() {
+        assert_eq!(device(""), "Unknown browser");
+        assert_eq!(device("reqwest/0.13"), "reqwest");
+        assert_eq!(device("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(device(&"x".repeat(5000)).len(), LONGEST);
+    }
+}

@@ -1,0 +1,84 @@
+//! GET and POST /signin/{token}: a link that works once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::credential::{AddLink, Kind, RedeemLink};
+use countersign_store::ops::passkey::Passkeys;
+use countersign_store::ops::password::PasswordOf;
+
+use super::session::{Fresh, leave_earlier};
+use super::stranger::{Pass, StrangerPosted};
+use crate::admin::no_randomness;
+use crate::app::Hub;
+use crate::auth::{Token, hash_token};
+use crate::inbox::web::filters;
+use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
+use crate::problem::Problem;
+
+const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 3600);
+
+pub fn link_to(hub: &Hub, token: &str) -> String {
+    format!("{}/signin/{token}", hub.browser_url())
+}
+
+/// A link for somebody who is there, and until when it works. It replaces the one they were given before.
+pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
+    let token = Token::new(Kind::SignIn).map_err(no_randomness)?;
+    let expires_at = hub.store.clock().now().plus(INVITATION_LIVES);
+    let op = AddLink { person: person.to_owned(), hash: token.hash, expires_at, actor: actor.to_owned() };
+    let is_there = hub.store.run(op).await?;
+    Ok(is_there.then(|| (link_to(hub, &token.text), expires_at)))
+}
+
+#[derive(Template)]
+#[template(path = "sign_in_link.html")]
+struct LinkPage {
+    shell: Shell,
+    csrf: String,
+}
+
+#[derive(Template)]
+#[template(path = "sign_in_used.html")]
+struct UsedPage {
+    shell: Shell,
+}
+
+/// Opening the link does nothing yet: links are opened by scanners and previews too. The button does.
+pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap) -> Result<Response, Failure> {
+    let pass = Pass::of(&hub, &headers)?;
+    let shell = Shell::anonymous(&asked, Here::SignIn, "Sign in");
+    let page = render(StatusCode::OK, &LinkPage { shell, csrf: pass.value.clone() });
+    Ok(pass.put_on(page))
+}
+
+pub async fn redeem(
+    State(hub): State<Arc<Hub>>,
+    Path(token): Path<String>,
+    asked: Asked,
+    posted: StrangerPosted,
+) -> Result<Response, Failure> {
+    let fresh = Fresh::for_browser(&hub, &posted.headers)?;
+    let op = RedeemLink { link: hash_token(&token), session: fresh.session.clone() };
+    let Some(person) = hub.store.run(op).await? else {
+        let shell = Shell::anonymous(&asked, Here::SignIn, "This link no longer works");
+        return Ok(render(StatusCode::GONE, &UsedPage { shell }));
+    };
+    leave_earlier(&hub, &posted.headers).await?;
+    let next = if can_come_back(&hub, &person).await? { "/inbox" } else { "/inbox/settings?welcome" };
+    let mut response = see_other(next);
+    response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
+    Ok(response)
+}
+
+/// Whether the person can sign in without another link.
+async fn can_come_back(hub: &Hub, person: &str) -> Result<bool, Failure> {
+    let person = person.to_owned();
+    let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();
+    Ok(has_password || !hub.store.run(Passkeys { person }).await?.is_empty())
+}

@@ -1,0 +1,117 @@
+//! Puts messages into the search index, after the fact: a submit must not wait for it. Nobody hurries while messages keep
+//! coming in, except for somebody who searches.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use countersign_store::ops::search::IndexSome;
+use countersign_store::{Store, StoreError};
+use tokio::sync::{Mutex, Notify};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::app::Hub;
+
+/// So many in one turn of the writer, whom everybody shares.
+const BATCH: i64 = 200;
+/// The hub is quiet when nothing came in for so long.
+const QUIET: Duration = Duration::from_millis(200);
+/// However busy the hub is, so often a batch is done.
+const LONGEST_REST: Duration = Duration::from_secs(5);
+/// How long a search waits for the index; then it goes without what is not in it yet.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub struct Indexer {
+    store: Arc<Store>,
+    /// How many messages came in, counted from one, because an earlier process may have left some behind.
+    submitted: AtomicU64,
+    /// Those that are in the index for certain.
+    indexed: AtomicU64,
+    /// Two at work on the same messages would only be in each other's way.
+    turn: Mutex<()>,
+    bell: Notify,
+}
+
+impl Indexer {
+    pub fn new(store: Arc<Store>) -> Self {
+        let (submitted, indexed) = (AtomicU64::new(1), AtomicU64::new(0));
+        Self { store, submitted, indexed, turn: Mutex::default(), bell: Notify::new() }
+    }
+
+    /// Call it after the message is committed.
+    pub fn submitted(&self) {
+        self.submitted.fetch_add(1, Ordering::SeqCst);
+        self.bell.notify_one();
+    }
+
+    /// Waits until everything that was submitted before is in the index, but not for long.
+    pub async fn caught_up(&self) {
+        let wanted = self.submitted.load(Ordering::SeqCst);
+        let catch_up = async {
+            while self.indexed.load(Ordering::SeqCst) < wanted {
+                self.batch().await?;
+            }
+            Ok::<_, StoreError>(())
+        };
+        match timeout(PATIENCE, catch_up).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the search index is behind"),
+            Err(_elapsed) => tracing::info!("a search did not wait for the index any longer"),
+        }
+    }
+
+    async fn batch(&self) -> Result<(), StoreError> {
+        let _turn = self.turn.lock().await;
+        let before = self.submitted.load(Ordering::SeqCst);
+        if self.indexed.load(Ordering::SeqCst) >= before {
+            return Ok(());
+        }
+        // Less than asked for means that nothing committed before is left.
+        if self.store.run(IndexSome { limit: BATCH }).await? < BATCH {
+            self.indexed.store(before, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    fn is_behind(&self) -> bool {
+        self.indexed.load(Ordering::SeqCst) < self.submitted.load(Ordering::SeqCst)
+    }
+
+    /// Says whether the hub fell quiet; if not, it is time for a batch all the same.
+    async fn rest(&self) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < LONGEST_REST {
+            let before = self.submitted.load(Ordering::SeqCst);
+            sleep(QUIET).await;
+            if self.submitted.load(Ordering::SeqCst) == before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// While the hub is quiet, all there is; otherwise one batch.
+    async fn work(&self, is_quiet: bool) -> Result<(), StoreError> {
+        let before = self.submitted.load(Ordering::SeqCst);
+        self.batch().await?;
+        while is_quiet && self.is_behind() && self.submitted.load(Ordering::SeqCst) == before {
+            self.batch().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs until it is dropped.
+pub async fn run(hub: Arc<Hub>) {
+    let indexer = &hub.indexer;
+    loop {
+        if !indexer.is_behind() {
+            indexer.bell.notified().await;
+        }
+        let is_quiet = indexer.rest().await;
+        if let Err(error) = indexer.work(is_quiet).await {
+            tracing::warn!(%error, "messages could not be indexed");
+            sleep(LONGEST_REST).await;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! When each agent was last here. Every call is noted in memory; now and then what is new goes to the store.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::seen::{AgentSeen, RecordSeen};
+use countersign_store::{Store, StoreError};
+
+use crate::app::Hub;
+
+const ROUND: Duration = Duration::from_secs(60);
+
+/// Only agents with a credential get in here, so there are as many entries as agents at most.
+#[derive(Default)]
+pub struct Presence {
+    agents: RwLock<HashMap<String, Sight>>,
+}
+
+struct Sight {
+    /// In milliseconds, as the one below.
+    seen_at: AtomicI64,
+    stored_at: AtomicI64,
+}
+
+impl Presence {
+    pub fn note(&self, agent_id: &str, now: Timestamp) {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sight) = agents.get(agent_id) {
+            sight.seen_at.store(now.as_millis(), Ordering::Relaxed);
+            return;
+        }
+        drop(agents);
+        let sight = Sight { seen_at: now.as_millis().into(), stored_at: AtomicI64::new(i64::MIN) };
+        self.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent_id.to_owned(), sight);
+    }
+
+    /// Nothing for an agent that has not called since this process started.
+    pub fn seen(&self, agent_id: &str) -> Option<Timestamp> {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        agents.get(agent_id).map(|sight| Timestamp::from_millis(sight.seen_at.load(Ordering::Relaxed)))
+    }
+
+    /// Writes down what has changed since the last time.
+    pub async fn store(&self, store: &Store) -> Result<(), StoreError> {
+        let seen = self.unstored();
+        if seen.is_empty() {
+            return Ok(());
+        }
+        store.run(RecordSeen { seen: seen.clone() }).await?;
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        for (agent_id, seen_at) in &seen {
+            if let Some(sight) = agents.get(agent_id) {
+                sight.stored_at.store(seen_at.as_millis(), Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    fn unstored(&self) -> Vec<(String, Timestamp)> {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let both = agents.iter().map(|(agent_id, sight)| {
+            (agent_id, sight.seen_at.load(Ordering::Relaxed), sight.stored_at.load(Ordering::Relaxed))
+        });
+        let changed = both.filter(|(_, seen_at, stored_at)| seen_at > stored_at);
+        changed.map(|(agent_id, seen_at, _)| (agent_id.clone(), Timestamp::from_millis(seen_at))).collect()
+    }
+}
+
+impl Hub {
+    /// When an agent was last here, in this process or before.
+    pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
+        match self.presence.seen(agent_id) {
+            Some(seen_at) => Ok(Some(seen_at)),
+            None => self.store.run(AgentSeen { id: agent_id.to_owned() }).await,
+        }
+    }
+}
+
+/// Runs until it is dropped.
+pub async fn run(hub: Arc<Hub>) {
+    loop {
+        tokio::time::sleep(ROUND).await;
+        if let Err(error) = hub.presence.store(&hub.store).await {
+            tracing::warn!(%error, "when agents were seen could not be stored");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_call_counts_and_is_to_be_stored_until_it_is() {
+        let presence = Presence::default();
+        let at = Timestamp::from_millis;
+        assert_eq!(presence.seen("bot"), None);
+        presence.note("bot", at(1000));
+        presence.note("bot", at(2000));
+        assert_eq!(presence.seen("bot"), Some(at(2000)));
+        assert_eq!(presence.unstored(), [("bot".to_owned(), at(2000))]);
+    }
+}

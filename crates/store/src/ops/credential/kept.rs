@@ -1,0 +1,114 @@
+//! How a credential is kept, and how it is known again.
+
+use countersign_core::access::Principal;
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::ops::hold;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Agent,
+    Person,
+    /// Opens the hub to a person once, then is gone.
+    SignIn,
+    /// A person's browser.
+    Session,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Agent, Self::Person, Self::SignIn, Self::Session];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Person => "person",
+            Self::SignIn => "signin",
+            Self::Session => "session",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct NewCredential {
+    pub hash: [u8; 32],
+    pub kind: Kind,
+    pub subject: String,
+    pub label: String,
+    pub expires_at: Option<Timestamp>,
+}
+
+pub async fn insert<X: Exec>(x: &mut X, credential: &NewCredential, now: Timestamp) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO credential (hash, kind, subject, label, created_at, expires_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let params = [
+        credential.hash.as_slice().into(),
+        credential.kind.as_str().into(),
+        (&credential.subject).into(),
+        (&credential.label).into(),
+        now.into(),
+        credential.expires_at.into(),
+    ];
+    x.exec(INSERT, &params).await.map(drop)
+}
+
+/// Replaces whatever the subject held under this label.
+pub struct Relabel(pub NewCredential);
+
+impl Op for Relabel {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        const DROP: &str = "DELETE FROM credential WHERE kind = ?1 AND subject = ?2 AND label = ?3";
+        let credential = &self.0;
+        // Two that replace the same label at once would not see each other's; a subject that is not there needs no order.
+        match credential.kind {
+            Kind::Agent => hold::agent(x, &credential.subject).await?,
+            Kind::Person | Kind::SignIn | Kind::Session => hold::person(x, &credential.subject).await?,
+        };
+        let params = [credential.kind.as_str().into(), (&credential.subject).into(), (&credential.label).into()];
+        x.exec(DROP, &params).await?;
+        insert(x, credential, now).await
+    }
+}
+
+pub struct Authenticate {
+    pub hash: [u8; 32],
+}
+
+/// A valid credential: whom it stands for, in which way, and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    pub principal: Principal,
+    pub kind: Kind,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Op for Authenticate {
+    type Out = Option<Credential>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
+        const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
+             LEFT JOIN person p ON c.kind IN ('person', 'session') AND p.name = c.subject WHERE c.hash = ?1";
+        let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else { return Ok(None) };
+        let expires_at = row.opt_instant(2)?;
+        if expires_at.is_some_and(|expires_at| now > expires_at) {
+            return Ok(None);
+        }
+        let (Some(kind), subject) = (Kind::parse(&row.text(0)?), row.text(1)?) else { return Ok(None) };
+        let role = row.opt_text(3)?.and_then(|role| role.parse().ok());
+        let principal = match kind {
+            Kind::Agent => Some(Principal::Agent { id: subject }),
+            Kind::Person | Kind::Session => role.map(|role| Principal::Person { name: subject, role }),
+            Kind::SignIn => None,
+        };
+        Ok(principal.map(|principal| Credential { principal, kind, expires_at }))
+    }
+}

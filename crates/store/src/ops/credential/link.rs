@@ -1,0 +1,68 @@
+//! One-time links: each opens the hub to a person once.
+
+use countersign_protocol::time::Timestamp;
+
+use super::session::{self, NewSession};
+use super::{Kind, NewCredential, insert};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::ops::{audit, hold};
+
+/// A link that an owner hands on. Others, such as the one printed at a start, have labels of their own.
+const INVITATION: &str = "invitation";
+
+/// A new link for somebody who is there; it ends their earlier invitations. Says whether they are.
+pub struct AddLink {
+    pub person: String,
+    pub hash: [u8; 32],
+    pub expires_at: Timestamp,
+    pub actor: String,
+}
+
+impl Op for AddLink {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const END: &str = "DELETE FROM credential WHERE kind = 'signin' AND subject = ?1 AND label = ?2";
+        if !hold::person(x, &self.person).await? {
+            return Ok(false);
+        }
+        x.exec(END, &[(&self.person).into(), INVITATION.into()]).await?;
+        let link = NewCredential {
+            hash: self.hash,
+            kind: Kind::SignIn,
+            subject: self.person.clone(),
+            label: INVITATION.to_owned(),
+            expires_at: Some(self.expires_at),
+        };
+        insert(x, &link, now).await?;
+        audit::append_about_person(x, &self.person, &self.actor, "person.link_made", now).await?;
+        Ok(true)
+    }
+}
+
+/// Uses a one-time link up and starts a session in its place. Says whom it stands for.
+pub struct RedeemLink {
+    pub link: [u8; 32],
+    pub session: NewSession,
+}
+
+impl Op for RedeemLink {
+    type Out = Option<String>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
+        const WHOSE: &str = "SELECT subject FROM credential WHERE hash = ?1 AND kind = 'signin'";
+        const TAKE: &str = "DELETE FROM credential WHERE hash = ?1 AND kind = 'signin' AND expires_at >= ?2";
+        let link = self.link.as_slice();
+        let Some(mut row) = x.row(WHOSE, &[link.into()]).await? else { return Ok(None) };
+        let person = row.text(0)?;
+        // First the person, then what belongs to them: in the order in which a removal takes them.
+        if !hold::person(x, &person).await? || x.exec(TAKE, &[link.into(), now.into()]).await? == 0 {
+            return Ok(None);
+        }
+        session::start(x, &person, &self.session, now).await?;
+        Ok(Some(person))
+    }
+}

@@ -1,0 +1,11 @@
+//! Who a token stands for. Only hashes are kept: a token is 256 random bits, so a plain SHA-256 is enough.
+
+mod held;
+mod kept;
+mod link;
+mod session;
+
+pub use held::{EndCredential, ListCredentials};
+pub use kept::{Authenticate, Credential, Kind, NewCredential, Relabel, insert};
+pub use link::{AddLink, RedeemLink};
+pub use session::{EndOtherSessions, NewSession, StartSession};

@@ -1,0 +1,79 @@
+//! Sessions: what a browser holds after its person has signed in.
+
+use countersign_core::Actor;
+use countersign_protocol::time::Timestamp;
+
+use super::{Kind, NewCredential, insert};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::ops::{audit, hold};
+
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    pub hash: [u8; 32],
+    /// What the person will know it by: the browser and the machine.
+    pub label: String,
+    pub expires_at: Timestamp,
+}
+
+/// For somebody who is held. What has ended of theirs goes on the way, or it would pile up.
+pub(super) async fn start<X: Exec>(
+    x: &mut X,
+    person: &str,
+    session: &NewSession,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    const FORGET: &str = "DELETE FROM credential WHERE kind = 'session' AND subject = ?1 AND expires_at < ?2";
+    x.exec(FORGET, &[person.into(), now.into()]).await?;
+    let credential = NewCredential {
+        hash: session.hash,
+        kind: Kind::Session,
+        subject: person.to_owned(),
+        label: session.label.clone(),
+        expires_at: Some(session.expires_at),
+    };
+    insert(x, &credential, now).await?;
+    audit::append_about_person(x, person, Actor::human(person).as_str(), "person.signed_in", now).await
+}
+
+/// After a password or a passkey has been checked. Says whether the person is (still) there.
+pub struct StartSession {
+    pub person: String,
+    pub session: NewSession,
+}
+
+impl Op for StartSession {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        if !hold::person(x, &self.person).await? {
+            return Ok(false);
+        }
+        start(x, &self.person, &self.session, now).await?;
+        Ok(true)
+    }
+}
+
+/// Ends every session of a person but one. Says how many there were.
+pub struct EndOtherSessions {
+    pub person: String,
+    pub keep: [u8; 32],
+    pub actor: String,
+}
+
+impl Op for EndOtherSessions {
+    type Out = u64;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
+        const END: &str = "DELETE FROM credential WHERE kind = 'session' AND subject = ?1 AND hash <> ?2";
+        // Whoever signs in at this moment comes before or after, never in between.
+        hold::person(x, &self.person).await?;
+        let ended = x.exec(END, &[(&self.person).into(), self.keep.as_slice().into()]).await?;
+        if ended > 0 {
+            audit::append_about_person(x, &self.person, &self.actor, "person.sessions_ended", now).await?;
+        }
+        Ok(ended)
+    }
+}

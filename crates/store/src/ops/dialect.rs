@@ -1,0 +1,62 @@
+//! The few texts that SQLite and PostgreSQL do not share, side by side.
+//!
+//! All are about the search: each engine has one of its own, and a message enters it after it was committed, in an order
+//! that only an engine with several writers has to think about.
+
+use super::rows;
+use super::search::Asked;
+
+pub struct Dialect {
+    /// Which transaction is the oldest under way, and which is the next to begin.
+    pub traffic: &'static str,
+    /// Messages behind ?1 that are not in the search, at most ?2: seq, content, wire.
+    pub missing_in_search: &'static str,
+    /// The words ?2, apart by spaces, of the message ?1.
+    pub enter_into_search: &'static str,
+    pub leave_search: &'static str,
+    /// How it is asked for all of the words.
+    pub search_query: fn(&[Asked]) -> String,
+    /// Items that match ?1 before the place ?2, newest first, at most ?3.
+    pub found_by_search: &'static str,
+}
+
+pub const SQLITE: Dialect = Dialect {
+    // There is one writer, and this is its turn.
+    traffic: "SELECT 1, 0",
+    // So whatever is behind the mark is missing.
+    missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+         WHERE m.seq > ?1 ORDER BY m.seq LIMIT ?2",
+    enter_into_search: "INSERT INTO message_search (rowid, words) VALUES (?1, ?2)",
+    leave_search: "DELETE FROM message_search WHERE rowid = ?1",
+    search_query: fts5_query,
+    found_by_search: rows::select_items!(
+        "WHERE m.seq IN (SELECT rowid FROM message_search WHERE message_search MATCH ?1 AND rowid < ?2 \
+         ORDER BY rowid DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
+    ),
+};
+
+pub const POSTGRES: Dialect = Dialect {
+    // As this statement sees them; both numbers only grow.
+    traffic: "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s",
+    missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+         LEFT JOIN message_search s ON s.seq = m.seq WHERE m.seq > ?1 AND s.seq IS NULL ORDER BY m.seq LIMIT ?2",
+    enter_into_search: "INSERT INTO message_search (seq, words) \
+         VALUES (?1, array_to_tsvector(array_remove(string_to_array(?2, ' '), '')))",
+    leave_search: "DELETE FROM message_search WHERE seq = ?1",
+    search_query: tsquery,
+    found_by_search: rows::select_items!(
+        "WHERE m.seq IN (SELECT seq FROM message_search WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND seq < ?2 \
+         ORDER BY seq DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
+    ),
+};
+
+/// Words hold letters and digits only, so nothing in them could end the quotes; these keep a word from being an operator.
+fn fts5_query(words: &[Asked]) -> String {
+    let quoted = words.iter().map(|Asked { word, begins }| format!("\"{word}\"{}", if *begins { "*" } else { "" }));
+    quoted.collect::<Vec<_>>().join(" AND ")
+}
+
+fn tsquery(words: &[Asked]) -> String {
+    let quoted = words.iter().map(|Asked { word, begins }| format!("'{word}'{}", if *begins { ":*" } else { "" }));
+    quoted.collect::<Vec<_>>().join(" & ")
+}

@@ -1,0 +1,26 @@
+//! That an agent has its answer: it came and fetched it.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+
+/// Of each message the first time counts. What has no resolution cannot have been fetched.
+pub struct RecordFetched {
+    pub ids: Vec<MessageId>,
+}
+
+impl Op for RecordFetched {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        const INSERT: &str = "INSERT INTO fetched (seq, at) SELECT seq, CAST(?2 AS BIGINT) FROM message \
+             WHERE id = ?1 AND resolution_seq IS NOT NULL ON CONFLICT (seq) DO NOTHING";
+        for id in &self.ids {
+            x.exec(INSERT, &[id.as_str().into(), now.into()]).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Param};
+use crate::model::CountsNow;
+
+/// How much there is for a person to see, for the numbers beside the lists. None of them is counted to its end where that
+/// would take long.
+pub struct Counts {
+    pub person: String,
+}
+
+impl Op for Counts {
+    type Out = CountsNow;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CountsNow, StoreError> {
+        // From the agents' counters: counting messages would grow with their number.
+        const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
+        const ASIDE: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
+             WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
+        const NOTICES: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT seq FROM message WHERE status = 'delivered' \
+             AND resolved_at IS NOT NULL ORDER BY resolved_at DESC, seq DESC LIMIT 2000) AS newest WHERE NOT EXISTS \
+             (SELECT 1 FROM shelf s WHERE s.person = ?1 AND s.seq = newest.seq AND s.until IS NULL) LIMIT 100) AS unread";
+        const FAILING: &str =
+            "SELECT COUNT(*) FROM (SELECT 1 FROM delivery WHERE track = 'failed' LIMIT 100) AS failing";
+        let person = (&self.person).into();
+        let aside = number(x, ASIDE, &[person, now.into()]).await?;
+        Ok(CountsNow {
+            open: number(x, OPEN, &[]).await?.saturating_sub(aside).max(0),
+            notices: number(x, NOTICES, &[person]).await?,
+            failing: number(x, FAILING, &[]).await?,
+        })
+    }
+}
+
+async fn number<X: Exec>(x: &mut X, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {
+    x.row(sql, params).await?.map_or(Ok(0), |mut row| row.int(0))
+}

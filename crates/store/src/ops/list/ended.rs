@@ -1,0 +1,72 @@
+//! What is over, in the order it ended, from an index that keeps each status apart: so one status is found at once, however
+//! rare it is, and all of them are a few short reads put together.
+
+/// The seqs of one status, the latest to end before (?1, ?2) first, at most ?3.
+macro_rules! latest_of {
+    ($status:literal) => {
+        concat!(
+            "SELECT * FROM (SELECT seq, resolved_at FROM message WHERE status = '",
+            $status,
+            "' AND resolved_at IS NOT NULL AND (resolved_at, seq) < (?1, ?2) ",
+            "ORDER BY resolved_at DESC, seq DESC LIMIT ?3) AS ",
+            $status
+        )
+    };
+}
+
+/// The same of every status in which an ask or a task can end.
+macro_rules! latest_decided {
+    () => {
+        concat!(
+            "SELECT seq FROM (",
+            $crate::ops::list::ended::latest_of!("answered"),
+            " UNION ALL ",
+            $crate::ops::list::ended::latest_of!("declined"),
+            " UNION ALL ",
+            $crate::ops::list::ended::latest_of!("cancelled"),
+            " UNION ALL ",
+            $crate::ops::list::ended::latest_of!("completed"),
+            " UNION ALL ",
+            $crate::ops::list::ended::latest_of!("dismissed"),
+            " UNION ALL ",
+            $crate::ops::list::ended::latest_of!("expired"),
+            ") AS decided ORDER BY resolved_at DESC, seq DESC LIMIT ?3"
+        )
+    };
+}
+pub(super) use {latest_decided, latest_of};
+
+/// The first of one status to end before ?1, at most ?2.
+macro_rules! first_of {
+    ($status:literal) => {
+        concat!(
+            "SELECT * FROM (SELECT id, seq, resolution_seq, resolved_at FROM message WHERE status = '",
+            $status,
+            "' AND resolved_at IS NOT NULL AND resolved_at < ?1 ORDER BY resolved_at LIMIT ?2) AS ",
+            $status
+        )
+    };
+}
+
+/// Whatever ended first before ?1, at most ?2: id, seq, resolution_seq.
+pub const ENDED_FIRST: &str = concat!(
+    "SELECT id, seq, resolution_seq FROM (",
+    first_of!("delivered"),
+    " UNION ALL ",
+    first_of!("answered"),
+    " UNION ALL ",
+    first_of!("declined"),
+    " UNION ALL ",
+    first_of!("cancelled"),
+    " UNION ALL ",
+    first_of!("completed"),
+    " UNION ALL ",
+    first_of!("dismissed"),
+    " UNION ALL ",
+    first_of!("expired"),
+    ") AS ended ORDER BY resolved_at LIMIT ?2"
+);
+
+/// When one of a status, ?1, ended first.
+pub const ENDED_EARLIEST: &str =
+    "SELECT resolved_at FROM message WHERE status = ?1 AND resolved_at IS NOT NULL ORDER BY resolved_at LIMIT 1";

@@ -1,0 +1,23 @@
+//! Lists: what waits, what was put away, what is over. Pages seek; none skips.
+
+mod aside;
+mod counts;
+mod decided;
+mod ended;
+mod filter;
+mod history;
+mod inbox;
+mod notices;
+mod page;
+
+pub use aside::Aside;
+pub use counts::Counts;
+pub use decided::{Decided, DecidedPage};
+pub use filter::Filter;
+pub use history::History;
+pub use inbox::{Inbox, InboxPage};
+pub use notices::{NoticePage, Notices};
+pub use page::Page;
+
+pub(super) use ended::{ENDED_EARLIEST, ENDED_FIRST};
+pub(super) use page::{List, page};

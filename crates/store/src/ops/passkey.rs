@@ -1,0 +1,117 @@
+//! Passkeys. What is in `body` is for whoever checks them to read.
+
+use countersign_core::Actor;
+use countersign_protocol::time::Timestamp;
+
+use super::{audit, hold};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Row};
+use crate::model::Passkey;
+
+fn passkey(row: &mut Row) -> Result<Passkey, StoreError> {
+    Ok(Passkey {
+        id: row.blob(0)?,
+        person: row.text(1)?,
+        name: row.text(2)?,
+        body: row.text(3)?,
+        created_at: row.instant(4)?,
+        used_at: row.opt_instant(5)?,
+    })
+}
+
+/// Says whether the id is new and the person there.
+pub struct AddPasskey {
+    pub person: String,
+    pub id: Vec<u8>,
+    pub name: String,
+    pub body: String,
+}
+
+impl Op for AddPasskey {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const INSERT: &str = "INSERT INTO passkey (id, person, name, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT (id) DO NOTHING";
+        if !hold::person(x, &self.person).await? {
+            return Ok(false);
+        }
+        let params =
+            [self.id.as_slice().into(), (&self.person).into(), (&self.name).into(), (&self.body).into(), now.into()];
+        if x.exec(INSERT, &params).await? == 0 {
+            return Ok(false);
+        }
+        let actor = Actor::human(&self.person);
+        audit::append_about_person(x, &self.person, actor.as_str(), "person.passkey_added", now).await?;
+        Ok(true)
+    }
+}
+
+/// All of one person, in the order they were added.
+pub struct Passkeys {
+    pub person: String,
+}
+
+impl Op for Passkeys {
+    type Out = Vec<Passkey>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Passkey>, StoreError> {
+        const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE person = ?1 \
+             ORDER BY created_at, id LIMIT 1000";
+        x.rows(SELECT, &[(&self.person).into()]).await?.iter_mut().map(passkey).collect()
+    }
+}
+
+pub struct FindPasskey {
+    pub id: Vec<u8>,
+}
+
+impl Op for FindPasskey {
+    type Out = Option<Passkey>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Passkey>, StoreError> {
+        const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE id = ?1";
+        x.row(SELECT, &[self.id.as_slice().into()]).await?.map(|mut row| passkey(&mut row)).transpose()
+    }
+}
+
+/// After a sign-in with it: the new state of its counter. Says whether it is still there.
+pub struct UsePasskey {
+    pub id: Vec<u8>,
+    pub body: String,
+}
+
+impl Op for UsePasskey {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const USE: &str = "UPDATE passkey SET body = ?1, used_at = ?2 WHERE id = ?3";
+        Ok(x.exec(USE, &[(&self.body).into(), now.into(), self.id.as_slice().into()]).await? == 1)
+    }
+}
+
+/// Says whether the person had it.
+pub struct RemovePasskey {
+    pub person: String,
+    pub id: Vec<u8>,
+    pub actor: String,
+}
+
+impl Op for RemovePasskey {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const REMOVE: &str = "DELETE FROM passkey WHERE id = ?1 AND person = ?2";
+        hold::person(x, &self.person).await?;
+        if x.exec(REMOVE, &[self.id.as_slice().into(), (&self.person).into()]).await? == 0 {
+            return Ok(false);
+        }
+        audit::append_about_person(x, &self.person, &self.actor, "person.passkey_removed", now).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,141 @@
+use countersign_protocol::time::Timestamp;
+
+use super::words;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Row};
+use crate::ops::rows;
+
+/// Puts up to `limit` messages that are not in the index into it, the oldest first. Says how many.
+pub struct IndexSome {
+    pub limit: i64,
+}
+
+/// Up to where everything is in the index, and what the next step waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    settled: i64,
+    /// All up to here will be settled when every transaction below the horizon has ended. One that is still to commit a
+    /// message with a lower seq was under way when `high` was seen, because a submit writes before it takes its seq.
+    high: i64,
+    horizon: i64,
+}
+
+/// The transactions on the database: which is the oldest still under way, and which will be the next to begin.
+struct Traffic {
+    oldest: i64,
+    next: i64,
+}
+
+impl Mark {
+    /// Everything that could be seen up to `reached` is in the index. `top` was seen before the traffic, and the traffic
+    /// before the messages.
+    fn moved(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
+        let settled = if traffic.oldest >= traffic.next {
+            reached
+        } else if traffic.oldest >= self.horizon {
+            reached.min(self.high)
+        } else {
+            self.settled
+        };
+        let settled = settled.max(self.settled);
+        let is_next_step = settled >= self.high && top > self.high;
+        if is_next_step { Self { settled, high: top, horizon: traffic.next } } else { Self { settled, ..self } }
+    }
+}
+
+/// Nobody else indexes until the transaction ends. Whoever empties messages holds it too: words that were read before and
+/// entered after would stay for ever.
+pub async fn hold_mark<X: Exec>(x: &mut X) -> Result<(), StoreError> {
+    x.exec("UPDATE search_mark SET settled = settled", &[]).await.map(drop)
+}
+
+async fn mark<X: Exec>(x: &mut X) -> Result<Mark, StoreError> {
+    const SELECT: &str = "SELECT settled, high, horizon FROM search_mark";
+    let lost = || StoreError::Corrupt("the search has no mark".to_owned());
+    let mut row = x.row(SELECT, &[]).await?.ok_or_else(lost)?;
+    Ok(Mark { settled: row.int(0)?, high: row.int(1)?, horizon: row.int(2)? })
+}
+
+async fn top<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
+    let newest = x.row("SELECT seq FROM message ORDER BY seq DESC LIMIT 1", &[]).await?;
+    newest.map_or(Ok(0), |mut row| row.int(0))
+}
+
+async fn traffic<X: Exec>(x: &mut X) -> Result<Traffic, StoreError> {
+    let lost = || StoreError::Corrupt("the database tells no transactions".to_owned());
+    let mut row = x.row(X::DIALECT.traffic, &[]).await?.ok_or_else(lost)?;
+    Ok(Traffic { oldest: row.int(0)?, next: row.int(1)? })
+}
+
+impl Op for IndexSome {
+    type Out = i64;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<i64, StoreError> {
+        const MOVE: &str = "UPDATE search_mark SET settled = ?1, high = ?2, horizon = ?3";
+        // Where nothing came, nothing is written.
+        if mark(x).await?.settled >= top(x).await? {
+            return Ok(0);
+        }
+        hold_mark(x).await?;
+        let before = mark(x).await?;
+        let (top, traffic) = (top(x).await?, traffic(x).await?);
+        let missing = x.rows(X::DIALECT.missing_in_search, &[before.settled.into(), self.limit.into()]).await?;
+        let count = i64::try_from(missing.len()).unwrap_or(i64::MAX);
+        let mut reached = before.settled;
+        for row in missing {
+            reached = enter(x, row).await?;
+        }
+        let is_all = count < self.limit;
+        let after = before.moved(if is_all { top } else { reached }, top, &traffic);
+        if after != before {
+            x.exec(MOVE, &[after.settled.into(), after.high.into(), after.horizon.into()]).await?;
+        }
+        Ok(count)
+    }
+}
+
+/// Gives the seq of what it entered.
+async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<i64, StoreError> {
+    let (seq, content, wire) = (row.int(0)?, row.opt_text(1)?, row.text(2)?);
+    // What cannot be read has no words, and must not keep everything after it out.
+    let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
+    x.exec(X::DIALECT.enter_into_search, &[seq.into(), (&words).into()]).await?;
+    Ok(seq)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Mark = Mark { settled: 10, high: 20, horizon: 100 };
+
+    #[test]
+    fn where_nobody_else_writes_all_that_was_seen_is_settled() {
+        let alone = Traffic { oldest: 1, next: 0 };
+        let nothing = Mark { settled: 0, high: 0, horizon: 0 };
+        assert_eq!(nothing.moved(7, 30, &alone), Mark { settled: 7, high: 30, horizon: 0 });
+        assert_eq!(nothing.moved(30, 30, &alone).settled, 30);
+    }
+
+    #[test]
+    fn nothing_is_settled_while_somebody_may_come_late() {
+        let busy = Traffic { oldest: 99, next: 130 };
+        assert_eq!(START.moved(25, 25, &busy), START);
+    }
+
+    #[test]
+    fn when_they_have_ended_it_is_settled_as_far_as_was_seen_then() {
+        let over = Traffic { oldest: 100, next: 130 };
+        assert_eq!(START.moved(25, 25, &over), Mark { settled: 20, high: 25, horizon: 130 });
+        assert_eq!(START.moved(15, 25, &over), Mark { settled: 15, ..START }, "but not beyond what was entered");
+    }
+
+    #[test]
+    fn the_mark_never_moves_backwards() {
+        let over = Traffic { oldest: 100, next: 130 };
+        assert_eq!(START.moved(5, 25, &over), START);
+        let caught_up = Mark { settled: 20, ..START };
+        assert_eq!(caught_up.moved(20, 20, &over), caught_up, "and stays where it is when nothing came");
+    }
+}

@@ -1,0 +1,43 @@
+//! When an agent last called.
+
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+
+/// An instant never moves backwards, whichever hub tells it last.
+pub struct RecordSeen {
+    pub seen: Vec<(String, Timestamp)>,
+}
+
+impl Op for RecordSeen {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
+        const RECORD: &str = "UPDATE agent SET seen_at = ?1 WHERE id = ?2 AND (seen_at IS NULL OR seen_at < ?1)";
+        // In one order: two hubs that each held a row the other waits for would both fail.
+        let mut seen: Vec<_> = self.seen.iter().collect();
+        seen.sort();
+        for (agent_id, at) in seen {
+            x.exec(RECORD, &[(*at).into(), agent_id.into()]).await?;
+        }
+        Ok(())
+    }
+}
+
+pub struct AgentSeen {
+    pub id: String,
+}
+
+impl Op for AgentSeen {
+    type Out = Option<Timestamp>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        match x.row("SELECT seen_at FROM agent WHERE id = ?1", &[(&self.id).into()]).await? {
+            Some(mut row) => row.opt_instant(0),
+            None => Ok(None),
+        }
+    }
+}

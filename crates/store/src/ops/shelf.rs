@@ -1,0 +1,51 @@
+//! What a person put away, for themselves alone: nobody else's list changes, and nothing is decided by it.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+
+/// Sets an open message aside until an instant, or archives one that is over. Says whether there is such a message: what
+/// is open cannot be archived, because it waits for an answer and would be seen by nobody.
+pub struct PutAway {
+    pub person: String,
+    pub id: MessageId,
+    pub until: Option<Timestamp>,
+}
+
+impl Op for PutAway {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        const SET_ASIDE: &str = "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, CAST(?3 AS BIGINT) \
+             FROM message WHERE id = ?2 AND status = 'open' \
+             ON CONFLICT (person, seq) DO UPDATE SET until = excluded.until";
+        const ARCHIVE: &str = "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, NULL \
+             FROM message WHERE id = ?2 AND status <> 'open' AND purged_at IS NULL \
+             ON CONFLICT (person, seq) DO UPDATE SET until = NULL";
+        let (person, id) = ((&self.person).into(), self.id.as_str().into());
+        let put = match self.until {
+            Some(until) => x.exec(SET_ASIDE, &[person, id, until.into()]).await?,
+            None => x.exec(ARCHIVE, &[person, id]).await?,
+        };
+        Ok(put == 1)
+    }
+}
+
+/// Says whether the person had put it away.
+pub struct TakeBack {
+    pub person: String,
+    pub id: MessageId,
+}
+
+impl Op for TakeBack {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        const TAKE: &str = "DELETE FROM shelf WHERE person = ?1 AND seq = (SELECT seq FROM message WHERE id = ?2)";
+        Ok(x.exec(TAKE, &[(&self.person).into(), self.id.as_str().into()]).await? == 1)
+    }
+}

@@ -1,0 +1,67 @@
+use std::time::Duration;
+
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use countersign_store::model::{CountsNow, Settlement};
+use countersign_store::ops::deliver::{ClaimDue, Settle};
+use countersign_store::ops::list::Counts;
+
+use super::shelf::put_away;
+use crate::scene::*;
+
+async fn counts(store: &Store, person: &str) -> CountsNow {
+    store.run(Counts { person: person.to_owned() }).await.unwrap()
+}
+
+pub async fn an_empty_store_has_nothing_to_see(store: &Store, _clock: &ManualClock) {
+    assert_eq!(counts(store, "alice").await, CountsNow::default());
+}
+
+pub async fn what_is_open_is_counted_less_what_was_set_aside(store: &Store, clock: &ManualClock) {
+    for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
+        add_agent(store, agent).await;
+        for number in numbers {
+            submitted(store, &Draft { agent, ..Draft::ask(number) }).await;
+        }
+    }
+    for (number, until) in [(1, 10), (2, 20), (4, 20)] {
+        assert!(put_away(store, "alice", number, Some(at(until))).await);
+    }
+    assert_eq!((counts(store, "alice").await.open, counts(store, "bob").await.open), (2, 5));
+    clock.set(at(10));
+    assert_eq!(counts(store, "alice").await.open, 3);
+    resolved(store, &message_id(2), answer("approve")).await;
+    assert_eq!((counts(store, "alice").await.open, counts(store, "bob").await.open), (3, 4));
+}
+
+pub async fn notices_are_counted_until_they_are_archived(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=3 {
+        submitted(store, &Draft::notify(number)).await;
+    }
+    submitted_and_resolved(store, &Draft::ask(4)).await;
+    for number in [2, 4] {
+        assert!(put_away(store, "alice", number, None).await);
+    }
+    assert_eq!((counts(store, "alice").await.notices, counts(store, "bob").await.notices), (2, 3));
+}
+
+pub async fn notices_are_counted_to_a_hundred(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=102 {
+        submitted(store, &Draft::notify(number)).await;
+    }
+    assert_eq!(counts(store, "alice").await.notices, 100);
+}
+
+pub async fn deliveries_are_counted_when_they_failed(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=3 {
+        submitted_and_resolved(store, &Draft::pushed(number)).await;
+    }
+    store.run(ClaimDue { host: HOST.to_owned(), limit: 10, lease: Duration::from_secs(1) }).await.unwrap();
+    for (number, settlement) in [(1, Settlement::Failed { reason: "410".to_owned() }), (2, Settlement::Delivered)] {
+        store.run(Settle { message_id: message_id(number), settlement }).await.unwrap();
+    }
+    assert_eq!(counts(store, "alice").await.failing, 1);
+}

@@ -1,0 +1,34 @@
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::setting::{PutSetting, Setting};
+
+use super::audit::assert_chained;
+use crate::scene::*;
+
+async fn put(store: &Store, name: &str, value: &str) {
+    let (name, value, actor) = (name.to_owned(), value.to_owned(), OWNER.to_owned());
+    store.run(PutSetting { name, value, actor }).await.unwrap();
+}
+
+async fn setting(store: &Store, name: &str) -> Option<String> {
+    store.run(Setting { name: name.to_owned() }).await.unwrap()
+}
+
+pub async fn a_setting_is_kept_and_replaced(store: &Store, _clock: &ManualClock) {
+    assert_eq!(setting(store, "presets").await, None);
+    put(store, "presets", "first").await;
+    put(store, "other", "its own").await;
+    put(store, "presets", "second").await;
+    assert_eq!(setting(store, "presets").await.as_deref(), Some("second"));
+    assert_eq!(setting(store, "other").await.as_deref(), Some("its own"));
+}
+
+pub async fn a_change_is_on_the_trail_of_the_hub(store: &Store, _clock: &ManualClock) {
+    put(store, "presets", "first").await;
+    put(store, "presets", "second").await;
+    let trail = store.run(Trail { subject: "hub".to_owned() }).await.unwrap();
+    let told: Vec<_> = trail.iter().map(|row| (row.entry.actor.as_str(), row.entry.event.as_str())).collect();
+    assert_eq!(told, [(OWNER, "setting.presets_changed"); 2]);
+    assert_chained(&trail);
+}
