@@ -8,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Target;
 use super::child::Server;
 use super::scratch::Scratch;
+use super::{Target, browser};
 use crate::load::Connection;
 
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -103,6 +103,14 @@ impl Hub {
         let body = json!({ "agent_id": agent.id, "host": host.to_string() });
         self.admin("/v1/admin/callbacks/approve", body, 200).await?;
         Ok(())
+    }
+
+    /// Signs the owner in and returns the cookie of the session.
+    pub async fn sign_in(&self) -> Result<String> {
+        let made = self.admin("/v1/admin/people/link", json!({ "name": "owner" }), 200).await?;
+        let link = made["url"].as_str().context("no link was made")?;
+        let path = link.find("/signin/").map(|start| &link[start..]).context("no sign-in link")?;
+        browser::redeem(self.target.address, path).await
     }
 
     async fn admin(&self, path: &str, body: Value, expect: u16) -> Result<Value> {

@@ -1,5 +1,6 @@
 //! The servers under measurement: started, looked at through /proc, and always ended.
 
+mod browser;
 mod ceiling;
 mod child;
 mod hub;

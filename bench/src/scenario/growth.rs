@@ -56,18 +56,24 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
 async fn fill(settings: &Settings, messages: usize) -> Result<Filled> {
     let hub = Hub::start(&settings.hub).await?;
     let agent = hub.add_agent("bench").await?;
+    let ids = store(&hub, &agent, messages, OPEN).await?;
+    Ok(Filled { hub, agent, ids })
+}
+
+/// Stores `messages`, of which the last `open` stay open.
+pub async fn store(hub: &Hub, agent: &Agent, messages: usize, open: usize) -> Result<Vec<Slot>> {
     let mut ids = Vec::with_capacity(messages);
     while ids.len() < messages {
         let chunk = CHUNK.min(messages - ids.len());
-        let fill = requests::submit(&agent, Slots::keys(chunk as u64)).capturing();
+        let fill = requests::submit(agent, Slots::keys(chunk as u64)).capturing();
         let mut new = drain(hub.target, FILLERS, fill).await?;
         ids.extend_from_slice(&new);
         if ids.len() == messages {
-            new.truncate(chunk.saturating_sub(OPEN));
+            new.truncate(chunk.saturating_sub(open));
         }
-        drain(hub.target, FILLERS, requests::resolve(&hub, new)).await?;
+        drain(hub.target, FILLERS, requests::resolve(hub, new)).await?;
     }
-    Ok(Filled { hub, agent, ids })
+    Ok(ids)
 }
 
 /// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.

@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod growth;
+mod inbox;
 mod pairs;
 mod push;
 mod receiver;
@@ -9,6 +10,7 @@ mod requests;
 mod resolve;
 mod settings;
 mod submit;
+mod viewers;
 mod wait;
 mod waiting;
 
@@ -36,13 +38,16 @@ pub enum Scenario {
     Growth,
     /// Signed pushes a second, with and without a receiver that hangs
     Push,
+    /// The inbox of people: its first page, search, and 1,000 who look at once
+    Inbox,
     /// The ceiling alone: what this machine can do now
     Calibrate,
 }
 
 impl Scenario {
     /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 6] = [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push];
+    pub const OF_A_HUB: [Self; 7] =
+        [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push, Self::Inbox];
 
     pub async fn run(self, settings: &Settings) -> Result<Outcome> {
         let (before, started) = (MachineTime::now()?, Instant::now());
@@ -53,6 +58,7 @@ impl Scenario {
             Self::Wait50k => ("wait50k", wait::on_streams(settings).await),
             Self::Growth => ("growth", growth::run(settings).await),
             Self::Push => ("push", push::run(settings).await),
+            Self::Inbox => ("inbox", inbox::run(settings).await),
             Self::Calibrate => ("calibrate", calibrate::run(settings).await),
         };
         let figures = figures.with_context(|| format!("scenario {scenario}"))?;

@@ -1,8 +1,9 @@
 use std::net::SocketAddr;
 
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use crate::load::{PLACEHOLDER, Slot, Slots, Template, Work, render};
+use crate::load::{Connection, PLACEHOLDER, Slot, Slots, Template, Work, render};
 use crate::process::{Agent, Hub};
 
 /// An ask is this long, to the byte, before a callback is added.
@@ -42,6 +43,23 @@ pub fn pull(agent: &Agent, ids: Vec<Slot>) -> Work {
 pub fn list_inbox(hub: &Hub, times: u64) -> Work {
     let request = render("GET", LIST_PATH, Some(hub.owner_token()), None);
     Work::new(Template::new(request), Slots::keys(times), 200)
+}
+
+/// A page, as a signed-in browser asks for it.
+pub fn page(path: &str, cookie: &str, times: u64) -> Work {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
+    Work::new(Template::new(request.into_bytes()), Slots::keys(times), 200)
+}
+
+/// One ask with a title of its own.
+pub async fn ask_titled(hub: &Hub, agent: &Agent, title: &str) -> Result<()> {
+    let mut message = ask(&agent.id);
+    message["title"] = title.into();
+    message["idempotency_key"] = title.into();
+    let address = hub.target.address;
+    let (status, reply) = Connection::call(address, "POST", "/v1/messages", Some(&agent.token), Some(message)).await?;
+    ensure!(status == 202, "the ask was refused with {status}: {reply}");
+    Ok(())
 }
 
 /// The same kilobyte of JSON to the ceiling, at `path`.

@@ -19,6 +19,11 @@ pub struct Settings {
     /// Pushes to a receiver that answers, and to one that hangs.
     pub pushes: usize,
     pub hanging: usize,
+    /// Messages behind the inbox that is opened and searched.
+    pub behind_inbox: usize,
+    /// People who look at once, and what they are shown.
+    pub viewers: usize,
+    pub shown: usize,
 }
 
 impl Settings {
@@ -33,6 +38,9 @@ impl Settings {
             large: 1_000_000,
             pushes: 20_000,
             hanging: 2_000,
+            behind_inbox: 100_000,
+            viewers: 1_000,
+            shown: 200,
         }
     }
 
@@ -46,6 +54,9 @@ impl Settings {
             large: 12_000,
             pushes: 2_000,
             hanging: 200,
+            behind_inbox: 5_000,
+            viewers: 100,
+            shown: 20,
             ..Self::full(hub, 1)
         }
     }

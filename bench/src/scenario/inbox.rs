@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::pairs::{each, in_turns};
+use super::viewers::{Viewed, look};
+use super::{Settings, growth, requests};
+use crate::load::{Sample, Window, measure};
+use crate::process::{Agent, Hub, settle};
+use crate::report::{Figure, Goal};
+
+const FEW: usize = 20;
+const OPEN: usize = 2_000;
+const PAGES: u64 = 300;
+const SEARCHES: u64 = 50;
+const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+/// Before everything else that is stored, in the middle of it, and in all of it.
+const SEARCHED: [(&str, &str); 3] = [("one", "zebra"), ("one by its beginning", "zeb"), ("all", "green")];
+
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let few = Hub::start(&settings.hub).await?;
+    let agent = few.add_agent("bench").await?;
+    growth::store(&few, &agent, FEW, FEW).await?;
+    let (many, agent) = filled(settings).await?;
+    let mut figures = pages(settings, &few, &many).await?;
+    drop(few);
+    figures.extend(searches(settings, &many).await?);
+    figures.extend(viewers(settings, &many, &agent).await?);
+    Ok(figures)
+}
+
+async fn filled(settings: &Settings) -> Result<(Hub, Agent)> {
+    let hub = Hub::start(&settings.hub).await?;
+    let agent = hub.add_agent("bench").await?;
+    let half = settings.behind_inbox / 2;
+    growth::store(&hub, &agent, half, 0).await?;
+    requests::ask_titled(&hub, &agent, "The zebra crossing").await?;
+    growth::store(&hub, &agent, settings.behind_inbox - half, OPEN).await?;
+    // The search takes in what is stored while nobody waits for it.
+    settle(hub.target.pid).await?;
+    Ok((hub, agent))
+}
+
+async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>> {
+    let (few_cookie, many_cookie) = (few.sign_in().await?, many.sign_in().await?);
+    let open = async |hub: &Hub, cookie: &str| {
+        measure(hub.target, 1, requests::page("/inbox", cookie, PAGES), WHOLE_WORK).await
+    };
+    open(many, &many_cookie).await?;
+    open(few, &few_cookie).await?;
+    let (large, small) =
+        in_turns(settings.rounds, async || open(many, &many_cookie).await, async || open(few, &few_cookie).await)
+            .await?;
+    let median = |sample: &Sample| sample.millis(0.5);
+    let name = format!("first page, {} stored and {OPEN} open: p50", settings.behind_inbox);
+    let figure = Figure::single(name, "ms", each(&large, median)).against("20 items", each(&small, median));
+    Ok(vec![figure.goal(Goal::RatioAtMost(2.0))])
+}
+
+async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
+    let cookie = hub.sign_in().await?;
+    let mut figures = Vec::new();
+    for (what, word) in SEARCHED {
+        let path = format!("/inbox/search?q={word}");
+        let mut slowest = Vec::new();
+        for _ in 0..settings.rounds {
+            let sample = measure(hub.target, 1, requests::page(&path, &cookie, SEARCHES), WHOLE_WORK).await?;
+            slowest.push(sample.millis(0.99));
+        }
+        let name = format!("search for {what} of {} stored: p99", settings.behind_inbox);
+        figures.push(Figure::single(name, "ms", slowest).goal(Goal::ValueAtMost(100.0)));
+    }
+    Ok(figures)
+}
+
+async fn viewers(settings: &Settings, hub: &Hub, agent: &Agent) -> Result<Vec<Figure>> {
+    let cookie = hub.sign_in().await?;
+    let Viewed { missed, late_ms, bytes_each, grown_bytes } =
+        look(hub, agent, &cookie, settings.viewers, settings.shown).await?;
+    let name = |what: &str| format!("{} viewers, {} new items twice: {what}", settings.viewers, settings.shown);
+    Ok(vec![
+        Figure::single(name("events missed"), "", vec![missed as f64]).goal(Goal::ValueAtMost(0.0)),
+        Figure::single(name("from ack to the last viewer, p99"), "ms", vec![late_ms]),
+        Figure::single(name("memory of a viewer"), "KiB", vec![bytes_each / 1024.0]),
+        Figure::single(name("memory grown in the second half"), "MiB", vec![grown_bytes / 1048576.0])
+            .goal(Goal::ValueAtMost(4.0)),
+    ])
+}

@@ -1,0 +1,124 @@
+//! People who look at the inbox all at once, each on a stream of events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::requests;
+use crate::process::{Agent, Hub, Target, ensure_open_files, rss_bytes, settle};
+
+const SPARE_FILES: usize = 500;
+const PACE: Duration = Duration::from_millis(20);
+const ALL_WITHIN: Duration = Duration::from_secs(60);
+const OPENED: &[u8] = b"event: opened";
+const RESYNC: &[u8] = b"event: resync";
+
+pub struct Viewed {
+    /// New items that a viewer was not shown, over all viewers.
+    pub missed: u64,
+    /// From the agent's ack to the moment the last viewer had the event.
+    pub late_ms: f64,
+    pub bytes_each: f64,
+    pub grown_bytes: f64,
+}
+
+#[derive(Default)]
+struct Crowd {
+    looking: AtomicU64,
+    shown: AtomicU64,
+    resyncs: AtomicU64,
+    moved: Notify,
+}
+
+impl Crowd {
+    async fn until(&self, what: &str, reached: impl Fn(&Self) -> bool) -> Result<()> {
+        let wait = async {
+            while !reached(self) {
+                let moved = self.moved.notified();
+                if reached(self) {
+                    return;
+                }
+                moved.await;
+            }
+        };
+        timeout(ALL_WITHIN, wait).await.with_context(|| format!("gave up waiting until {what}"))
+    }
+}
+
+pub async fn look(hub: &Hub, agent: &Agent, cookie: &str, viewers: usize, items: usize) -> Result<Viewed> {
+    ensure_open_files(viewers + SPARE_FILES)?;
+    let (target, crowd) = (hub.target, Arc::new(Crowd::default()));
+    settle(target.pid).await?;
+    let before = rss_bytes(target.pid)?;
+    let mut tasks = JoinSet::new();
+    for _ in 0..viewers {
+        let (crowd, cookie) = (Arc::clone(&crowd), cookie.to_owned());
+        tasks.spawn(async move { view(target, &cookie, &crowd).await });
+    }
+    let everybody = viewers as u64;
+    crowd.until("all look", |crowd| crowd.looking.load(Relaxed) == everybody).await?;
+    settle(target.pid).await?;
+    let looking = rss_bytes(target.pid)?;
+    let mut late = Vec::new();
+    show(hub, agent, &crowd, everybody, items, &mut late).await?;
+    settle(target.pid).await?;
+    let half = rss_bytes(target.pid)?;
+    show(hub, agent, &crowd, everybody, items, &mut late).await?;
+    settle(target.pid).await?;
+    let grown_bytes = rss_bytes(target.pid)? as f64 - half as f64;
+    let due = everybody * 2 * items as u64;
+    let missed = due.saturating_sub(crowd.shown.load(Relaxed)) + crowd.resyncs.load(Relaxed);
+    late.sort_by(f64::total_cmp);
+    let late_ms = late.get(late.len() * 99 / 100).copied().unwrap_or(f64::NAN);
+    let bytes_each = looking.saturating_sub(before) as f64 / viewers as f64;
+    Ok(Viewed { missed, late_ms, bytes_each, grown_bytes })
+}
+
+/// One new item after the other, each waited for until everybody was shown it.
+async fn show(hub: &Hub, agent: &Agent, crowd: &Crowd, viewers: u64, items: usize, late: &mut Vec<f64>) -> Result<()> {
+    for _ in 0..items {
+        let due = crowd.shown.load(Relaxed) + viewers;
+        let title = format!("Item number {due}");
+        requests::ask_titled(hub, agent, &title).await?;
+        let acked = Instant::now();
+        crowd.until("everybody was shown it", |crowd| crowd.shown.load(Relaxed) >= due).await?;
+        late.push(acked.elapsed().as_secs_f64() * 1e3);
+        tokio::time::sleep(PACE).await;
+    }
+    Ok(())
+}
+
+async fn view(target: Target, cookie: &str, crowd: &Crowd) -> Result<()> {
+    let mut stream = TcpStream::connect(target.address).await?;
+    let request = format!("GET /inbox/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut buffer: Vec<u8> = Vec::with_capacity(8192);
+    let mut is_looking = false;
+    loop {
+        let read = stream.read_buf(&mut buffer).await?;
+        ensure!(read > 0, "the hub ended a stream of events");
+        if !is_looking {
+            let head = String::from_utf8_lossy(&buffer);
+            ensure!(head.starts_with("HTTP/1.1 200"), "no stream of events: {head}");
+            is_looking = true;
+            crowd.looking.fetch_add(1, Relaxed);
+        }
+        crowd.shown.fetch_add(count(&buffer, OPENED), Relaxed);
+        crowd.resyncs.fetch_add(count(&buffer, RESYNC), Relaxed);
+        crowd.moved.notify_waiters();
+        // What may be the beginning of a word stays for the next look.
+        let kept = buffer.len().min(OPENED.len() - 1);
+        buffer.drain(..buffer.len() - kept);
+    }
+}
+
+fn count(bytes: &[u8], word: &[u8]) -> u64 {
+    bytes.windows(word.len()).filter(|window| *window == word).count() as u64
+}
