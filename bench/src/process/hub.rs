@@ -105,9 +105,14 @@ impl Hub {
         Ok(())
     }
 
-    /// Signs the owner in and returns the cookie of the session.
-    pub async fn sign_in(&self) -> Result<String> {
-        let made = self.admin("/v1/admin/people/link", json!({ "name": "owner" }), 200).await?;
+    pub async fn add_person(&self, name: &str) -> Result<()> {
+        self.admin("/v1/admin/people", json!({ "name": name, "role": "resolver" }), 201).await?;
+        Ok(())
+    }
+
+    /// Signs somebody in and returns the cookie of the session.
+    pub async fn sign_in(&self, name: &str) -> Result<String> {
+        let made = self.admin("/v1/admin/people/link", json!({ "name": name }), 200).await?;
         let link = made["url"].as_str().context("no link was made")?;
         let path = link.find("/signin/").map(|start| &link[start..]).context("no sign-in link")?;
         browser::redeem(self.target.address, path).await

@@ -42,7 +42,7 @@ async fn filled(settings: &Settings) -> Result<(Hub, Agent)> {
 }
 
 async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>> {
-    let (few_cookie, many_cookie) = (few.sign_in().await?, many.sign_in().await?);
+    let (few_cookie, many_cookie) = (few.sign_in("owner").await?, many.sign_in("owner").await?);
     let open = async |hub: &Hub, cookie: &str| {
         measure(hub.target, 1, requests::page("/inbox", cookie, PAGES), WHOLE_WORK).await
     };
@@ -58,7 +58,7 @@ async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>
 }
 
 async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
-    let cookie = hub.sign_in().await?;
+    let cookie = hub.sign_in("owner").await?;
     let mut figures = Vec::new();
     for (what, word) in SEARCHED {
         let path = format!("/inbox/search?q={word}");
@@ -74,9 +74,8 @@ async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
 }
 
 async fn viewers(settings: &Settings, hub: &Hub, agent: &Agent) -> Result<Vec<Figure>> {
-    let cookie = hub.sign_in().await?;
     let Viewed { missed, late_ms, bytes_each, grown_bytes } =
-        look(hub, agent, &cookie, settings.viewers, settings.shown).await?;
+        look(hub, agent, settings.viewers, settings.shown).await?;
     let name = |what: &str| format!("{} viewers, {} new items twice: {what}", settings.viewers, settings.shown);
     Ok(vec![
         Figure::single(name("events missed"), "", vec![missed as f64]).goal(Goal::ValueAtMost(0.0)),

@@ -52,14 +52,28 @@ impl Crowd {
     }
 }
 
-pub async fn look(hub: &Hub, agent: &Agent, cookie: &str, viewers: usize, items: usize) -> Result<Viewed> {
+/// A person may hold 50 streams; so many people come, with 40 each.
+const STREAMS_EACH: usize = 40;
+
+async fn people(hub: &Hub, viewers: usize) -> Result<Vec<String>> {
+    let mut cookies = Vec::new();
+    for number in 0..viewers.div_ceil(STREAMS_EACH) {
+        let name = format!("viewer-{number}");
+        hub.add_person(&name).await?;
+        cookies.push(hub.sign_in(&name).await?);
+    }
+    Ok(cookies)
+}
+
+pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Result<Viewed> {
     ensure_open_files(viewers + SPARE_FILES)?;
+    let cookies = people(hub, viewers).await?;
     let (target, crowd) = (hub.target, Arc::new(Crowd::default()));
     settle(target.pid).await?;
     let before = rss_bytes(target.pid)?;
     let mut tasks = JoinSet::new();
-    for _ in 0..viewers {
-        let (crowd, cookie) = (Arc::clone(&crowd), cookie.to_owned());
+    for number in 0..viewers {
+        let (crowd, cookie) = (Arc::clone(&crowd), cookies[number / STREAMS_EACH].clone());
         tasks.spawn(async move { view(target, &cookie, &crowd).await });
     }
     let everybody = viewers as u64;

@@ -57,6 +57,13 @@ pub fn approve_or_deny() -> Vec<Choice> {
         .into()
 }
 
+/// Which option says yes and which says no: those with the protocol's own two values and no others. The asker chooses words
+/// and order; a guess could turn a rejection into a yes.
+pub fn yes_and_no<V: AsRef<str>>(values: &[V]) -> (Option<usize>, Option<usize>) {
+    let place = |word: &str| values.iter().position(|value| value.as_ref() == word);
+    (place(APPROVE), place(DENY))
+}
+
 impl Ask {
     /// Everything about the ask that only the hub can check, with the field at fault in the words of `request`.
     pub fn check(&self) -> Result<(), Rejection> {
@@ -132,6 +139,14 @@ mod tests {
             Err(Rejection::InvalidField { field, .. }) => field,
             other => panic!("expected a field error, got {other:?}"),
         }
+    }
+
+    #[test]
+    fn yes_is_known_by_its_value_alone() {
+        assert_eq!(yes_and_no(&["approve", "deny"]), (Some(0), Some(1)));
+        assert_eq!(yes_and_no(&["deny", "approve"]), (Some(1), Some(0)));
+        assert_eq!(yes_and_no(&["deny", "later"]), (None, Some(0)));
+        assert_eq!(yes_and_no(&["No", "Yes"]), (None, None));
     }
 
     #[test]

@@ -1,16 +1,19 @@
 // Forms without a reload. Nothing is shown as decided before the hub has said so, and a form that could not be sent stays as
 // it is, with the reason beside it.
-import { replacePanel, SECRET, shownItem } from "./item.js";
-import { enter, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
+import { renew, replacePanel, SECRET, shownItem } from "./item.js";
+import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
 import { tell } from "./tell.js";
 
 const PATIENCE_MS = 30_000;
-let sending = null;
+/** The items whose answer is on its way, and whether there were news about them meanwhile. */
+const sending = new Map();
 let signedOut = false;
 
-/** The item whose answer is on its way: news about it are our own. */
-export function isSending(id) {
-  return sending === id;
+/** News about an item whose answer is on its way are mostly our own. They are looked at when the answer has arrived. */
+export function isForLater(id) {
+  if (!sending.has(id)) return false;
+  sending.set(id, true);
+  return true;
 }
 
 async function submitted(event) {
@@ -19,32 +22,53 @@ async function submitted(event) {
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
   if (event.defaultPrevented || method === "dialog" || !isSwapped(url) || !document.body.dataset.person) return;
   event.preventDefault();
-  if (sending !== null) return;
   const fields = new FormData(form, event.submitter);
   if (method === "get") {
     url.search = new URLSearchParams([...fields].filter(([, value]) => value !== "")).toString();
     visit(url);
   } else {
-    await send(form, url, fields);
+    await send({ form, id: shownItem()?.dataset.id ?? "", from: location.href }, url, fields);
   }
 }
 
-async function send(form, url, fields) {
+/** While it is on its way the person may go on to another item, and answer that. */
+async function send(sent, url, fields) {
+  const { form, id } = sent;
+  if (sending.has(id)) return;
   const panel = form.closest("#panel");
-  sending = shownItem()?.dataset.id ?? "";
+  sending.set(id, false);
   panel?.setAttribute("data-sending", "");
   form.querySelector(":scope > .unsent")?.remove();
   try {
     if (signedOut) fields.set("csrf", await freshToken());
     const options = { method: "POST", body: new URLSearchParams(fields), signal: AbortSignal.timeout(PATIENCE_MS) };
     const page = await load(url, options);
-    await came(form, page);
+    if (isHere(sent)) await came(form, page);
+    else mention(sent, page);
   } catch (error) {
     complain(form, error);
   } finally {
-    sending = null;
     panel?.removeAttribute("data-sending");
+    arrived(id);
   }
+}
+
+/** What came back may be older than the news that came meanwhile. */
+function arrived(id) {
+  const hasNews = sending.get(id);
+  sending.delete(id);
+  if (hasNews && shownItem()?.dataset.id === id) renew(id).catch(() => {});
+}
+
+function isHere({ id, from }) {
+  return !isLeaving() && location.href === from && (shownItem()?.dataset.id ?? "") === id;
+}
+
+/** What is shown now is something else, and stays as it is. */
+function mention({ id }, page) {
+  const outcome = wordsOf(page.main.querySelector("#outcome"));
+  const words = page.status < 400 ? outcome || "Done." : `Not taken: ${outcome || "the hub refused it"}`;
+  tell(words, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "Look again" });
 }
 
 async function came(form, page) {
@@ -84,7 +108,7 @@ async function decided(page, item) {
   const next = page.main.querySelector("a#next");
   tell(wordsOf(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "Look again" });
   const isThere = await visit(next ? next.getAttribute("href") : "/inbox", "replace");
-  if (!isThere) enter(page, "keep");
+  if (isThere === false) enter(page, "keep");
 }
 
 function wordsOf(outcome) {
@@ -98,6 +122,8 @@ function complain(form, error) {
   if (error instanceof Surprise && error.status === 401) {
     signedOut = true;
     say(form, "You are signed out. Sign in again in another tab, then send this once more.", "/signin");
+  } else if (error instanceof Surprise && error.person) {
+    say(form, `${error.person} is signed in now, in another tab. Load the page again to go on.`);
   } else if (error instanceof Surprise) {
     say(form, "The hub gave an answer that cannot be shown. Load the page again.");
   } else {
@@ -106,6 +132,10 @@ function complain(form, error) {
 }
 
 function say(form, words, link) {
+  if (!form.isConnected) {
+    tell(words);
+    return;
+  }
   const p = document.createElement("p");
   p.className = "error unsent";
   p.setAttribute("role", "alert");
@@ -122,8 +152,10 @@ function say(form, words, link) {
 /** Signed in anew, forms need the token of the new session. */
 async function freshToken() {
   const response = await fetch(location.href);
-  const token = parse(await response.text()).querySelector("meta[name=csrf]")?.content ?? "";
+  const page = parse(await response.text());
+  const token = page.querySelector("meta[name=csrf]")?.content ?? "";
   if (!token || new URL(response.url).pathname.startsWith("/signin")) throw new Surprise(401);
+  checkPerson(page.body.dataset.person, response.status);
   signedOut = false;
   document.querySelector("meta[name=csrf]").content = token;
   for (const input of document.querySelectorAll("input[name=csrf]")) input.value = token;

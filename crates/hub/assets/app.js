@@ -1,8 +1,10 @@
 // Where the scripts of the inbox begin. Pages read and answer without any of this; with it, keys work and nothing reloads.
 import * as answer from "./answer.js";
+import * as arrivals from "./arrivals.js";
 import * as batch from "./batch.js";
 import * as clock from "./clock.js";
 import * as counts from "./counts.js";
+import * as drafts from "./drafts.js";
 import * as guard from "./guard.js";
 import * as item from "./item.js";
 import * as keys from "./keys.js";
@@ -48,13 +50,16 @@ document.addEventListener("shown", () => {
   const id = document.getElementById("item")?.dataset.id;
   if (id) rows.remember(id);
   counts.fromPage();
+  drafts.putBack();
   guard.arm();
   look();
 });
-for (const part of ["rows", "panel"]) document.addEventListener(part, look);
+document.addEventListener("panel", look);
+document.addEventListener("rows", clock.look);
 
 guard.start();
 answer.start();
+arrivals.start();
 batch.start();
 clock.start();
 keys.start();

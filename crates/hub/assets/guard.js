@@ -1,27 +1,31 @@
-// An item that has just appeared cannot be answered for half a second: a click or a key that was meant for what stood there
-// before must not decide anything.
+// What has just appeared cannot be decided for half a second: a click or a key that was meant for what stood there before
+// must not decide anything. That holds for an item, and for the last word on several.
 const GUARD_MS = 500;
+const GUARDED = ":is(#panel, #confirm)";
+let appearing;
 let releasing;
 let pressedEarly = false;
 
-function panel() {
-  return document.getElementById("panel");
-}
-
 export function isGuarded() {
-  return panel()?.hasAttribute("data-guarded") ?? false;
+  return document.querySelector(`${GUARDED}[data-guarded]`) !== null;
 }
 
 export function arm() {
-  const guarded = panel();
+  const guarded = document.querySelector("#panel:has(form), form#confirm");
+  cancelAnimationFrame(appearing);
   clearTimeout(releasing);
-  if (!guarded?.querySelector("form")) return;
+  if (!guarded) return;
   guarded.setAttribute("data-guarded", "");
   guarded.setAttribute("aria-busy", "true");
-  releasing = setTimeout(() => {
-    guarded.removeAttribute("data-guarded");
-    guarded.removeAttribute("aria-busy");
-  }, GUARD_MS);
+  // Counted from the frame that shows it: on a slow machine that comes late.
+  appearing = requestAnimationFrame(() => {
+    releasing = setTimeout(release, GUARD_MS, guarded);
+  });
+}
+
+function release(guarded) {
+  guarded.removeAttribute("data-guarded");
+  guarded.removeAttribute("aria-busy");
 }
 
 function refuse(event) {
@@ -30,7 +34,7 @@ function refuse(event) {
 }
 
 function isChoice(target) {
-  return target.closest?.("#panel :is(button, label, input:is([type=radio], [type=checkbox]))") ?? null;
+  return target.closest?.(`${GUARDED} :is(button, label, input:is([type=radio], [type=checkbox]))`) ?? null;
 }
 
 export function start() {
@@ -41,7 +45,7 @@ export function start() {
     if (refused && isChoice(event.target)) refuse(event);
   }, true);
   document.addEventListener("submit", (event) => {
-    if (isGuarded() && event.target.closest("#panel")) refuse(event);
+    if (isGuarded() && event.target.closest(GUARDED)) refuse(event);
   }, true);
   document.addEventListener("keydown", (event) => {
     const presses = event.key === "Enter" || event.key === " ";

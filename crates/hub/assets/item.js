@@ -6,6 +6,8 @@ import { tell } from "./tell.js";
 
 /** Fields whose text is shown nowhere. */
 export const SECRET = "[type=password], .masked";
+/** What changes at the head of an item, and in its trail, when it is decided. */
+const FOLLOWS = ["#content > .meta-line", "#content > .expiry", "#trail > .trail"];
 let watching = null;
 let asked = 0;
 
@@ -14,8 +16,8 @@ export function shownItem() {
 }
 
 /** What the person has written so far, secrets left out. */
-function typed(panel) {
-  const written = [...panel.querySelectorAll("#answer :is(textarea, input)")].filter((field) => isTyping(field));
+export function typed(panel = document.getElementById("panel")) {
+  const written = [...(panel?.querySelectorAll("#answer :is(textarea, input:not([type=hidden]))") ?? [])].filter(isTyping);
   const own = written.filter((field) => !field.matches(SECRET) && field.value !== field.defaultValue);
   return own.map((field) => field.value.trim()).filter(Boolean);
 }
@@ -40,19 +42,28 @@ function replaceTrack(old, fresh) {
 /** The content stays where it is and as far as it was read. */
 export function replacePanel(fresh) {
   const old = shownItem();
+  if (old?.dataset.id !== fresh.dataset.id) return;
   const panel = old.querySelector("#panel");
   const next = document.adoptNode(fresh.querySelector("#panel"));
   const wasOpen = old.dataset.status === "open";
   const words = typed(panel);
+  const unused = panel.querySelector("section:has(> #typed)");
   const hadFocus = panel.contains(document.activeElement);
   Object.assign(old.dataset, fresh.dataset);
+  for (const part of FOLLOWS) follow(old.querySelector(part), fresh.querySelector(part));
   panel.replaceWith(next);
+  if (unused && !next.querySelector("#typed, #answer")) next.append(unused);
   if (wasOpen && fresh.dataset.status !== "open" && words.length > 0 && !next.querySelector("#typed")) keep(next, words);
   if (next.querySelector("#answer")) arm();
   document.dispatchEvent(new CustomEvent("panel"));
   if (!hadFocus) return;
   next.tabIndex = -1;
   next.focus({ preventScroll: true });
+}
+
+function follow(part, fresh) {
+  if (fresh) part?.replaceWith(document.adoptNode(fresh));
+  else part?.remove();
 }
 
 function keep(panel, words) {

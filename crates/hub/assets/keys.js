@@ -39,7 +39,7 @@ async function open() {
 
 function step(by) {
   if (find("#rows")) move(by);
-  else find(by > 0 ? "a[rel=next]" : "a[rel=prev]")?.click();
+  else find(by > 0 ? "a#next[rel=next]" : "a#previous[rel=prev]")?.click();
 }
 
 function away(event) {
@@ -79,6 +79,7 @@ const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   x: () => current() && batch.toggle(current()),
+  b: () => batch.any() && find("#batch button[name=verdict]")?.focus(),
   a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : open()),
   r: () => (isItem() ? unfold("#reject", "#reason") : open()),
   c: () => unfold("#comment-box", "#comment"),

@@ -1,7 +1,7 @@
 // The page that is shown, once more: when events were missed, or when time has changed it. What the person has picked,
 // where the cursor is and what is being typed stay.
 import { fromPage } from "./counts.js";
-import { renew } from "./item.js";
+import { renew, typed } from "./item.js";
 import { isTyping } from "./keys.js";
 import { current, moveTo } from "./rows.js";
 import { load, show } from "./swap.js";
@@ -28,11 +28,16 @@ export async function refresh(tries = MOST_TRIES) {
   running = true;
   const isOld = watch();
   // What fails is tried again with the next news or the next visit.
-  await once(() => isOld() && tries > 1).catch(() => {});
+  await once(() => isOld() && tries > 1).catch(failed);
   running = false;
   if (!again && !isOld()) return;
   again = false;
   if (tries > 1) refresh(tries - 1);
+}
+
+/** Somebody else has signed in: the page is theirs now, unless that would lose what was written. */
+function failed(error) {
+  if (error.person && typed().length === 0) location.reload();
 }
 
 async function once(isOld) {

@@ -1,19 +1,19 @@
-// The rows of a list: the cursor on them, new ones coming in at their place, decided ones leaving.
+// The rows of a list: the cursor on them, decided ones leaving.
 import { changed as picksChanged } from "./batch.js";
-import { changeNotices } from "./counts.js";
+import { local } from "./clock.js";
+import { recount } from "./counts.js";
 import { refresh } from "./refresh.js";
-import { parse } from "./swap.js";
 import { tell } from "./tell.js";
 
 const FLIPPED_MS = 1500;
 const HELD_MS = 5000;
 let last = null;
 
-function list() {
+export function list() {
   return document.getElementById("rows");
 }
 
-function rows() {
+export function rows() {
   return [...(list()?.querySelectorAll(":scope > .row") ?? [])];
 }
 
@@ -48,73 +48,13 @@ export function remember(id) {
   last = id;
 }
 
-function names(joined = "") {
-  return joined.split(" ").filter(Boolean).map((name) => decodeURIComponent(name.replaceAll("+", " ")));
-}
-
-/** Only what the filters in the address let through. */
-function isWanted(row) {
-  const asked = new URLSearchParams(location.search);
-  const { agent, project, kind, tags } = row.dataset;
-  const has = { agent: [agent], project: [project], kind: [kind], tag: names(tags) };
-  return Object.entries(has).every(([name, values]) => !asked.get(name) || values.includes(asked.get(name)));
-}
-
-/** Urgent first, then the longest waiting; notices the other way round. */
-function isBefore(row, other) {
-  const by = (name) => Number(row.dataset[name]) - Number(other.dataset[name]);
-  if (list().dataset.list === "notices") return by("seq") > 0;
-  return (by("rank") || by("seq")) < 0;
-}
-
-/** The row of something new, for this person. */
-export function read(event) {
-  const row = document.adoptNode(parse(event.html).querySelector("li.row"));
-  complete(row);
-  row.classList.add("new");
-  return row;
-}
-
-/** Puts a row where it belongs, if it belongs into the list that is shown. */
-export function insert(which, row) {
-  if (list()?.dataset.list !== which || document.getElementById(row.id) || !isWanted(row)) return;
-  if (rows().length === 0) {
-    refresh();
-    return;
-  }
-  const after = rows().find((other) => isBefore(row, other));
-  if (!isOnThisPage(after)) return;
-  keepStill(() => list().insertBefore(row, after ?? null));
-  document.dispatchEvent(new CustomEvent("rows"));
-}
-
-/** The hub renders a row once for everybody who looks on; what differs between them is filled in here. */
-function complete(row) {
-  const { person } = document.body.dataset;
-  for (const field of row.querySelectorAll("input[name=csrf]")) field.value = token();
-  for (const field of row.querySelectorAll("input[name=back]")) field.value = location.pathname + location.search;
-  if (row.dataset.people === undefined || row.dataset.kind === "notify") return;
-  row.dataset.mine = names(row.dataset.people).includes(person) ? "yes" : "no";
-  if (row.dataset.mine === "yes" || row.querySelector(".not-mine")) return;
-  const badge = document.createElement("span");
-  badge.className = "badge not-mine";
-  badge.textContent = "not yours to answer";
-  row.querySelector(".who")?.append(" ", badge);
-}
-
-function token() {
+/** What a form in a row proves itself with. */
+export function token() {
   return document.querySelector("meta[name=csrf]")?.content ?? "";
 }
 
-/** The end of a page is not the end of the list, and its beginning not the beginning. */
-function isOnThisPage(after) {
-  if (!after) return !document.querySelector("main a[rel=next]");
-  const asked = new URLSearchParams(location.search);
-  return after !== rows()[0] || !(asked.has("cursor") || asked.has("before"));
-}
-
 /** What is under the pointer, under the cursor or being read does not move when rows above it come or go. */
-function keepStill(change) {
+export function keepStill(change) {
   const isRead = (row) => window.scrollY > 0 && row.getBoundingClientRect().bottom > 0;
   const fixed = list().querySelector(":scope > .row:is(:hover, :focus-within)") ?? rows().find(isRead);
   const before = fixed?.getBoundingClientRect().top;
@@ -122,17 +62,17 @@ function keepStill(change) {
   if (fixed?.isConnected) window.scrollBy(0, fixed.getBoundingClientRect().top - before);
 }
 
-/** Somebody decided it: the row says so, then it leaves. */
-export function flip(id, words) {
+/** Somebody decided it: the row says so, then it leaves. What was found stays found. */
+export function flip(id, words, at) {
   const row = document.getElementById(`row-${id}`);
-  if (!row || row.classList.contains("gone") || !["open", "aside"].includes(list()?.dataset.list)) return;
+  const which = list()?.dataset.list;
+  if (!row || row.classList.contains("gone")) return;
+  if (which === "search") close(row, words, at);
+  if (!["open", "aside"].includes(which)) return;
   row.classList.add("gone");
   const pick = row.querySelector(".pick");
   if (pick) Object.assign(pick, { checked: false, disabled: true });
-  const said = document.createElement("span");
-  said.className = "words";
-  said.textContent = words;
-  row.append(said);
+  row.append(saying("words", words, at));
   picksChanged();
   const since = Date.now();
   const wait = () => {
@@ -141,6 +81,24 @@ export function flip(id, words) {
     else leave(row);
   };
   setTimeout(wait, FLIPPED_MS);
+}
+
+function saying(className, words, at) {
+  const said = document.createElement("span");
+  const time = document.createElement("time");
+  said.className = className;
+  time.dateTime = at.toISOString();
+  time.textContent = local(at, new Date());
+  said.append(`${words} at `, time);
+  return said;
+}
+
+/** As the hub shows what is decided. */
+function close(row, words, at) {
+  if (row.querySelector(":scope > .note")) return;
+  for (const part of row.querySelectorAll(".age, .expiry, .status, .not-mine")) part.remove();
+  delete row.dataset.mine;
+  row.append(saying("note", words, at));
 }
 
 export function leave(row) {
@@ -161,7 +119,7 @@ export async function archive(row) {
   row.dataset.leaving = "yes";
   move(row.nextElementSibling ? 1 : -1);
   if (await post(row.dataset.id)) {
-    changeNotices(-1);
+    recount();
     leave(row);
     return;
   }

@@ -1,5 +1,6 @@
 // Pages without a reload: the inside of a page is fetched and put in place of the one that is shown. Whatever is unexpected
 // is left to the browser.
+import { keep } from "./drafts.js";
 import { refresh, watch } from "./refresh.js";
 import { restore } from "./rows.js";
 import { tell } from "./tell.js";
@@ -26,12 +27,17 @@ export function worker(build) {
   return policy.createScriptURL(`${WORKER}?build=${encodeURIComponent(build)}`);
 }
 
-/** Something came back that is not one of our pages, or nobody is signed in any more. */
+/** Something came back that is not one of our pages, or nobody is signed in any more, or somebody else is. */
 export class Surprise extends Error {
-  constructor(status) {
+  constructor(status, person = "") {
     super(`unexpected answer ${status}`);
-    this.status = status;
+    Object.assign(this, { status, person });
   }
+}
+
+/** Another tab may have signed somebody else in. Nothing of theirs is put under this name, their right to answer least of all. */
+export function checkPerson(person, status) {
+  if (person && person !== document.body.dataset.person) throw new Surprise(status, person);
 }
 
 export async function load(url, options) {
@@ -42,6 +48,7 @@ export async function load(url, options) {
   const page = isHtml && isOurs(at) && status !== 401 ? parse(await response.text()) : null;
   const main = page?.querySelector("main#main");
   if (!main) throw new Surprise(status);
+  checkPerson(main.dataset.person, status);
   return { main, title: page.title, url: at, status, moved };
 }
 
@@ -54,25 +61,32 @@ export function isSwapped(url) {
   return isOurs(url) && !/^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)/.test(url.pathname);
 }
 
-let visiting = new AbortController();
+let visiting = null;
 
-/** Goes to another page. `how` is what becomes of the history: push, replace or keep. */
+/** The person has asked for another page, which is on its way. */
+export function isLeaving() {
+  return visiting !== null;
+}
+
+/** Goes to another page. `how` is what becomes of the history: push, replace or keep. Gives null if they went elsewhere. */
 export async function visit(url, how = usual(url)) {
-  visiting.abort();
+  visiting?.abort();
   const mine = (visiting = new AbortController());
   const isOld = watch();
   try {
     const page = await load(url, { signal: mine.signal });
-    if (mine.signal.aborted) return false;
+    if (mine.signal.aborted) return null;
     enter(page, how);
     if (isOld()) refresh();
     return true;
   } catch (error) {
-    if (mine.signal.aborted) return false;
+    if (mine.signal.aborted) return null;
     if (error instanceof Surprise) location.assign(url);
     else if (how === "keep") location.reload();
     else tell("The hub cannot be reached. Try again in a moment.");
     return false;
+  } finally {
+    if (visiting === mine) visiting = null;
   }
 }
 
@@ -101,6 +115,7 @@ function reveal() {
 
 /** Puts a page in place; the address stays. */
 export function show({ main, title }) {
+  keep();
   document.getElementById("main").replaceWith(document.adoptNode(main));
   document.title = title;
   const page = main.dataset.page ?? "";

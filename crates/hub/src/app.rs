@@ -17,7 +17,6 @@ use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
-use crate::problem::Problem;
 use crate::receipts::Receipts;
 use crate::timers::Alarm;
 use crate::wake::Wake;
@@ -155,6 +154,7 @@ fn people_routes(routes: Routes) -> Routes {
         .get("/v1/notices", inbox::api::notices)
         .get("/v1/search", inbox::api::search)
         .get("/v1/decided", inbox::api::decided)
+        .get("/v1/presets", inbox::api::presets)
 }
 
 fn admin_routes(routes: Routes) -> Routes {
@@ -186,7 +186,7 @@ pub fn router(hub: Arc<Hub>) -> Router {
     routes()
         .router
         .merge(inbox::web::router())
-        .fallback(async || Problem::NotFound { message: "no such address; see /openapi.json".to_owned() })
-        .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
+        .fallback(inbox::web::no_such_address)
+        .method_not_allowed_fallback(inbox::web::no_such_method)
         .with_state(hub)
 }

@@ -19,6 +19,7 @@ impl Hub {
             resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
         };
         let application = self.store.run(Apply(proposal)).await?;
+        self.indexer.active();
         if let Application::Resolved(applied) = &application {
             self.metrics.resolved(applied.resolution.outcome);
             self.wake.ring(&applied.pulled);

@@ -1,5 +1,5 @@
-//! Puts messages into the search index, after the fact: a submit must not wait for it. Nobody hurries while messages keep
-//! coming in, except for somebody who searches.
+//! Puts messages into the search index, after the fact: a submit must not wait for it. Nobody hurries while messages
+//! keep coming in or being answered, except for somebody who searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +27,8 @@ pub struct Indexer {
     submitted: AtomicU64,
     /// Those that are in the index for certain.
     indexed: AtomicU64,
+    /// Counts whatever was written for somebody who waits for it: the hub is quiet while it stands still.
+    activity: AtomicU64,
     /// Two at work on the same messages would only be in each other's way.
     turn: Mutex<()>,
     bell: Notify,
@@ -35,13 +37,19 @@ pub struct Indexer {
 impl Indexer {
     pub fn new(store: Arc<Store>) -> Self {
         let (submitted, indexed) = (AtomicU64::new(1), AtomicU64::new(0));
-        Self { store, submitted, indexed, turn: Mutex::default(), bell: Notify::new() }
+        Self { store, submitted, indexed, activity: AtomicU64::new(0), turn: Mutex::default(), bell: Notify::new() }
     }
 
     /// Call it after the message is committed.
     pub fn submitted(&self) {
         self.submitted.fetch_add(1, Ordering::SeqCst);
+        self.active();
         self.bell.notify_one();
+    }
+
+    /// Something was written that nobody will search for.
+    pub fn active(&self) {
+        self.activity.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits until everything that was submitted before is in the index, but not for long.
@@ -66,8 +74,7 @@ impl Indexer {
         if self.indexed.load(Ordering::SeqCst) >= before {
             return Ok(());
         }
-        // Less than asked for means that nothing committed before is left.
-        if self.store.run(IndexSome { limit: BATCH }).await? < BATCH {
+        if self.store.run(IndexSome { limit: BATCH }).await?.is_all {
             self.indexed.store(before, Ordering::SeqCst);
         }
         Ok(())
@@ -81,9 +88,9 @@ impl Indexer {
     async fn rest(&self) -> bool {
         let began = Instant::now();
         while began.elapsed() < LONGEST_REST {
-            let before = self.submitted.load(Ordering::SeqCst);
+            let before = self.activity.load(Ordering::Relaxed);
             sleep(QUIET).await;
-            if self.submitted.load(Ordering::SeqCst) == before {
+            if self.activity.load(Ordering::Relaxed) == before {
                 return true;
             }
         }
@@ -92,9 +99,9 @@ impl Indexer {
 
     /// While the hub is quiet, all there is; otherwise one batch.
     async fn work(&self, is_quiet: bool) -> Result<(), StoreError> {
-        let before = self.submitted.load(Ordering::SeqCst);
+        let before = self.activity.load(Ordering::Relaxed);
         self.batch().await?;
-        while is_quiet && self.is_behind() && self.submitted.load(Ordering::SeqCst) == before {
+        while is_quiet && self.is_behind() && self.activity.load(Ordering::Relaxed) == before {
             self.batch().await?;
         }
         Ok(())

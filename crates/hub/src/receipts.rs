@@ -84,18 +84,20 @@ impl Receipts {
 }
 
 impl Hub {
-    /// Writes down everything that is noted, and tells those who look on.
+    /// Writes down everything that is noted, and tells those who look on what is new.
     pub async fn store_receipts(&self) -> Result<(), StoreError> {
         loop {
             let ids = self.receipts.take();
             if ids.is_empty() {
                 return Ok(());
             }
-            if let Err(error) = self.store.run(RecordFetched { ids: ids.clone() }).await {
-                self.receipts.give_back(ids);
-                return Err(error);
+            match self.store.run(RecordFetched { ids: ids.clone() }).await {
+                Ok(recorded) => recorded.into_iter().for_each(|id| self.news.tell(Change::Tracked(id))),
+                Err(error) => {
+                    self.receipts.give_back(ids);
+                    return Err(error);
+                }
             }
-            ids.into_iter().for_each(|id| self.news.tell(Change::Tracked(id)));
         }
     }
 }

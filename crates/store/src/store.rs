@@ -33,7 +33,8 @@ impl Store {
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
-            Engine::Postgres(postgres) => postgres.run(op).await,
+            // Boxed: it takes kilobytes, which everybody who waits on the embedded engine would carry for nothing.
+            Engine::Postgres(postgres) => Box::pin(postgres.run(op)).await,
         }
     }
 

@@ -13,7 +13,7 @@ pub struct AnswerArgs {
     pub id: String,
     /// The answer.
     ///
-    /// For a confirm an option, or `yes` or `no` for the first or second one; for a select an option's value, label or
+    /// For a confirm an option, or `yes` or `no` for `approve` or `deny`; for a select an option's value, label or
     /// number, and several of them where several may be picked; for a text the text, or `-` to read it from standard input;
     /// for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input. What comes from
     /// there stays out of the process list and the shell's history.

@@ -12,6 +12,7 @@ use crate::client::{Client, HubError, typed};
 use crate::item::{Item, Question, Step};
 use crate::screen::{self, escape};
 
+pub use choice::roles;
 pub use form::kind_words;
 
 #[derive(Deserialize)]

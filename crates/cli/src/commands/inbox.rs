@@ -8,6 +8,7 @@ mod feed;
 mod filter;
 mod hub;
 mod plain;
+mod presets;
 mod reach;
 mod run;
 mod seen;

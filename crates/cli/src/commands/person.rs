@@ -54,7 +54,10 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
         PersonCommand::Remove { name } => {
             let reply = client.post(&["v1", "admin", "people", "remove"], &json!({ "name": name })).await?;
             present(&reply, json, |removed: Removed| {
-                format!("{} removed. Their tokens no longer work; what they decided stays.\n", escape(&removed.actor))
+                format!(
+                    "{} removed. They are signed out and their tokens no longer work; what they decided stays.\n",
+                    escape(&removed.actor)
+                )
             })
         }
     }

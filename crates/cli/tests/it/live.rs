@@ -196,6 +196,36 @@ async fn only_people_may_listen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_removed_hears_nothing_more() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (ann, bob) = (hub.person("ann", "viewer").await, hub.person("bob", "viewer").await);
+    let (mut hers, mut his) = (Stream::open(&ann).await, Stream::open(&bob).await);
+    hub.owner.post("/v1/admin/people/remove", &json!({"name": "ann"})).await.expect(200);
+    let id = bot.accepted(&ask("bot")).await;
+    assert_eq!(hers.block().await, None);
+    his.expect("opened", &id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_person_has_so_many_streams_and_no_more() {
+    let hub = Hub::start().await;
+    let ann = hub.person("ann", "viewer").await;
+    let mut streams = Vec::new();
+    for _ in 0..50 {
+        streams.push(Stream::open(&ann).await);
+    }
+    ann.get(EVENTS).await.refused("rate_limited");
+    Stream::open(&hub.owner).await;
+    drop(streams);
+    eventually("the places are free again", async || {
+        let response = ann.request(Method::GET, EVENTS).send().await.expect("the hub replies");
+        (response.status() == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_stops_sends_its_listeners_home() {
     let mut hub = Hub::start().await;
     let mut streams = [Stream::open(&hub.owner).await, Stream::open(&hub.owner).await];
@@ -221,6 +251,40 @@ async fn an_item_says_when_its_answer_was_fetched() {
     let fetched_at = fetched_at.await;
     let decided = hub.owner.get("/v1/decided").await.expect(200);
     assert_eq!(decided["items"][0]["fetched_at"], fetched_at.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_only_asked_about_is_not_fetched() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (asked_about, fetched) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    for id in [&asked_about, &fetched] {
+        hub.owner.answer(id, "approve").await.expect(200);
+    }
+    let mut stream = Stream::open(&hub.owner).await;
+    let head = Api::send(bot.request(Method::HEAD, &format!("/v1/messages/{asked_about}"))).await;
+    let length: usize = head.header("content-length").parse().expect("the length that a GET would have");
+    assert!(head.status == 200 && head.body.is_empty() && length > 0);
+    bot.pull(&fetched).await;
+    stream.expect("tracked", &fetched).await;
+    assert_eq!(shown(&hub, &asked_about).await["fetched_at"], json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_fetched_again_is_no_news() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (old, new) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    for id in [&old, &new] {
+        hub.owner.answer(id, "approve").await.expect(200);
+    }
+    bot.pull(&old).await;
+    hub.interrupt();
+    hub.restart().await;
+    let mut stream = Stream::open(&hub.owner).await;
+    bot.pull(&old).await;
+    bot.pull(&new).await;
+    stream.expect("tracked", &new).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! How often somebody may try to sign in: by name, so that one account cannot be guessed at from many places, and by
-//! address, so that one place cannot go through many accounts.
+//! How often somebody may try to sign in. Whoever guesses is slowed down, and nobody else: the tight limits hold for one
+//! place only, and each way in has limits of its own.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -13,9 +13,14 @@ use governor::{Quota, RateLimiter};
 
 use crate::problem::Problem;
 
-const OF_A_NAME: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
-/// Everybody behind a proxy comes from one address.
+/// One account from one place.
+const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
+/// One account from many places. One place alone never uses this up, or it could keep the account's person out.
+const OF_A_NAME: Limit = Limit { at_once: 100, then_every: Duration::from_secs(2) };
+/// Many accounts from one place. Everybody behind a proxy comes from one address.
 const OF_AN_ADDRESS: Limit = Limit { at_once: 30, then_every: Duration::from_secs(3) };
+/// The present password, asked for within a session.
+const OF_A_SESSION: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
 
 struct Limit {
     at_once: u32,
@@ -27,8 +32,12 @@ struct Limit {
 type Limiter<C> = RateLimiter<u16, HashMapStateStore<u16>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 pub struct Attempts<C: Clock = DefaultClock> {
+    names_from_addresses: Limiter<C>,
     names: Limiter<C>,
     addresses: Limiter<C>,
+    sessions: Limiter<C>,
+    passkeys: Limiter<C>,
+    misses: Limiter<C>,
     boxes: RandomState,
     clock: C,
 }
@@ -42,19 +51,38 @@ impl Default for Attempts {
 impl<C: Clock + Clone> Attempts<C> {
     pub fn on(clock: C) -> Self {
         Self {
+            names_from_addresses: limiter(&OF_A_NAME_FROM_AN_ADDRESS, &clock),
             names: limiter(&OF_A_NAME, &clock),
             addresses: limiter(&OF_AN_ADDRESS, &clock),
+            sessions: limiter(&OF_A_SESSION, &clock),
+            passkeys: limiter(&OF_AN_ADDRESS, &clock),
+            misses: limiter(&OF_AN_ADDRESS, &clock),
             boxes: RandomState::new(),
             clock,
         }
     }
 
-    pub fn by_address(&self, address: IpAddr) -> Result<(), Problem> {
-        self.check(&self.addresses, network(address))
+    /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
+    pub fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
+        let (name, network) = (name.to_lowercase(), network(address));
+        self.check(&self.addresses, network)?;
+        self.check(&self.names_from_addresses, (&name, network))?;
+        self.check(&self.names, &name)
     }
 
-    pub fn by_name(&self, name: &str) -> Result<(), Problem> {
-        self.check(&self.names, name)
+    /// Before the password of somebody who is signed in is looked at.
+    pub fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
+        self.check(&self.sessions, session)
+    }
+
+    /// Before somebody is given a challenge for a passkey.
+    pub fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
+        self.check(&self.passkeys, network(address))
+    }
+
+    /// After a link or a challenge turned out to be none of ours. Whoever has one is not held up by those who guess.
+    pub fn missed(&self, address: IpAddr) -> Result<(), Problem> {
+        self.check(&self.misses, network(address))
     }
 
     fn check(&self, limiter: &Limiter<C>, whom: impl std::hash::Hash) -> Result<(), Problem> {
@@ -90,34 +118,81 @@ mod tests {
         (0..100).take_while(|_| attempt().is_ok()).count()
     }
 
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn guessing_at_one_name_soon_becomes_slow() {
         let clock = FakeRelativeClock::default();
         let attempts = Attempts::on(clock.clone());
-        assert_eq!(tries(|| attempts.by_name("owner")), 10);
-        let Err(Problem::RateLimited { retry_after_seconds, .. }) = attempts.by_name("owner") else {
-            panic!("the eleventh is refused")
-        };
+        let guess = || attempts.by_password("owner", address("192.0.2.7"));
+        assert_eq!(tries(guess), 10);
+        let Err(Problem::RateLimited { retry_after_seconds, .. }) = guess() else { panic!("the next is refused") };
         assert!((1..=31).contains(&retry_after_seconds), "{retry_after_seconds}");
-        clock.advance(Duration::from_secs(30));
-        assert_eq!(tries(|| attempts.by_name("owner")), 1, "then one in half a minute");
+        clock.advance(Duration::from_secs(90));
+        assert_eq!(tries(guess), 3, "then one in half a minute");
         clock.advance(Duration::from_secs(3600));
-        assert_eq!(tries(|| attempts.by_name("owner")), 10, "and all of them after a rest");
+        assert_eq!(tries(guess), 10, "and all of them after a rest");
+        assert!(attempts.by_password("OWNER", address("192.0.2.7")).is_err(), "a name in capitals is the same one");
+    }
+
+    #[test]
+    fn whoever_guesses_from_one_place_never_keeps_the_person_out() {
+        let clock = FakeRelativeClock::default();
+        let attempts = Attempts::on(clock.clone());
+        for _ in 0..3600 {
+            let _ = attempts.by_password("owner", address("192.0.2.7"));
+            clock.advance(Duration::from_secs(1));
+        }
+        assert!(attempts.by_password("owner", address("192.0.2.8")).is_ok(), "their password is looked at elsewhere");
+        assert!(attempts.within_session(&[7; 32]).is_ok(), "and where they are signed in");
+        assert!(attempts.by_passkey(address("192.0.2.7")).is_ok(), "and their passkey even there");
+    }
+
+    #[test]
+    fn guessing_at_one_name_from_many_places_becomes_slow_too() {
+        let clock = FakeRelativeClock::default();
+        let attempts = Attempts::on(clock.clone());
+        let places = || (0..=255).map(|last| address(&format!("198.51.100.{last}")));
+        let looked_at = || places().filter(|from| attempts.by_password("owner", *from).is_ok()).count();
+        assert!((95..=100).contains(&looked_at()), "two places may share a box");
+        clock.advance(Duration::from_secs(20));
+        assert_eq!(looked_at(), 10);
+    }
+
+    #[test]
+    fn asking_for_passkeys_leaves_passwords_alone() {
+        let attempts = Attempts::on(FakeRelativeClock::default());
+        let here = address("192.0.2.7");
+        assert_eq!(tries(|| attempts.by_passkey(here)), 30);
+        assert_eq!(tries(|| attempts.missed(here)), 30);
+        assert!(attempts.by_password("owner", here).is_ok());
+    }
+
+    #[test]
+    fn a_session_that_guesses_holds_up_itself_alone() {
+        let attempts = Attempts::on(FakeRelativeClock::default());
+        assert_eq!(tries(|| attempts.within_session(&[1; 32])), 10);
+        assert!(attempts.within_session(&[2; 32]).is_ok());
+    }
+
+    /// How many names one place gets through, each tried once.
+    fn names_from(attempts: &Attempts<FakeRelativeClock>, from: IpAddr) -> usize {
+        (0..100).filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok()).count()
     }
 
     #[test]
     fn one_address_cannot_go_through_all_names() {
         let attempts = Attempts::on(FakeRelativeClock::default());
-        let address: IpAddr = "192.0.2.7".parse().unwrap();
-        assert_eq!(tries(|| attempts.by_address(address)), 30);
-        assert!(attempts.by_address("::ffff:192.0.2.7".parse().unwrap()).is_err(), "the same one in another spelling");
+        assert_eq!(names_from(&attempts, address("192.0.2.7")), 30);
+        assert_eq!(names_from(&attempts, address("::ffff:192.0.2.7")), 0, "the same one in another spelling");
     }
 
     #[test]
     fn an_address_more_in_the_same_network_gives_no_attempt_more() {
         let attempts = Attempts::on(FakeRelativeClock::default());
-        let address: IpAddr = "2001:db8::1".parse().unwrap();
-        assert_eq!(tries(|| attempts.by_address(address)), 30);
-        assert!(attempts.by_address("2001:db8::ffff:2".parse().unwrap()).is_err());
+        assert_eq!(names_from(&attempts, address("2001:db8::1")), 30);
+        assert_eq!(names_from(&attempts, address("2001:db8::ffff:2")), 0);
     }
 }

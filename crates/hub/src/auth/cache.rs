@@ -9,6 +9,7 @@ use std::sync::{PoisonError, RwLock};
 use countersign_core::access::Principal;
 use countersign_store::ops::credential::{Authenticate, Credential, Kind};
 use countersign_store::{Store, StoreError};
+use tokio::sync::watch;
 
 use super::hash_token;
 
@@ -18,6 +19,8 @@ const MOST_ENTRIES: usize = 20_000;
 #[derive(Default)]
 pub struct CredentialCache {
     known: RwLock<Known>,
+    /// Tells those who stay connected to look again whether they may.
+    ended: watch::Sender<()>,
 }
 
 #[derive(Default)]
@@ -73,5 +76,12 @@ impl CredentialCache {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.generation += 1;
         known.entries.clear();
+        drop(known);
+        self.ended.send_replace(());
+    }
+
+    /// Changes whenever a credential may have ended.
+    pub fn endings(&self) -> watch::Receiver<()> {
+        self.ended.subscribe()
     }
 }

@@ -14,4 +14,4 @@ pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller};
 pub use password::{Passwords, check_password};
 pub use peer::Peer;
 pub use rate::RateLimit;
-pub use token::{Token, hash_token, is_random_text, new_signing_key, random_key, random_text};
+pub use token::{Token, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text};

@@ -14,16 +14,24 @@ pub struct Token {
 
 impl Token {
     pub fn new(kind: Kind) -> Result<Self, getrandom::Error> {
-        let prefix = match kind {
-            Kind::Agent => "csa",
-            Kind::Person => "csp",
-            Kind::SignIn => "css",
-            Kind::Session => "csb",
-        };
-        let text = format!("{prefix}_{}", random_text()?);
+        let text = format!("{}{}", prefix(kind), random_text()?);
         let hash = hash_token(&text);
         Ok(Self { text, hash })
     }
+}
+
+fn prefix(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Agent => "csa_",
+        Kind::Person => "csp_",
+        Kind::SignIn => "css_",
+        Kind::Session => "csb_",
+    }
+}
+
+/// Whether a text could be a token of this kind. What could not needs no look-up.
+pub fn looks_like(kind: Kind, text: &str) -> bool {
+    text.strip_prefix(prefix(kind)).is_some_and(is_random_text)
 }
 
 pub fn hash_token(text: &str) -> [u8; 32] {
@@ -47,4 +55,18 @@ pub fn random_key() -> Result<[u8; 32], getrandom::Error> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
     Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_looks_like_its_kind_and_no_other() {
+        let link = Token::new(Kind::SignIn).unwrap().text;
+        assert!(looks_like(Kind::SignIn, &link) && !looks_like(Kind::Session, &link));
+        for other in ["", "css_", &link[..46], &format!("{link}x"), &link.replace("css_", "css:"), "favicon.ico"] {
+            assert!(!looks_like(Kind::SignIn, other), "{other}");
+        }
+    }
 }

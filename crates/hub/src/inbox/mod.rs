@@ -3,5 +3,6 @@
 pub mod api;
 mod item;
 pub mod news;
+mod presets;
 pub mod text;
 pub mod web;

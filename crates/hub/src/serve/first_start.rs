@@ -17,7 +17,7 @@ const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
 const HUB: &str = "system:hub";
 /// The token of hub.json and the demo token live from start to start; each start replaces them.
-const PER_START: &str = "start";
+pub const PER_START: &str = "start";
 const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Welcome {

@@ -5,6 +5,7 @@ mod connection;
 mod data_dir;
 mod first_start;
 mod prefixed;
+mod tasks;
 mod tls;
 
 use std::future::Future;
@@ -19,16 +20,14 @@ use countersign_store::Store;
 use countersign_store::clock::SystemClock;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 use crate::admin::keys::ensure_key;
 use crate::app::{self, Hub};
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::inbox::news;
-use crate::{indexer, presence, receipts, timers};
 use accept::Acceptor;
 use data_dir::DataDir;
+pub use first_start::PER_START;
 
 /// How long requests and pushes under way may take once the hub is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -54,7 +53,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    let mut tasks = start_tasks(&hub);
+    let mut beside = tasks::start(&hub);
     let router = app::router(Arc::clone(&hub));
     let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
     print(&welcome.text(&hub))?;
@@ -65,22 +64,10 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(GRACE);
     let (served, ()) = tokio::join!(serving, pushes);
-    tasks.shutdown().await;
+    beside.shutdown().await;
     keep_what_is_noted(&hub).await;
     hub.store.settle()?;
     served.context("the listener failed")
-}
-
-/// What runs beside the requests until the hub stops.
-fn start_tasks(hub: &Arc<Hub>) -> JoinSet<()> {
-    let mut tasks = JoinSet::new();
-    tasks.spawn(timers::expire(Arc::clone(hub)));
-    tasks.spawn(timers::purge(Arc::clone(hub)));
-    tasks.spawn(news::run(Arc::clone(hub)));
-    tasks.spawn(indexer::run(Arc::clone(hub)));
-    tasks.spawn(receipts::run(Arc::clone(hub)));
-    tasks.spawn(presence::run(Arc::clone(hub)));
-    tasks
 }
 
 /// What is in memory only, for a moment or a minute, when the hub stops.

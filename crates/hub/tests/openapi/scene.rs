@@ -118,6 +118,11 @@ impl Scene {
         self.clock.set(Timestamp::from_millis(START + seconds * 1000));
     }
 
+    /// A reply whose body nobody reads, and which therefore goes on.
+    pub async fn held(&self, call: Call<'_>) -> axum::response::Response {
+        self.router.clone().oneshot(call.request()).await.expect("the router answers")
+    }
+
     /// Every reply is held against the document; what was accepted must have been a described request as well.
     pub async fn send(&self, call: Call<'_>) -> Reply {
         let response = self.router.clone().oneshot(call.request()).await.expect("the router answers");

@@ -6,6 +6,8 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
 pub const MOST_CEREMONIES: i64 = 10_000;
+/// Of one person: nobody adds more passkeys at once.
+pub const MOST_OF_A_PERSON: i64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceremony {
@@ -14,7 +16,7 @@ pub struct Ceremony {
     pub body: String,
 }
 
-/// Also drops what has expired, and what was to expire first where there are too many.
+/// Also drops what has expired, and what was to expire first where there are too many, in all or of this person.
 pub struct BeginCeremony {
     pub id: String,
     pub person: Option<String>,
@@ -34,7 +36,32 @@ impl Op for BeginCeremony {
         x.exec(FORGET, &[now.into()]).await?;
         x.exec(MAKE_ROOM, &[(MOST_CEREMONIES - 1).into()]).await?;
         let params = [(&self.id).into(), self.person.as_ref().into(), (&self.body).into(), self.expires_at.into()];
+        if let Some(person) = &self.person {
+            make_room_for(x, person).await?;
+        }
         x.exec(INSERT, &params).await.map(drop)
+    }
+}
+
+async fn make_room_for<X: Exec>(x: &mut X, person: &str) -> Result<(), StoreError> {
+    const MAKE_ROOM: &str = "DELETE FROM ceremony WHERE person = ?1 AND (expires_at, id) <= (SELECT expires_at, id \
+         FROM ceremony WHERE person = ?1 ORDER BY expires_at DESC, id DESC LIMIT 1 OFFSET ?2)";
+    x.exec(MAKE_ROOM, &[person.into(), (MOST_OF_A_PERSON - 1).into()]).await.map(drop)
+}
+
+/// Whether it could be taken now. Anybody may ask; the writer is for those who have begun one.
+pub struct HasCeremony {
+    pub id: String,
+}
+
+impl Op for HasCeremony {
+    type Out = bool;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const SELECT: &str = "SELECT expires_at FROM ceremony WHERE id = ?1";
+        let Some(mut row) = x.row(SELECT, &[(&self.id).into()]).await? else { return Ok(false) };
+        Ok(row.instant(0)? >= now)
     }
 }
 

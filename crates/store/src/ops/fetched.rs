@@ -6,21 +6,25 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
-/// Of each message the first time counts. What has no resolution cannot have been fetched.
+/// Of each message the first time counts. What has no resolution cannot have been fetched. Says for which this was the
+/// first time.
 pub struct RecordFetched {
     pub ids: Vec<MessageId>,
 }
 
 impl Op for RecordFetched {
-    type Out = ();
+    type Out = Vec<MessageId>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         const INSERT: &str = "INSERT INTO fetched (seq, at) SELECT seq, CAST(?2 AS BIGINT) FROM message \
              WHERE id = ?1 AND resolution_seq IS NOT NULL ON CONFLICT (seq) DO NOTHING";
+        let mut recorded = Vec::new();
         for id in &self.ids {
-            x.exec(INSERT, &[id.as_str().into(), now.into()]).await?;
+            if x.exec(INSERT, &[id.as_str().into(), now.into()]).await? == 1 {
+                recorded.push(id.clone());
+            }
         }
-        Ok(())
+        Ok(recorded)
     }
 }

@@ -9,6 +9,7 @@ pub mod deliver;
 pub mod dialect;
 pub mod fetched;
 mod hold;
+mod left_open;
 pub mod list;
 pub mod passkey;
 pub mod password;

@@ -19,7 +19,17 @@ fn passkey(row: &mut Row) -> Result<Passkey, StoreError> {
     })
 }
 
-/// Says whether the id is new and the person there.
+pub const MOST_PASSKEYS: usize = 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adding {
+    Added,
+    /// Somebody has a passkey of this id, or the person is not there.
+    Refused,
+    /// The person has as many as one may have.
+    TooMany,
+}
+
 pub struct AddPasskey {
     pub person: String,
     pub id: Vec<u8>,
@@ -28,23 +38,28 @@ pub struct AddPasskey {
 }
 
 impl Op for AddPasskey {
-    type Out = bool;
+    type Out = Adding;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Adding, StoreError> {
+        const COUNT: &str = "SELECT COUNT(*) FROM passkey WHERE person = ?1";
         const INSERT: &str = "INSERT INTO passkey (id, person, name, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT (id) DO NOTHING";
         if !hold::person(x, &self.person).await? {
-            return Ok(false);
+            return Ok(Adding::Refused);
+        }
+        let held = x.row(COUNT, &[(&self.person).into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        if usize::try_from(held).is_ok_and(|held| held >= MOST_PASSKEYS) {
+            return Ok(Adding::TooMany);
         }
         let params =
             [self.id.as_slice().into(), (&self.person).into(), (&self.name).into(), (&self.body).into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
-            return Ok(false);
+            return Ok(Adding::Refused);
         }
         let actor = Actor::human(&self.person);
         audit::append_about_person(x, &self.person, actor.as_str(), "person.passkey_added", now).await?;
-        Ok(true)
+        Ok(Adding::Added)
     }
 }
 

@@ -5,7 +5,7 @@ use countersign_core::message::Status;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::time::Timestamp;
 
-use super::{audit, rows};
+use super::{audit, left_open, rows};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op, Param};
 use crate::model::{Earlier, NewMessage, Submission};
@@ -49,7 +49,8 @@ impl Submit {
 }
 
 pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), StoreError> {
-    x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await.map(drop)
+    let released = x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await?;
+    if released == 0 { left_open::add(x, -1).await } else { Ok(()) }
 }
 
 /// Gives the place in the order of arrival.

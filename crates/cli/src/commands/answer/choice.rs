@@ -3,17 +3,26 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use countersign_core::question::yes_and_no;
 
 use crate::item::{Choice, Choices};
 
-/// An option's value; `yes` and `no` stand for the first and second of two; a label does when nothing else is meant.
+/// An option's value; `yes` and `no` stand for the one that approves and the one that denies, on every surface the same
+/// ones; a label does when nothing else is meant. Where the asker has own words, it is answered like a select.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
-    let spoken = match (typed, choices.options.len()) {
-        ("yes", 2) => Some(0),
-        ("no", 2) => Some(1),
+    let spoken = match (typed, roles(choices)) {
+        (_, (None, None)) => return select(choices, typed),
+        ("yes", (yes, _)) => yes,
+        ("no", (_, no)) => no,
         _ => None,
     };
     pick(choices, typed, spoken)
+}
+
+/// Which options `yes` and `no` stand for.
+pub fn roles(choices: &Choices) -> (Option<usize>, Option<usize>) {
+    let values: Vec<&str> = choices.options.iter().map(|option| option.value.as_str()).collect();
+    yes_and_no(&values)
 }
 
 /// An option's value, its label, or its number counted from one.
@@ -66,7 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn yes_and_no_are_the_first_and_second_option() {
+    fn yes_approves_whatever_the_order() {
+        let turned = choices(&[("deny", "Deny"), ("approve", "Approve")]);
+        assert_eq!(confirm(&turned, "yes").unwrap(), "approve");
+        assert_eq!(confirm(&turned, "no").unwrap(), "deny");
+        let own_words = choices(&[("hold", "No"), ("ship", "Yes")]);
+        assert_eq!(confirm(&own_words, "2").unwrap(), "ship");
+        assert_eq!(confirm(&own_words, "Yes").unwrap(), "ship", "by its label");
+        assert!(confirm(&own_words, "yes").is_err(), "which one is meant is not for us to guess");
         let approve = choices(&[("approve", "Approve"), ("deny", "Deny")]);
         assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
         assert_eq!(confirm(&approve, "no").unwrap(), "deny");
@@ -83,7 +99,7 @@ mod tests {
 
     #[test]
     fn labels_cannot_turn_a_yes_around() {
-        let hostile = choices(&[("keep", "no"), ("drop", "yes")]);
+        let hostile = choices(&[("approve", "no"), ("deny", "yes")]);
         let error = confirm(&hostile, "yes").unwrap_err().to_string();
         assert!(error.contains("more than one"), "{error}");
     }

@@ -119,6 +119,8 @@ fn offered(item: &Item) -> Vec<Piece> {
         (Some(Question::Unknown), _) => {
             titled("Asked for", vec![said(Tone::Plain, "something this version does not know")])
         }
+        // Where it came back it stands as it was sent, and not a second time as it was.
+        (None, Some(_)) if sent_back(item).is_some() => Vec::new(),
         (None, Some(action)) => titled("Checklist", steps(action.checklist.as_deref().unwrap_or_default())),
         (None, None) => Vec::new(),
     }
@@ -148,6 +150,10 @@ pub fn steps(steps: &[Step]) -> Vec<Piece> {
     steps.iter().map(line).collect()
 }
 
+fn sent_back(item: &Item) -> Option<&[Step]> {
+    item.resolution.as_ref()?.checklist.as_deref()
+}
+
 /// What was decided beyond one word, and what was said about it.
 fn decided(seen: &Seen) -> Vec<Piece> {
     let Some(resolution) = &seen.item.resolution else { return Vec::new() };
@@ -157,7 +163,7 @@ fn decided(seen: &Seen) -> Vec<Piece> {
     };
     let mut pieces = titled("Answer", value);
     pieces.extend(titled("Comment", quoted(resolution.comment.as_deref().unwrap_or_default())));
-    pieces.extend(titled("Checklist sent back", steps(resolution.checklist.as_deref().unwrap_or_default())));
+    pieces.extend(titled("Checklist sent back", steps(sent_back(&seen.item).unwrap_or_default())));
     pieces
 }
 
@@ -190,6 +196,29 @@ mod tests {
         }));
         let raw = |letter: char| letter.is_control() || matches!(letter, '\u{202e}' | '\u{200b}');
         assert!(pieces.iter().all(|piece| !piece.text.contains(raw)), "{pieces:?}");
+    }
+
+    fn ended_task(resolution: &str, checklist: &Value) -> Vec<String> {
+        let resolution = json!({
+            "resolution_id": "res_1", "resolution": resolution, "actor": "human:ann", "checklist": checklist,
+            "resolved_at": "2026-06-04T15:00:03.000Z",
+        });
+        let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two"}]});
+        let task = json!({
+            "type": "task", "question": null, "action": action, "status": resolution["resolution"],
+            "can_answer": false, "resolution": resolution,
+        });
+        let texts = lines(&task).into_iter().map(|piece| piece.text);
+        texts.filter(|text| text.starts_with('[') || text.starts_with("Checklist")).collect()
+    }
+
+    #[test]
+    fn a_checklist_is_shown_once_as_it_was_sent_back() {
+        let ticked = json!([{"text": "one", "done": true}, {"text": "two", "done": false}]);
+        for resolution in ["completed", "dismissed"] {
+            assert_eq!(ended_task(resolution, &ticked), ["Checklist sent back", "[x] one", "[ ] two"]);
+        }
+        assert_eq!(ended_task("cancelled", &Value::Null), ["Checklist", "[ ] one", "[ ] two"]);
     }
 
     #[test]

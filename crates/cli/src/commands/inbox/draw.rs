@@ -1,6 +1,7 @@
 //! The state as a picture. Nothing is decided here; what does not fit is cut or scrolled.
 
 mod editor;
+mod hints;
 mod item;
 mod list;
 mod overlay;
@@ -14,8 +15,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::answer::Editor;
-use super::state::{Ending, Link, Open, Overlay, State, Tab, Weight};
+use super::state::{Link, State, Tab, Weight};
 use crate::screen::escape;
 
 pub use paint::Paint;
@@ -77,7 +77,7 @@ fn foot_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
     let (text, style) = match (&state.said, &state.link) {
         (Some(said), _) => (escape(&said.text), said_style(said.weight, paint)),
         (None, Link::Lost(why)) => (format!("reconnecting: {}", escape(why)), paint.bad()),
-        (None, Link::Connecting | Link::Live) => (hints(state).to_owned(), paint.quiet()),
+        (None, Link::Connecting | Link::Live) => (hints::hints(state), paint.quiet()),
     };
     Line::styled(format!(" {}", wrap::cut(&text, usize::from(width).saturating_sub(2))), style)
 }
@@ -87,49 +87,6 @@ fn said_style(weight: Weight, paint: Paint) -> Style {
         Weight::Hint => paint.warning(),
         Weight::News => paint.strong(),
         Weight::Error => paint.bad(),
-    }
-}
-
-/// The keys that matter now; the others are in the help.
-fn hints(state: &State) -> &'static str {
-    match (&state.overlay, &state.open) {
-        (Some(Overlay::Help), _) => "any key closes the help",
-        (Some(Overlay::Search(_)), _) => "Enter searches everything  Esc ends the search",
-        (Some(Overlay::Comment(_)), _) => "Enter keeps the comment  Ctrl-J new line",
-        (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
-        (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
-        (Some(Overlay::Aside { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
-        (None, Some(open)) => item_hints(open),
-        (None, None) if state.tab == Tab::Notices => {
-            "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
-        }
-        (None, None) if state.tab == Tab::Aside => "? help  Enter open  u take back  Tab next list  q quit",
-        (None, None) => "? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
-    }
-}
-
-fn item_hints(open: &Open) -> &'static str {
-    if open.seen.is_notice() {
-        return "? help  e archive  Enter next  Esc back  q quit";
-    }
-    match (&open.editor, open.ending) {
-        _ if open.sending => "sending",
-        (_, Ending::Past) => "? help  j k scroll  Esc back  q quit",
-        (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) => "? help  Enter next one  Esc back  q quit",
-        (Editor::Form(form), Ending::None) if form.is_editing() => {
-            "Tab next field  Enter next or send  Space changes a pick  Esc stop typing"
-        }
-        (Editor::Text(_), Ending::None) if open.is_typing() => "Enter send  Ctrl-J new line  Esc stop typing",
-        (Editor::Choice(_), Ending::None) if open.is_typing() => "Enter send  Esc stop typing",
-        (Editor::Choice(pick), Ending::None) if pick.approve().is_some() => {
-            "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside"
-        }
-        (Editor::Choice(_), Ending::None) => "? help  1-9 pick  Enter send  r reject  c comment  s aside  Esc back",
-        (Editor::Many(_), Ending::None) => "? help  1-9 Space tick  Enter send  r reject  c comment  s aside  Esc back",
-        (Editor::Text(_), Ending::None) => "? help  Enter type the answer  r reject  c comment  s aside  Esc back",
-        (Editor::Form(_), Ending::None) => "? help  Enter fill in  r reject  c comment  s aside  Esc back",
-        (Editor::Task(_), Ending::None) => "? help  Space tick  a complete  r dismiss  c comment  s aside  Esc back",
-        (Editor::Nothing, Ending::None) => "? help  j k scroll  s aside  Esc back  q quit",
     }
 }
 

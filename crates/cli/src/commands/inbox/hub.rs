@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::filter::Filter;
+use super::presets;
 use super::seen::Seen;
 use super::state::{Away, Effect, Listing, Page, Reply};
 use crate::client::{Client, HubError, typed};
@@ -35,6 +36,7 @@ pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option
             let done = client.post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id })).await.map(drop);
             Reply::Retried { id, done }
         }
+        Effect::Presets => Reply::Presets(presets::read(client).await),
         Effect::Ring | Effect::Quit => return None,
     })
 }

@@ -14,10 +14,10 @@ use jiff::tz::TimeZone;
 
 use super::content::{Piece, content};
 use super::filter::Filter;
-use super::hub;
 use super::seen::Seen;
 use super::state::Listing;
 use super::track::{outcome, track};
+use super::{hub, presets};
 use crate::client::{Client, HubError};
 use crate::screen::{self, escape};
 use asker::Asker;
@@ -25,7 +25,7 @@ use asker::Asker;
 const MOST_ROWS: usize = 100;
 
 pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
-    let desk = Desk { client, zone: TimeZone::system() };
+    let desk = Desk { client, zone: TimeZone::system(), presets: presets::read(client).await? };
     let mut asker = Asker::new()?;
     loop {
         let page = hub::load(client, filter, &Listing::Waiting, None, MOST_ROWS).await?;
@@ -86,6 +86,7 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
 struct Desk<'a> {
     client: &'a Client,
     zone: TimeZone,
+    presets: Vec<String>,
 }
 
 impl Desk<'_> {
@@ -96,7 +97,7 @@ impl Desk<'_> {
         if seen.item.resolution.is_some() {
             return Ok(true);
         }
-        let Some(answer) = verdict::ask(&seen, asker).await? else { return Ok(!asker.is_gone()) };
+        let Some(answer) = verdict::ask(&seen, &self.presets, asker).await? else { return Ok(!asker.is_gone()) };
         let body = answer.verdict.body(&answer.comment);
         match self.client.post(&["v1", "messages", id, "resolve"], &body).await {
             Ok(_) => screen::print(&self.result(&hub::read(self.client, id).await?))?,

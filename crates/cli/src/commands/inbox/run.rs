@@ -17,7 +17,7 @@ use super::filter::Filter;
 use super::reach::Reach;
 use super::state::{Effect, Input, Listing, Now, Reply, State};
 use super::stops::Stops;
-use super::{feed, hub};
+use super::{feed, hub, presets};
 use crate::client::Client;
 use screen::Screen;
 
@@ -26,12 +26,9 @@ const FIRST_ROWS: usize = 100;
 
 pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> {
     let reach = Arc::new(Reach::new(client.location().clone())?);
-    // Before the screen is taken: a hub that cannot be reached is told in a plain line.
-    let page = hub::load(client, &filter, &Listing::Waiting, None, FIRST_ROWS).await?;
     let clock = Clock { started: Instant::now() };
-    let mut state = State::new(filter.clone(), TimeZone::system(), clock.now());
-    state
-        .update(Input::Reply(Reply::Loaded { listing: Listing::Waiting, appends: false, page: Ok(page) }), clock.now());
+    // Before the screen is taken: a hub that cannot be reached is told in a plain line.
+    let mut state = begin(client, &filter, &clock).await?;
     let (inputs, mut arrived) = mpsc::channel(WAITING_INPUTS);
     let mut stops = Stops::new()?;
     let mut screen = Screen::enter()?;
@@ -60,6 +57,17 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
         effects.into_iter().for_each(|effect| desk.start(effect));
     }
     Ok(String::new())
+}
+
+async fn begin(client: &Client, filter: &Filter, clock: &Clock) -> Result<State> {
+    let page = hub::load(client, filter, &Listing::Waiting, None, FIRST_ROWS);
+    let (page, presets) = tokio::try_join!(page, presets::read(client))?;
+    let mut state = State::new(filter.clone(), TimeZone::system(), clock.now());
+    let loaded = Reply::Loaded { listing: Listing::Waiting, appends: false, page: Ok(page) };
+    for reply in [loaded, Reply::Presets(Ok(presets))] {
+        state.update(Input::Reply(reply), clock.now());
+    }
+    Ok(state)
 }
 
 struct Clock {

@@ -20,13 +20,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::filter::Filter;
+use super::presets;
 use super::seen::Seen;
 use drafts::Drafts;
 
 pub use effects::{Away, Effect, Input, Listing, Page, Reply, Tab};
 pub use list::List;
 pub use open::{Ending, Open};
-pub use overlay::{Overlay, PRESETS, Reject, SPANS};
+pub use overlay::{Overlay, Reject, SPANS};
 
 /// For so long after an item appears its choices do nothing: a key meant for another one must not decide it.
 pub const GUARD: Duration = Duration::from_millis(500);
@@ -83,6 +84,8 @@ pub struct State {
     /// What was put away here, the last at the end.
     put_away: Vec<String>,
     drafts: Drafts,
+    /// Reasons to reject with.
+    presets: Vec<String>,
     fresh_reads: usize,
     read_at: Duration,
 }
@@ -104,6 +107,7 @@ impl State {
             busy: HashSet::new(),
             put_away: Vec::new(),
             drafts: Drafts::default(),
+            presets: presets::built_in(),
             fresh_reads: 0,
             read_at: now.elapsed,
         }

@@ -6,7 +6,7 @@ use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
 use serde_json::Value;
 
-use crate::commands::answer::kind_words;
+use crate::commands::answer::{kind_words, roles};
 use crate::item::{Action, Choices, Delivery, Item, Part, Question, Resolution, Source, Step};
 use crate::screen::{escape, instant_words, quote};
 
@@ -116,6 +116,7 @@ fn options(choices: &Choices) -> String {
 /// The commands to type. The agent's own words never stand in them: they would be pasted into a shell.
 fn how_to_answer(item: &Item) -> String {
     let (answers, other) = match (&item.question, &item.action) {
+        (Some(Question::Confirm(choices)), _) if roles(choices) == (None, None) => (vec!["NUMBER"], choices.allow_edit),
         (Some(Question::Confirm(choices)), _) => (vec!["yes", "no"], choices.allow_edit),
         (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
         (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),

@@ -7,6 +7,7 @@ use super::seed;
 use crate::harness::{Hub, ask, input, notify, select, task};
 
 const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
 const TAB: &str = "\u{e004}";
 
 #[tokio::test]
@@ -48,6 +49,30 @@ async fn a_rejection_carries_its_reason() {
     let answer = bot.outcome(&id).await;
     assert_eq!(answer["response"]["response"]["value"], "deny", "{answer}");
     assert_eq!(answer["response"]["response"]["comment"], "not on a Friday");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_written_on_an_item_is_there_again_after_a_look_at_another() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{first}")).await;
+    browser.guard_lifted().await;
+    browser.press("c").await;
+    browser.see("#comment:focus").await;
+    browser.press("not before noon").await;
+    browser.press(ESCAPE).await;
+    browser.press("j").await;
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    assert_eq!(browser.value("#comment").await, "", "it belongs to the other one");
+    browser.press("k").await;
+    browser.see(&format!("#item[data-id='{first}'] #comment-box[open]")).await;
+    assert_eq!(browser.value("#comment").await, "not before noon");
+    browser.guard_lifted().await;
+    browser.press("a").await;
+    assert_eq!(bot.outcome(&first).await["response"]["response"]["comment"], "not before noon");
     browser.finish().await;
 }
 

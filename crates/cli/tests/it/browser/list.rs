@@ -15,12 +15,14 @@ async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
     }
     browser.see_text("#picked", "3").await;
     browser.shot("batch").await;
-    browser.click("#batch button[value=approve]").await;
+    browser.press("b").await;
+    browser.see("#batch button[value=approve]:focus").await;
+    browser.press("\u{e007}").await;
     browser.see_text("#going", "Deploy build 42?").await;
     browser.see("#left").await;
     // One of them is decided by somebody else while the person reads the confirmation.
     hub.owner.answer(&ids[1], "deny").await.expect(200);
-    browser.click("#do").await;
+    browser.click("#confirm:not([data-guarded]) #do").await;
     browser.see(&format!("#done a[href$='{}']", ids[0])).await;
     browser.see(&format!("#failed a[href$='{}']", ids[1])).await;
     browser.shot("batch-done").await;
@@ -55,8 +57,11 @@ async fn search_finds_words_of_open_and_decided_items() {
     assert_eq!(browser.count(&format!("#row-{secret}")).await, 0, "sensitive text is not searched");
     browser.shot("search").await;
     browser.open(&hub, "/inbox/search?q=zurich").await;
-    browser.see(&format!("#row-{open}")).await;
+    browser.see_text(&format!("#row-{open} .status"), "open").await;
     assert_eq!(browser.count("#rows > li").await, 1);
+    hub.owner.answer(&open, "deny").await.expect(200);
+    browser.see_text(&format!("#row-{open} .note"), "Deny").await;
+    assert_eq!(browser.count(&format!("#row-{open} :is(.status, .age)")).await, 0, "it waits no more");
     browser.finish().await;
 }
 

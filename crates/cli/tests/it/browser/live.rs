@@ -1,9 +1,10 @@
 //! What happens on a page while somebody looks at it.
 
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::chrome::{Browser, Look};
-use crate::harness::{Hub, ask, expiring, select};
+use crate::harness::{Agent, Api, Hub, ask, expiring, select, within};
 
 #[tokio::test]
 async fn a_new_ask_appears_by_itself() {
@@ -19,6 +20,53 @@ async fn a_new_ask_appears_by_itself() {
     urgent["priority"] = "urgent".into();
     let second = bot.accepted(&urgent).await;
     browser.see(&format!("#rows > li:first-child#row-{second}")).await;
+    browser.finish().await;
+}
+
+/// All at once, as nearly as two cores allow.
+async fn submit(bot: &Agent, count: usize) {
+    let mut crowd = JoinSet::new();
+    for _ in 0..count {
+        let request = bot.post_request("/v1/messages", ask("bot").to_string());
+        crowd.spawn(async move { Api::send(request).await.expect(202) });
+    }
+    within("the burst", crowd.join_all()).await;
+}
+
+#[tokio::test]
+async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    submit(&bot, 40).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see("#rows > .row:nth-child(40)").await;
+    // Somewhere in the list, so that what is read there has to stay where it is.
+    browser.script("window.scrollTo(0, 300)").await;
+    browser
+        .script(
+            "window.longest = 0;
+             new PerformanceObserver((seen) => {
+               for (const task of seen.getEntries()) window.longest = Math.max(window.longest, task.duration);
+             }).observe({type: 'longtask'});",
+        )
+        .await;
+    submit(&bot, 300).await;
+    browser.see_text("#older", "290 more").await;
+    assert_eq!(browser.count("#rows > .row").await, 50);
+    let longest = browser.script("return window.longest").await.as_f64().expect("a duration");
+    assert!(longest < 1000.0, "the page stood still for {longest} ms");
+
+    // What is urgent comes first all the same, and what it pushes out is on the next page.
+    const LAST: &str = "return document.querySelector('#rows > .row:last-child').id";
+    let pushed_out = browser.script(LAST).await.as_str().expect("an id").to_owned();
+    let mut urgent = ask("bot");
+    urgent["priority"] = "urgent".into();
+    let urgent = bot.accepted(&urgent).await;
+    browser.see(&format!("#rows > li:first-child#row-{urgent}")).await;
+    browser.see_text("#older", "291 more").await;
+    assert_eq!(browser.count("#rows > .row").await, 50);
+    browser.click("#older").await;
+    browser.see(&format!("#rows > li:first-child#{pushed_out}")).await;
     browser.finish().await;
 }
 
@@ -53,9 +101,12 @@ async fn of_two_who_answer_the_second_sees_who_was_first_and_keeps_what_was_type
 async fn an_answer_on_its_way_that_comes_second_is_told_who_won() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    // The page does not hear of what others do.
+    hub.person("alice", "resolver").await;
+    let mut question = ask("bot");
+    question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
+    let id = bot.accepted(&question).await;
+    let browser = Browser::signed_in_as(Look::DESKTOP, &hub, "alice").await;
+    // The page does not hear of what others do, so it really sends.
     browser.devtools("Network.enable", json!({})).await;
     browser.devtools("Network.setBlockedURLs", json!({"urls": ["*/inbox/events*"]})).await;
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
@@ -66,7 +117,9 @@ async fn an_answer_on_its_way_that_comes_second_is_told_who_won() {
     hub.owner.answer(&id, "deny").await.expect(200);
     browser.click("button.choice[data-role=approve]").await;
     browser.see_text("#outcome", "Deny").await;
+    browser.see_text("#outcome .actor", "human:owner").await;
     browser.see_text("#typed", "on my way").await;
+    browser.see_text("#news", "Too late").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");
     browser.finish().await;
 }
@@ -79,7 +132,7 @@ async fn choices_do_nothing_for_the_first_half_second() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see(&format!("#row-{id}")).await;
     // In one go, so that no time passes between the item's appearance and the click.
-    let clicked = browser
+    let guarded = browser
         .script_async(&format!(
             "const done = arguments[arguments.length - 1];
              const watch = new MutationObserver(() => {{
@@ -89,17 +142,67 @@ async fn choices_do_nothing_for_the_first_half_second() {
                button.click();
                const key = {{key: 'a', bubbles: true, cancelable: true}};
                document.body.dispatchEvent(new KeyboardEvent('keydown', key));
-               done(document.querySelector('#panel').hasAttribute('data-guarded'));
+               const panel = document.querySelector('#panel');
+               if (!panel.hasAttribute('data-guarded')) return done(0);
+               const appeared = performance.now();
+               const lifted = () => panel.hasAttribute('data-guarded') || done(performance.now() - appeared);
+               new MutationObserver(lifted).observe(panel, {{attributes: true, attributeFilter: ['data-guarded']}});
              }});
              watch.observe(document.body, {{childList: true, subtree: true}});
              document.querySelector('#row-{id} a.title').click();"
         ))
         .await;
-    assert_eq!(clicked, true, "the panel was guarded when it appeared");
-    browser.guard_lifted().await;
+    assert!(guarded.as_f64().is_some_and(|ms| ms >= 500.0), "guarded for {guarded} ms");
     assert_eq!(bot.pull(&id).await["status"], "open", "neither the click nor the key counted");
     browser.press("a").await;
     assert_eq!(bot.outcome(&id).await["status"], "answered");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn the_last_word_on_several_is_shut_for_the_first_half_second_too() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.click(&format!("#row-{id} input.pick")).await;
+    let clicked = browser
+        .script_async(
+            "const done = arguments[arguments.length - 1];
+             const watch = new MutationObserver(() => {
+               const button = document.querySelector('#do');
+               if (!button) return;
+               watch.disconnect();
+               button.click();
+               done(document.querySelector('#confirm').hasAttribute('data-guarded'));
+             });
+             watch.observe(document.body, {childList: true, subtree: true});
+             document.querySelector('#batch button[value=approve]').click();",
+        )
+        .await;
+    assert_eq!(clicked, true, "the form was guarded when it appeared");
+    browser.see("#confirm:not([data-guarded])").await;
+    assert_eq!(bot.pull(&id).await["status"], "open", "the click did not count");
+    browser.click("#do").await;
+    assert_eq!(bot.outcome(&id).await["status"], "answered");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_row_that_comes_in_says_whether_it_is_yours() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    hub.person("alice", "resolver").await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see(".empty").await;
+    bot.accepted(&ask("bot")).await;
+    browser.see(".row").await;
+    let (mut mine, mut theirs) = (ask("bot"), ask("bot"));
+    mine["request"]["allowed_resolvers"] = json!(["human:alice", "human:owner"]);
+    theirs["request"]["allowed_resolvers"] = json!(["human:alice"]);
+    let (mine, theirs) = (bot.accepted(&mine).await, bot.accepted(&theirs).await);
+    browser.see(&format!("#row-{mine}.new[data-mine=yes]")).await;
+    browser.see_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours").await;
     browser.finish().await;
 }
 
@@ -115,6 +218,7 @@ async fn an_ask_that_expires_under_the_reader_says_what_became_of_it() {
     browser.see_text("#item", "will answer “Green” by itself").await;
     browser.see_text("#outcome", "default").await;
     assert_eq!(browser.count("#send").await, 0);
+    assert_eq!(browser.count("#content .expiry, #content .age:not(.seen)").await, 0, "nothing waits any more");
     browser.finish().await;
 }
 

@@ -9,3 +9,4 @@ mod pictures;
 pub mod seed;
 mod sign_in;
 mod surroundings;
+mod tabs;

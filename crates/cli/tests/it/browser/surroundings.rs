@@ -78,12 +78,11 @@ async fn on_a_phone_nothing_has_to_be_scrolled_sideways() {
 
 #[tokio::test]
 async fn every_page_is_accessible_and_keeps_the_policy() {
-    let axe = std::env::var("COUNTERSIGN_TEST_AXE").expect("./test says where axe-core is");
-    let axe = std::fs::read_to_string(axe).expect("axe-core");
+    let axe = axe();
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut findings: Vec<String> = Vec::new();
-    let pages = pages(&hub, &bot).await;
+    let (pages, forms) = (pages(&hub, &bot).await, incomplete(&bot).await);
     for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark")] {
         let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
         for (nth, page) in pages.iter().enumerate() {
@@ -92,21 +91,56 @@ async fn every_page_is_accessible_and_keeps_the_policy() {
             if browser.count("#panel").await > 0 {
                 browser.guard_lifted().await;
             }
-            let found = browser
-                .script_async(&format!(
-                    "{axe};
-                const done = arguments[arguments.length - 1];
-                axe.run({{resultTypes: ['violations']}}).then(result => done(result.violations.map(v =>
-                  [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])));"
-                ))
-                .await;
-            findings.extend(serious(&found).map(|finding| format!("{name} {page}: {finding}")));
-            findings.extend(browser.complaints().await.into_iter().map(|text| format!("{name} {page}: {text}")));
+            findings.extend(audit(&mut browser, &axe, &format!("{name} {page}")).await);
             browser.shot(&format!("{name}-{nth:02}")).await;
+        }
+        for (page, error) in &forms {
+            send_empty(&mut browser, &hub, page, error).await;
+            findings.extend(audit(&mut browser, &axe, &format!("{name} {page} sent empty")).await);
+            browser.shot(&format!("{name}-{}", error.trim_start_matches('#'))).await;
         }
         browser.finish().await;
     }
     assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+fn axe() -> String {
+    let axe = std::env::var("COUNTERSIGN_TEST_AXE").expect("./test says where axe-core is");
+    std::fs::read_to_string(axe).expect("axe-core")
+}
+
+/// Questions that do not take an empty answer, with where they say so.
+async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
+    let mut form = input("bot");
+    form["request"]["schema"]["required"] = json!(["reason", "region"]);
+    let (form, choice) = (bot.accepted(&form).await, bot.accepted(&select("bot")).await);
+    [(format!("/inbox/items/{form}"), "#error-region"), (format!("/inbox/items/{choice}"), "#error-value")]
+}
+
+async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
+    browser.open(hub, page).await;
+    browser.guard_lifted().await;
+    browser.click("#send").await;
+    browser.see(error).await;
+    browser.guard_lifted().await;
+    // The browser tells of the refusal itself, and has to tell of nothing else.
+    let others = browser.complaints().await.into_iter().filter(|text| !text.contains("status of 422"));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{page}");
+}
+
+/// What is wrong with the page, all its boxes open.
+async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
+    browser.script("for (const box of document.querySelectorAll('main details')) box.open = true").await;
+    let found = browser
+        .script_async(&format!(
+            "{axe};
+            const done = arguments[arguments.length - 1];
+            axe.run({{resultTypes: ['violations']}}).then(result => done(result.violations.map(v =>
+              [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])));"
+        ))
+        .await;
+    let findings = serious(&found).map(ToString::to_string).chain(browser.complaints().await);
+    findings.map(|finding| format!("{name}: {finding}")).collect()
 }
 
 fn serious(found: &Value) -> impl Iterator<Item = &Value> {

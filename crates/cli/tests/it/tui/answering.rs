@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Pane;
 use crate::browser::seed;
 use crate::harness::*;
+use crate::web::Visitor;
 
 /// One hub, one agent, one message, and a screen in front of it.
 async fn facing(envelope: &Value) -> (Hub, Agent, String, Pane) {
@@ -41,6 +42,23 @@ async fn a_no_takes_its_reason_along() {
     let response = response(&bot, &id).await;
     assert_eq!(response["response"]["value"], "deny");
     assert_eq!(response["response"]["comment"], "not on a Friday");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owners_own_reason_is_offered_and_sent() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday\nAsk the on-call first").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let pane = Pane::of(&hub);
+    pane.open("Deploy build 42?").await;
+    pane.press(&["r"]);
+    let screen = pane.shows_all(&["1. Not on a Friday", "2. Ask the on-call first", "3. in my own words"]).await;
+    assert!(!screen.contains("Too risky"), "{screen}");
+    pane.press(&["2", "Enter"]);
+    let response = response(&bot, &id).await;
+    assert_eq!(response["response"]["value"], "deny");
+    assert_eq!(response["response"]["comment"], "Ask the on-call first");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,6 +152,8 @@ async fn a_task_is_ticked_off_and_completed() {
     assert_eq!(response["resolution"], "completed");
     let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
     assert_eq!(response["response"]["checklist"], steps);
+    let screen = pane.shows_all(&["Checklist sent back", "[x] rotate", "[ ] announce"]).await;
+    assert!(!screen.contains("[ ] rotate"), "{screen}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +172,8 @@ async fn an_ask_is_set_aside_and_taken_back_and_stays_open() {
     let (_hub, bot, id, pane) = facing(&ask("bot")).await;
     pane.press(&["s"]);
     pane.shows("Set aside for").await;
-    pane.press(&["1", "Enter"]);
+    pane.shows("▌ 1. 15 minutes").await;
+    pane.press(&["Enter"]);
     pane.shows("set aside until").await;
     pane.shows("Nothing waits for you.").await;
     assert_eq!(bot.pull(&id).await["status"], "open");

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::pane::Look;
 use crate::harness::*;
+use crate::web::Visitor;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dumb_terminal_gets_prompts_and_no_sequences() {
@@ -69,6 +70,7 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
 async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
+    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday").await;
     let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&ask("bot")).await);
     let pane = Look::of(&hub).term("dumb").size(100, 60).start();
     pane.shows("Which one?").await;
@@ -86,10 +88,10 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     pane.write("1\n");
     pane.shows("Your answer").await;
     pane.write("r\n");
-    pane.shows("Too risky").await;
+    pane.shows("1. Not on a Friday").await;
     pane.write("1\n");
     pane.shows("answered deny by human:owner").await;
-    assert_eq!(bot.outcome(&second).await["response"]["response"]["comment"], "Too risky");
+    assert_eq!(bot.outcome(&second).await["response"]["response"]["comment"], "Not on a Friday");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -140,6 +140,17 @@ async fn a_reason_too_long_to_send_stays_on_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reason_of_several_lines_reaches_the_agents_like_any_other_comment() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let review = owner.get(&review_of("deny", &[&id])).await;
+    owner.submit(&review, "form#confirm", &[("reason", "two\r\nlines")], None).await.expect(200);
+    assert_eq!(bot.pull(&id).await["response"]["response"]["comment"], "two\nlines");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_viewer_and_a_foreign_form_decide_nothing() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

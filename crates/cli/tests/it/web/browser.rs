@@ -174,6 +174,12 @@ impl Visitor {
         self.get(&format!("{place}?{}", encoded(&form.pairs()))).await
     }
 
+    /// As an owner: one reason to reject with in every line.
+    pub async fn offer_reasons(&self, lines: &str) {
+        let page = self.get("/inbox/settings/presets").await.expect(200);
+        self.submit(&page, "form#presets", &[("lines", lines)], None).await.expect(200);
+    }
+
     /// Sends exactly these fields, as no page of the hub may ever have shown them.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let request = self.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");

@@ -83,6 +83,40 @@ async fn a_rejection_brings_its_preset_and_its_reason_to_the_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reason_is_not_lost_when_the_plain_choice_is_pressed() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    let filled = [("preset", "Too risky"), ("reason", "Not on a Friday."), ("comment", "Ask on Monday.")];
+    let after = owner.submit(&page, "form#answer", &filled, Some(("value", "deny"))).await.expect(200);
+    assert_eq!(after.text_at("#said-comment"), "Too risky Not on a Friday. Ask on Monday.");
+    let pulled = bot.pull(&id).await;
+    assert_eq!(value(&pulled), "deny");
+    assert_eq!(pulled["response"]["response"]["comment"], "Too risky\nNot on a Friday.\nAsk on Monday.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_or_no_in_the_askers_own_words_is_neither_and_rejecting_it_declines() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = ask("bot");
+    envelope["request"]["options"] = json!([{"value": "hold", "label": "Hold"}, {"value": "ship", "label": "Ship"}]);
+    let id = bot.accepted(&envelope).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    assert_eq!((page.count("button.choice[data-role='']"), page.count("#only-decline")), (2, 0));
+    assert_eq!(page.text_at("#decline"), "Decline with this reason");
+    owner.submit(&page, "form#answer", &[("reason", "neither")], Some(("verdict", "declined"))).await.expect(200);
+    let pulled = bot.pull(&id).await;
+    assert_eq!(
+        (&pulled["status"], &pulled["response"]["response"]["comment"]),
+        (&json!("declined"), &json!("neither"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_reasons_to_pick_from_are_those_of_the_hub() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
@@ -113,6 +147,25 @@ async fn one_of_several_is_picked_or_said_in_own_words_but_not_both() {
     owner.submit(&both, "form#answer", &[("value", "")], ANSWERED).await.expect(200);
     let pulled = bot.pull(&worded).await;
     assert_eq!((value(&pulled), &pulled["response"]["response"]["edited"]), (&json!("red"), &json!(true)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_words_to_a_sensitive_question_are_typed_hidden_and_never_come_back() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = a2h(select("bot"), "0.6");
+    envelope["request"]["permissions"] = json!({"allow_edit": true});
+    envelope["sensitive"] = json!(true);
+    let id = bot.accepted(&envelope).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    let at = |name: &str| page.attribute("#own-words", name).unwrap_or_default();
+    assert_eq!([at("type"), at("autocomplete"), at("value")], ["password", "off", ""]);
+    let filled = [("value", "green"), ("typed", "hunter2")];
+    let both = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
+    assert!(both.count("#error-typed") == 1 && !both.has("hunter2"), "{}", both.html);
+    owner.submit(&both, "form#answer", &[("value", ""), ("typed", "hunter2")], ANSWERED).await.expect(200);
+    assert_eq!(value(&bot.pull(&id).await), "hunter2");
 }
 
 fn secret_form() -> Value {
@@ -189,6 +242,21 @@ async fn a_refused_form_keeps_all_that_was_typed_but_its_secrets() {
     owner.submit(&again, "form#answer", &right, ANSWERED).await.expect(200);
     let expected = json!({"reason": "because", "urgent": false, "region": "us", "notes": "two\nlines", "pin": "1234"});
     assert_eq!(*value(&bot.pull(&id).await), expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_choice_that_is_missing_from_a_form_is_told_where_it_is() {
+    let hub = Hub::start().await;
+    let mut form = secret_form();
+    form["request"]["schema"]["required"] = json!(["region"]);
+    let id = hub.agent("bot").await.accepted(&form).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    let again = owner.submit(&page, "form#answer", &[], ANSWERED).await.expect(422);
+    let group = "fieldset[role=radiogroup][aria-required=true][aria-describedby=error-region]";
+    assert_eq!((again.count(group), again.count("#error-region")), (1, 1), "{}", again.html);
+    assert!(again.count(&format!("{group} input[aria-invalid=true]")) >= 2);
+    assert_eq!(again.count("fieldset[aria-invalid]"), 0, "what is wrong can be gone to");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -57,7 +57,7 @@ async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
     let at = |name: &str| page.attribute(&row, name).unwrap_or_default();
     assert_eq!(
         [at("data-kind"), at("data-agent"), at("data-project"), at("data-tags"), at("data-mine"), at("data-people")],
-        ["confirm", "bot", "shop", "deploy two%20words", "yes", "owner"]
+        ["confirm", "bot", "shop", "deploy two%20words", "yes", "4c102969"]
     );
     assert_eq!(page.text_at(&format!("{row} .who")), "bot · shop · confirm · deploy · two words");
     assert_eq!(page.attribute(&format!("{row} a.title"), "href"), Some(format!("/inbox/items/{id}")));
@@ -139,6 +139,26 @@ async fn what_an_agent_writes_is_shown_and_does_nothing() {
     assert_eq!((page.count("#rows script"), page.count("#rows img"), page.count("#rows b")), (0, 0, 0));
     let seen = page.text();
     assert!(!seen.contains(['\u{202e}', '\u{200b}', '\u{2066}']), "{seen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_with_hidden_characters_are_filtered_by_and_neither_offered_nor_put_into_a_field() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = ask("bot");
+    envelope["tags"] = json!(["plain", "pay\u{202e}dna"]);
+    bot.accepted(&envelope).await;
+    bot.accepted(&ask("bot")).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = owner.get("/inbox").await.expect(200);
+    assert_eq!(page.count("#tags option"), 1);
+    assert_eq!(page.attribute("#tags option", "value").as_deref(), Some("plain"));
+    let link = page.attribute("#rows a.tag[href*='%E2%80%AE']", "href").expect("the tag's link");
+    let narrowed = owner.get(&link).await.expect(200);
+    assert_eq!((titles(&narrowed).len(), narrowed.count("#filters label input")), (1, 2));
+    assert!(narrowed.text_at("#active").contains("tag: pay\\u{202e}dna"));
+    let further = owner.submit(&narrowed, "form#filters", &[("kind", "task")], None).await.expect(200);
+    assert!(further.url.contains("pay%E2%80%AEdna"), "it stays on: {}", further.url);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,6 +10,7 @@ mod history;
 mod item;
 mod list;
 mod notices;
+mod nowhere;
 mod search;
 mod settings;
 mod sign_in;

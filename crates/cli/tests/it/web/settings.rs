@@ -76,7 +76,7 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
     let page = owner.get("/inbox/settings/deliveries").await;
-    assert!(page.text().contains(&id), "{}", page.text());
+    assert!(page.text().contains(&id) && page.text().contains("it answered 400"), "{}", page.text());
     assert!(owner.get("/inbox").await.text().contains("1 answer does not reach their agent"));
     owner.submit(&page, "form[action$='/deliveries/retry']", &[], None).await.expect(200);
     hub.delivery(&id, "delivered").await;
@@ -131,17 +131,49 @@ async fn a_password_is_changed_only_by_whoever_knows_it() {
 }
 
 #[tokio::test]
+async fn a_new_password_ends_every_other_session() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let (there, bob) = (Visitor::by_new_link(&hub, "alice").await, Visitor::as_person(&hub, "bob", "resolver").await);
+    assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
+    let page = alice.get("/inbox/settings").await.expect(200);
+    assert!(page.text_at("#password-form").contains("ends your sessions in all other browsers"));
+    let new = [("password", "correct horse battery"), ("again", "correct horse battery")];
+    let page = alice.submit(&page, "form#password-form", &new, None).await.expect(200);
+    assert!(page.text().contains("All other sessions have ended."));
+    assert!(there.get("/inbox").await.url.starts_with("/signin"), "at once");
+    for stays in [&alice, &bob] {
+        assert_eq!(stays.get("/inbox").await.expect(200).url, "/inbox");
+    }
+}
+
+#[tokio::test]
 async fn the_reasons_an_owner_writes_are_offered_to_everybody() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
-    let page = owner.get("/inbox/settings/presets").await;
-    let lines = "Not on a Friday\n\n  Ask the on-call first  \n";
-    owner.submit(&page, "form#presets", &[("lines", lines)], None).await.expect(200);
+    owner.offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n").await;
     let id = bot.accepted(&ask("bot")).await;
     let item = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
     assert_eq!(item.count("#reject input[name=preset]:not([value=''])"), 2, "{}", item.html);
     assert!(item.text_at("#reject").contains("Ask the on-call first"));
+}
+
+#[tokio::test]
+async fn the_reasons_an_owner_writes_come_back_from_the_api() {
+    let hub = Hub::start().await;
+    let (bot, vic) = (hub.agent("bot").await, hub.person("vic", "viewer").await);
+    let before = vic.get("/v1/presets").await.expect(200);
+    assert_eq!(before["reject"][0], "Too risky");
+    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n").await;
+    let expected = json!({"reject": ["Not on a Friday", "Ask the on-call first"]});
+    for person in [&vic, &hub.owner] {
+        assert_eq!(person.get("/v1/presets").await.expect(200), expected);
+    }
+    bot.get("/v1/presets").await.refused("not_authorized");
+    hub.anonymous().get("/v1/presets").await.refused("unauthenticated");
+    Visitor::by_new_link(&hub, "owner").await.offer_reasons("").await;
+    assert_eq!(vic.get("/v1/presets").await.expect(200), json!({"reject": []}));
 }
 
 #[tokio::test]

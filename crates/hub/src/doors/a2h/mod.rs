@@ -4,6 +4,7 @@ mod callback;
 pub mod cancel;
 pub mod discovery;
 pub mod pull;
+mod receipted;
 pub mod resolve;
 pub mod respond;
 pub mod submit;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +15,7 @@ use countersign_store::ops::pull::Pull;
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::receipted::Receipted;
 use super::respond;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
@@ -46,11 +48,7 @@ pub async fn pull(
     if known.covers(&pulled) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
     }
-    let response = render(&pulled)?;
-    if matches!(pulled.state, MessageState::Resolved(_)) {
-        hub.receipts.note(&pulled.id);
-    }
-    Ok(response)
+    render(hub, &pulled)
 }
 
 /// What the caller says it has already.
@@ -132,16 +130,17 @@ fn etag(pulled: &Pulled) -> HeaderValue {
 }
 
 /// The envelope as it came, with what the hub knows put in front.
-fn render(pulled: &Pulled) -> Result<Response, Problem> {
+fn render(hub: Arc<Hub>, pulled: &Pulled) -> Result<Response, Problem> {
     let members = pulled.wire.strip_prefix('{').unwrap_or_default();
     let status = pulled.state.status();
-    let text = match &pulled.state {
+    let body = match &pulled.state {
         MessageState::Open | MessageState::Delivered => {
-            format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", pulled.id)
+            Body::from(format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", pulled.id))
         }
         MessageState::Resolved(resolution) => {
             let response = respond::text(pulled, resolution)?;
-            format!("{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}", pulled.id)
+            let text = format!("{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}", pulled.id);
+            Body::new(Receipted::new(text, hub, pulled.id.clone()))
         }
     };
     let headers = [
@@ -149,5 +148,5 @@ fn render(pulled: &Pulled) -> Result<Response, Problem> {
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
         (header::ETAG, etag(pulled)),
     ];
-    Ok((headers, text).into_response())
+    Ok((headers, body).into_response())
 }

@@ -8,14 +8,18 @@ use axum::response::Response;
 
 use crate::app::Hub;
 use crate::auth::PersonCaller;
-use crate::inbox::news::{Format, last_event_id, stream};
+use crate::inbox::news::{Format, stream};
 use crate::problem::Problem;
 
 /// Whoever opens the stream first and reads the list then misses nothing.
-pub async fn events(State(hub): State<Arc<Hub>>, _person: PersonCaller, headers: HeaderMap) -> Response {
-    let listener = hub.news.listen(last_event_id(&headers));
-    stream(listener, Format::Api, move || {
-        let (hub, headers) = (Arc::clone(&hub), headers.clone());
+pub async fn events(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let looked_at = (Arc::clone(&hub), headers.clone());
+    stream(&hub, &person.name, &headers, Format::Api, move || {
+        let (hub, headers) = looked_at.clone();
         async move { is_welcome(&headers, &hub).await }
     })
 }

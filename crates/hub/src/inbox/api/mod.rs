@@ -3,10 +3,12 @@
 mod events;
 mod lists;
 mod one;
+mod presets;
 mod query;
 mod shelf;
 
 pub use events::events;
 pub use lists::{decided, history, list, notices, search};
 pub use one::show;
+pub use presets::presets;
 pub use shelf::{archive, aside, put_aside, take_back};

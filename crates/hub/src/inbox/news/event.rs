@@ -52,6 +52,14 @@ impl Heard {
             Self::Resync { id } => *id,
         }
     }
+
+    /// How much there is to keep.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Event(event) => event.web.len() + event.api.len(),
+            Self::Resync { .. } => 0,
+        }
+    }
 }
 
 /// An event that has no number yet.

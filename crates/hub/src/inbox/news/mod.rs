@@ -5,10 +5,11 @@ mod audience;
 mod event;
 mod listener;
 mod ring;
+mod seats;
 mod stream;
 mod teller;
 
 pub use event::{Change, Event, Heard};
 pub use listener::Listener;
-pub use stream::{Format, last_event_id, stream};
+pub use stream::{Format, stream};
 pub use teller::{News, run};

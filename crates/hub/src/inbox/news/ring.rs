@@ -6,11 +6,15 @@ use super::event::Heard;
 
 /// How far somebody may fall behind before the page has to be fetched again.
 pub const LENGTH: usize = 1024;
+/// Nor may what is kept take more than this: an agent decides how long its rows are.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct Ring {
     /// The number of the last one kept, or the one to count on from.
     newest: u64,
     kept: VecDeque<Heard>,
+    /// Of all that is kept.
+    bytes: usize,
 }
 
 pub enum Next {
@@ -25,7 +29,7 @@ pub enum Next {
 
 impl Ring {
     pub fn counting_from(number: u64) -> Self {
-        Self { newest: number, kept: VecDeque::new() }
+        Self { newest: number, kept: VecDeque::new(), bytes: 0 }
     }
 
     pub fn newest(&self) -> u64 {
@@ -34,10 +38,13 @@ impl Ring {
 
     pub fn push(&mut self, make: impl FnOnce(u64) -> Heard) -> u64 {
         self.newest += 1;
-        if self.kept.len() == LENGTH {
-            self.kept.pop_front();
+        let heard = make(self.newest);
+        self.bytes += heard.bytes();
+        self.kept.push_back(heard);
+        // The newest one stays, however large.
+        while self.kept.len() > LENGTH || (self.bytes > MOST_BYTES && self.kept.len() > 1) {
+            self.bytes -= self.kept.pop_front().map_or(0, |oldest| oldest.bytes());
         }
-        self.kept.push_back(make(self.newest));
         self.newest
     }
 
@@ -57,6 +64,13 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use countersign_protocol::id::MessageId;
+    use uuid::Uuid;
+
+    use super::super::event::Event;
     use super::*;
 
     fn after(ring: &Ring, place: u64) -> Result<Option<u64>, u64> {
@@ -81,5 +95,26 @@ mod tests {
         assert_eq!(after(&ring, 105), Ok(Some(106)), "the oldest that is kept");
         assert_eq!(after(&ring, 104), Err(newest), "the one before is gone");
         assert_eq!(after(&ring, newest + 1), Err(newest), "a number of another hub");
+    }
+
+    fn large(id: u64, length: usize) -> Heard {
+        let message_id = MessageId::from_uuid(Uuid::from_u128(7));
+        let web = Bytes::from(vec![b'x'; length]);
+        Heard::Event(Arc::new(Event { id, kind: "opened", message_id, web, api: Bytes::new() }))
+    }
+
+    #[test]
+    fn large_ones_leave_sooner() {
+        let mut ring = Ring::counting_from(0);
+        for _ in 0..40 {
+            ring.push(|id| large(id, MOST_BYTES / 8));
+        }
+        assert_eq!((after(&ring, 32), after(&ring, 31)), (Ok(Some(33)), Err(40)), "eight are kept");
+        ring.push(|id| large(id, 2 * MOST_BYTES));
+        assert_eq!((after(&ring, 40), after(&ring, 39)), (Ok(Some(41)), Err(41)));
+        for _ in 0..LENGTH {
+            ring.push(|id| large(id, 1));
+        }
+        assert_eq!(after(&ring, 41), Ok(Some(42)), "small ones have all the room again");
     }
 }

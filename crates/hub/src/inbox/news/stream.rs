@@ -9,10 +9,14 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use serde_json::json;
+use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::event::{Heard, record};
 use super::listener::Listener;
+use super::seats::Seat;
+use crate::app::Hub;
+use crate::problem::Problem;
 
 /// So often something is sent, whatever happens: proxies cut what is silent, and who has gone is noticed by it.
 const BEAT: Duration = Duration::from_secs(20);
@@ -34,33 +38,43 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 /// Where a browser was when it lost us. What is no number was never a place here.
-pub fn last_event_id(headers: &HeaderMap) -> Option<u64> {
+fn last_event_id(headers: &HeaderMap) -> Option<u64> {
     let text = headers.get("last-event-id")?.to_str().unwrap_or_default();
     Some(text.trim().parse().unwrap_or(0))
 }
 
 /// Goes on until the reader leaves, the hub stops, or `is_welcome` says no: a session may end while its page is open.
-pub fn stream<W, F>(listener: Listener, format: Format, is_welcome: W) -> Response
+pub fn stream<W, F>(
+    hub: &Hub,
+    person: &str,
+    headers: &HeaderMap,
+    format: Format,
+    is_welcome: W,
+) -> Result<Response, Problem>
 where
     W: Fn() -> F + Send + 'static,
     F: Future<Output = bool> + Send + 'static,
 {
+    let seat = hub.news.seats.take(person)?;
+    let (listener, endings) = (hub.news.listen(last_event_id(headers)), hub.credentials.endings());
     let mut beat = interval_at(Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let feed = Feed { listener, format, is_welcome, beat, has_begun: false };
+    let feed = Feed { listener, format, is_welcome, endings, beat, has_begun: false, _seat: seat };
     let records = stream::unfold(feed, async |mut feed| {
         let record = feed.next().await?;
         Some((Ok::<_, Infallible>(record), feed))
     });
-    (HEADERS, Body::from_stream(records)).into_response()
+    Ok((HEADERS, Body::from_stream(records)).into_response())
 }
 
 struct Feed<W> {
     listener: Listener,
     format: Format,
     is_welcome: W,
+    endings: watch::Receiver<()>,
     beat: Interval,
     has_begun: bool,
+    _seat: Seat,
 }
 
 impl<W, F> Feed<W>
@@ -74,13 +88,27 @@ where
             // With a place in it, so that whoever loses us before anything happens can come back to it.
             return Some(format!("retry: {RETRY_MILLIS}\nid: {}\n\n", self.listener.place()).into());
         }
-        tokio::select! {
-            heard = self.listener.next() => Some(match heard? {
-                Heard::Event(event) if self.format == Format::Web => event.web.clone(),
-                Heard::Event(event) => event.api.clone(),
-                Heard::Resync { id } => record(id, "resync", &json!({})),
-            }),
-            _ = self.beat.tick() => (self.is_welcome)().await.then(|| Bytes::from_static(b":\n\n")),
+        loop {
+            tokio::select! {
+                // In this order: whoever may not hear any more hears nothing that came after.
+                biased;
+                ended = self.endings.changed() => {
+                    ended.ok()?;
+                    if !(self.is_welcome)().await {
+                        return None;
+                    }
+                }
+                heard = self.listener.next() => return Some(self.text(&heard?)),
+                _ = self.beat.tick() => return (self.is_welcome)().await.then(|| Bytes::from_static(b":\n\n")),
+            }
+        }
+    }
+
+    fn text(&self, heard: &Heard) -> Bytes {
+        match heard {
+            Heard::Event(event) if self.format == Format::Web => event.web.clone(),
+            Heard::Event(event) => event.api.clone(),
+            Heard::Resync { id } => record(*id, "resync", &json!({})),
         }
     }
 }

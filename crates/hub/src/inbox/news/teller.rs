@@ -1,15 +1,16 @@
 //! Takes what happens, puts it into words once, and lets everybody know.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use countersign_protocol::time::Timestamp;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, mpsc, watch};
 
 use super::audience::Audience;
 use super::event::{Change, Draft, Heard};
 use super::listener::Listener;
 use super::ring::{Next, Ring};
+use super::seats::Seats;
 use crate::app::Hub;
 
 /// Changes that are not in words yet. More than that at once is told as "look at everything again".
@@ -24,8 +25,11 @@ pub struct News {
     /// Something happened that is not in the ring.
     missed: AtomicBool,
     queue: mpsc::Sender<Change>,
-    /// Until the one task that puts changes into words takes it.
-    untold: Mutex<Option<mpsc::Receiver<Change>>>,
+    /// Held by the one task that puts changes into words.
+    untold: Mutex<mpsc::Receiver<Change>>,
+    /// That task has run before.
+    has_run: AtomicBool,
+    pub(super) seats: Arc<Seats>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -39,7 +43,9 @@ impl News {
             audience: Audience::new(),
             missed: AtomicBool::new(false),
             queue,
-            untold: Mutex::new(Some(untold)),
+            untold: Mutex::new(untold),
+            has_run: AtomicBool::new(false),
+            seats: Arc::default(),
             stopping,
         })
     }
@@ -92,8 +98,11 @@ impl News {
 /// Runs until it is dropped.
 pub async fn run(hub: Arc<Hub>) {
     let news = Arc::clone(&hub.news);
-    let taken = news.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(mut untold) = taken else { return };
+    let mut untold = news.untold.lock().await;
+    if news.has_run.swap(true, Ordering::SeqCst) {
+        // Whatever ended it then was not told.
+        news.push(|id| Heard::Resync { id });
+    }
     while let Some(change) = untold.recv().await {
         if news.missed.swap(false, Ordering::SeqCst) {
             // Everything is looked at again; what still waits would only come on top.

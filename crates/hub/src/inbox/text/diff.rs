@@ -109,7 +109,7 @@ struct Reader {
 
 impl Reader {
     fn mark(&mut self, line: &str, next: &str) -> Mark {
-        if let Some(hunk) = &mut self.hunk.filter(|hunk| hunk.old + hunk.new > 0) {
+        if let Some(hunk) = &mut self.hunk.filter(|hunk| hunk.old > 0 || hunk.new > 0) {
             let mark = hunk.take(line);
             self.hunk = Some(*hunk);
             return mark;
@@ -190,6 +190,13 @@ mod tests {
     fn lines_beyond_what_a_hunk_announced_are_still_marked() {
         let html = diff("--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n+smuggled\n").to_string();
         assert!(html.contains(r#"<span class="add">+smuggled</span>"#), "{html}");
+    }
+
+    #[test]
+    fn a_hunk_may_announce_more_lines_than_can_be_counted() {
+        let most = usize::MAX;
+        let html = diff(&format!("@@ -1,{most} +1,{most} @@\n-a\n+b\n")).to_string();
+        assert!(html.contains(r#"<span class="del">-a</span>"#) && html.contains(r#"<span class="add">+b</span>"#));
     }
 
     #[test]

@@ -10,4 +10,4 @@ pub use diff::{diff, looks_like_diff};
 pub use link::link;
 pub use markdown::markdown;
 pub use safe::Safe;
-pub use tree::tree;
+pub use tree::{json, tree};

@@ -11,6 +11,8 @@ const OPEN_DEPTH: usize = 2;
 const FEW: usize = 5;
 /// Text is laid out in lines down to here; deeper, the indentation alone could outgrow everything else.
 const INDENTED_DEPTH: usize = 8;
+/// Nor is it laid out where that takes more room than this.
+const LARGEST_LAID_OUT: usize = 64 * 1024;
 
 pub fn tree(value: &Value) -> Safe {
     let mut painter = Painter { html: Html::new(), left: MAX_NODES };
@@ -120,10 +122,26 @@ impl Painter {
     fn raw(&mut self, key: Option<&str>, value: &Value) {
         self.key(key);
         self.html.markup(r#"<pre class="raw">"#);
-        let pretty = if is_shallow(value, INDENTED_DEPTH) { serde_json::to_string_pretty(value).ok() } else { None };
-        self.html.lines(&pretty.unwrap_or_else(|| value.to_string()));
+        self.html.lines(&json(value));
         self.html.markup("</pre>");
     }
+}
+
+/// JSON as text: in lines where it is small, else in one.
+pub fn json(value: &Value) -> String {
+    laid_out(value).unwrap_or_else(|| value.to_string())
+}
+
+fn laid_out(value: &Value) -> Option<String> {
+    if !is_shallow(value, INDENTED_DEPTH) {
+        return None;
+    }
+    let mut room = vec![0; LARGEST_LAID_OUT];
+    let mut left = room.as_mut_slice();
+    serde_json::to_writer_pretty(&mut left, value).ok()?;
+    let used = LARGEST_LAID_OUT - left.len();
+    room.truncate(used);
+    String::from_utf8(room).ok()
 }
 
 fn is_shallow(value: &Value, depth: usize) -> bool {
@@ -189,5 +207,13 @@ mod tests {
         let html = tree(&deep).to_string();
         assert_eq!(html.matches("<details").count(), MAX_DEPTH);
         assert!(html.contains("bottom\\u{202e}") && html.len() < 10_000, "{html}");
+    }
+
+    #[test]
+    fn text_is_in_lines_where_that_is_small() {
+        assert_eq!(json(&json!({"a": [1]})), "{\n  \"a\": [\n    1\n  ]\n}");
+        let mut indented = json!(vec![0; 10_000]);
+        (1..INDENTED_DEPTH).for_each(|_| indented = json!([indented]));
+        assert_eq!(json(&indented), indented.to_string());
     }
 }

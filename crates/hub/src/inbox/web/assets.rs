@@ -29,9 +29,11 @@ static ASSETS: &[Asset] = &assets![
     "answer.js" "text/javascript; charset=utf-8",
     "app.css" "text/css; charset=utf-8",
     "app.js" "text/javascript; charset=utf-8",
+    "arrivals.js" "text/javascript; charset=utf-8",
     "batch.js" "text/javascript; charset=utf-8",
     "clock.js" "text/javascript; charset=utf-8",
     "counts.js" "text/javascript; charset=utf-8",
+    "drafts.js" "text/javascript; charset=utf-8",
     "guard.js" "text/javascript; charset=utf-8",
     "icon-192.png" "image/png",
     "icon-512.png" "image/png",
@@ -49,6 +51,7 @@ static ASSETS: &[Asset] = &assets![
     "rows.js" "text/javascript; charset=utf-8",
     "sw.js" "text/javascript; charset=utf-8",
     "swap.js" "text/javascript; charset=utf-8",
+    "tabs.js" "text/javascript; charset=utf-8",
     "tell.js" "text/javascript; charset=utf-8",
 ];
 

@@ -11,7 +11,7 @@ use axum::routing::get;
 use super::page::Failure;
 use super::visitor::Visitor;
 use crate::app::Hub;
-use crate::inbox::news::{Format, last_event_id, stream};
+use crate::inbox::news::{Format, stream};
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox/events", get(events))
@@ -19,15 +19,13 @@ pub fn router() -> Router<Arc<Hub>> {
 
 /// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
 async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Failure> {
-    if Visitor::from_headers(&headers, &hub).await?.is_none() {
-        return Err(Failure::SignedOut);
-    }
-    let listener = hub.news.listen(last_event_id(&headers));
+    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else { return Err(Failure::SignedOut) };
+    let looked_at = (Arc::clone(&hub), headers.clone());
     let is_welcome = move || {
-        let (hub, headers) = (Arc::clone(&hub), headers.clone());
+        let (hub, headers) = looked_at.clone();
         async move { is_signed_in(&hub, &headers).await }
     };
-    Ok(stream(listener, Format::Web, is_welcome))
+    Ok(stream(&hub, &visitor.name, &headers, Format::Web, is_welcome)?)
 }
 
 /// A store that cannot say so now has not ended anybody's session.

@@ -120,3 +120,31 @@ fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
     };
     Some(Track { words, mood })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty(next: Option<&str>) -> String {
+        let page = HistoryPage {
+            shell: Shell::anonymous(&Asked::default(), Here::History, "History"),
+            rows: Vec::new(),
+            narrow: Narrow::of(&Fields::parse(b"tag=rare")),
+            active: Vec::new(),
+            offered: Offered::default(),
+            first: None,
+            next: next.map(str::to_owned),
+        };
+        page.render().expect("a page")
+    }
+
+    #[test]
+    fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
+        let (over, further) = (empty(None), empty(Some("/inbox/history?tag=rare&before=1.1")));
+        assert!(over.contains("Nothing decided fits these filters") && !over.contains("looks further"), "{over}");
+        assert!(
+            !further.contains("fits these filters") && further.contains("The next page looks further"),
+            "{further}"
+        );
+    }
+}

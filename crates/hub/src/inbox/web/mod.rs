@@ -11,8 +11,8 @@ mod history;
 mod item;
 mod list;
 mod notices;
+mod nowhere;
 mod page;
-mod presets;
 pub mod row;
 mod search;
 mod settings;
@@ -27,6 +27,8 @@ use axum::routing::get;
 
 use crate::app::Hub;
 
+pub use nowhere::{no_such_address, no_such_method};
+
 /// Pages are for people and stand in no API description.
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
@@ -35,6 +37,7 @@ pub fn router() -> Router<Arc<Hub>> {
         .route("/inbox/manifest.webmanifest", get(assets::manifest))
         .route("/inbox/sw.js", get(assets::worker))
         .route("/inbox/offline", get(assets::offline))
+        .route("/inbox/counts", get(page::counts))
         .merge(settings::router())
         .merge(sign_in::router())
         .merge(item::router())

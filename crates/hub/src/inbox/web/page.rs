@@ -1,9 +1,10 @@
 //! A page: the shell around it, the headers with it, and what is shown when there is none.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,7 @@ use countersign_store::model::CountsNow;
 use countersign_store::ops::list::Counts;
 use url::form_urlencoded::byte_serialize;
 
+use super::row::mark_of;
 use super::visitor::Visitor;
 use super::{assets, filters};
 use crate::app::Hub;
@@ -92,6 +94,8 @@ pub struct Shell {
     pub fragment: bool,
     /// Empty for somebody who is not signed in.
     pub person: String,
+    /// How rows name the reader among those who may answer; empty for somebody who may answer nothing.
+    pub me: String,
     pub is_owner: bool,
     pub csrf: String,
     pub counts: CountsNow,
@@ -111,6 +115,7 @@ impl Shell {
         let counts = hub.store.run(Counts { person: visitor.name.clone() }).await?;
         Ok(Self {
             person: visitor.name.clone(),
+            me: if visitor.may_decide() { mark_of(&visitor.name) } else { String::new() },
             is_owner: visitor.is_owner(),
             csrf: visitor.csrf.clone(),
             counts,
@@ -129,6 +134,7 @@ impl Shell {
             here,
             fragment: asked.fragment,
             person: String::new(),
+            me: String::new(),
             is_owner: false,
             csrf: String::new(),
             counts: CountsNow::default(),
@@ -136,6 +142,21 @@ impl Shell {
             assets: assets::base(),
         }
     }
+}
+
+#[derive(Template)]
+#[template(source = r#"{% extends "base.html" %}"#, ext = "html")]
+struct CountsPage {
+    shell: Shell,
+}
+
+/// GET /inbox/counts: a page that says how many wait and nothing else, for scripts.
+pub async fn counts(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
+    if !asked.fragment {
+        return Ok(see_other("/inbox"));
+    }
+    let shell = Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?;
+    Ok(render(StatusCode::OK, &CountsPage { shell }))
 }
 
 pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
@@ -216,7 +237,11 @@ impl IntoResponse for Failure {
             Self::Problem(problem) => (problem, false),
         };
         let shell = Shell::anonymous(&Asked::default(), Here::Settings, "Not possible");
-        let message = if signed_out { "You are signed out.".to_owned() } else { problem.message() };
+        let message = match &problem {
+            _ if signed_out => "You are signed out.".to_owned(),
+            Problem::Unavailable { id } => format!("{} (the log has the reason under {id})", problem.message()),
+            _ => problem.message(),
+        };
         let status = problem.status();
         let page = ProblemPage { shell, status: status.as_u16(), message, signed_out };
         let mut response = render(status, &page);

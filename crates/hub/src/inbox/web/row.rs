@@ -3,7 +3,7 @@
 use askama::Template;
 use countersign_core::access::may_resolve;
 use countersign_core::message::inbox_rank;
-use countersign_core::{Content, Matter, State};
+use countersign_core::{Content, Digest, Matter, State};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Item;
 use url::form_urlencoded::byte_serialize;
@@ -65,6 +65,11 @@ pub fn kind_words(kind: &str) -> &str {
     KINDS.iter().find(|(word, _)| *word == kind).map_or(kind, |(_, words)| words)
 }
 
+/// An agent may send many long tags and name many people; a row stays short all the same.
+const MOST_TAGS: usize = 8;
+const MOST_TAG_BYTES: usize = 8 * 1024;
+const MOST_PEOPLE: usize = 200;
+
 /// A name that may lead to everything else that has it.
 pub struct Chip {
     /// `agent`, `project`, `kind` or `tag`.
@@ -108,9 +113,11 @@ pub struct Row {
     pub agent: String,
     pub project: String,
     pub chips: Vec<Chip>,
+    /// How many tags have no chip.
+    pub more_tags: usize,
     /// Joined by spaces, percent-encoded, for scripts.
     pub tags_joined: String,
-    /// The people who may answer, likewise.
+    /// The marks of the people who may answer, likewise.
     pub people_joined: String,
     pub priority: &'static str,
     pub since: Instant,
@@ -143,8 +150,9 @@ impl Row {
             agent: content.agent.id.clone(),
             project: content.agent.project.clone().unwrap_or_default(),
             chips: chips(content, list),
-            tags_joined: joined(content.tags.iter().map(String::as_str)),
-            people_joined: joined(people),
+            more_tags: content.tags.len().saturating_sub(MOST_TAGS),
+            tags_joined: tags_joined(&content.tags),
+            people_joined: people.take(MOST_PEOPLE).map(mark_of).collect::<Vec<_>>().join(" "),
             priority: content.priority.as_str(),
             since: words::instant(message.received_at),
             waited: words::waited(message.received_at, now),
@@ -200,15 +208,86 @@ fn chips(content: &Content, list: List) -> Vec<Chip> {
     let mut chips = vec![chip("agent", agent, agent)];
     chips.extend(content.agent.project.as_deref().map(|project| chip("project", project, project)));
     chips.push(chip("kind", kind, kind_words(kind)));
-    chips.extend(content.tags.iter().map(|tag| chip("tag", tag, tag)));
+    chips.extend(content.tags.iter().take(MOST_TAGS).map(|tag| chip("tag", tag, tag)));
     chips
 }
 
-fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(encoded).collect::<Vec<_>>().join(" ")
+/// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.
+fn tags_joined(tags: &[String]) -> String {
+    let mut joined = String::new();
+    for tag in tags.iter().map(|tag| encoded(tag)) {
+        if joined.len() + tag.len() >= MOST_TAG_BYTES {
+            break;
+        }
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(&tag);
+    }
+    joined
+}
+
+/// What stands for a person in a row: short, whatever the name, and enough for a page to know its own reader by.
+pub fn mark_of(person: &str) -> String {
+    let mut digest = Digest::of(person.as_bytes()).to_string();
+    digest.truncate(8);
+    digest
 }
 
 /// As `decodeURIComponent` reads it, to which a plus sign is no space.
 pub fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use countersign_core::envelope::read_content;
+    use countersign_core::message::{Door, Message, Source};
+    use countersign_protocol::id::MessageId;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_is_short_and_always_the_same() {
+        assert_eq!(mark_of("owner"), "4c102969");
+        assert_eq!(mark_of(&"x".repeat(255)).len(), 8);
+    }
+
+    #[test]
+    fn a_row_is_short_whatever_the_agent_sent() {
+        let name = |number: usize| format!("{number}{}", "\u{1f980}".repeat(250));
+        let wire = json!({
+            "a2h_version": "0.3", "type": "ask", "created_at": "2026-01-02T03:04:05Z", "title": "Deploy?",
+            "idempotency_key": "idem_1",
+            "agent": {"id": "bot", "run_id": "run-1", "runtime": "cli"}, "tags": (0..64).map(name).collect::<Vec<_>>(),
+            "request": {"mode": "confirm", "allowed_resolvers": (0..200).map(|n| format!("human:{}", name(n)))
+                .chain(["human:owner".to_owned()]).collect::<Vec<_>>()[1..]},
+        });
+        let message = Message {
+            id: MessageId::from_uuid(Uuid::from_u128(7)),
+            received_at: Timestamp::from_millis(0),
+            expires_at: None,
+            state: State::Open,
+            rev: 1,
+            source: Source { door: Door::A2h, ids: BTreeMap::new() },
+            callback: None,
+            content: read_content(&wire.to_string()).unwrap(),
+        };
+        let item = Item { seq: 1, message, delivery: None, fetched_at: None };
+        let html = html(&item, Timestamp::from_millis(1000));
+        assert!(html.len() < 64 * 1024, "{}", html.len());
+        assert!(html.contains(" · +56") && html.contains(&mark_of("owner")), "{html}");
+    }
+
+    #[test]
+    fn long_tags_end_before_they_fill_the_row() {
+        let tags: Vec<_> = (0..64).map(|number| format!("{number}{}", "\u{1f980}".repeat(250))).collect();
+        let joined = tags_joined(&tags);
+        assert!(joined.len() < MOST_TAG_BYTES && joined.split(' ').count() == 2, "{}", joined.len());
+        assert_eq!(tags_joined(&["a".to_owned(), "two words".to_owned()]), "a two%20words");
+    }
 }

@@ -76,8 +76,14 @@ async fn decided(scene: &Scene, errand: &str, yes_or_no: &str) {
     }
 }
 
-/// A hub that stops says where the reader is, and ends the stream.
+/// One person has so many streams. A hub that stops says where the reader is, and ends the stream.
 async fn events(scene: &Scene) {
+    let mut open = Vec::new();
+    for _ in 0..50 {
+        open.push(scene.held(get("/v1/inbox/events").by(&scene.viewer)).await);
+    }
+    scene.expect(429, get("/v1/inbox/events").by(&scene.viewer)).await;
+    drop(open);
     scene.stop.send_replace(true);
     let reply = scene.expect(200, get("/v1/inbox/events").by(&scene.viewer)).await;
     let text = String::from_utf8(reply.body).expect("text");

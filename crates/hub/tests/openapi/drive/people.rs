@@ -29,6 +29,8 @@ pub async fn people(seen: &Seen) {
     }
     scene.expect(404, get(SHOW).by(&scene.ann).at(NOWHERE)).await;
     shown_after_the_answer(&scene, &form, &done).await;
+    let presets = scene.json(200, get("/v1/presets").by(&scene.viewer)).await;
+    assert!(presets["reject"][0].is_string(), "there are some before an owner writes any: {presets}");
 }
 
 async fn shown_after_the_answer(scene: &Scene, form: &str, done: &str) {

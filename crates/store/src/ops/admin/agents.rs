@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::{AgentSummary, SignatureAlg};
 use crate::ops::credential::{self, Kind, NewCredential};
-use crate::ops::{audit, hold};
+use crate::ops::{audit, hold, left_open};
 
 pub const TOKEN_LABEL: &str = "token";
 
@@ -53,6 +53,7 @@ impl AddAgent {
             return Ok(());
         }
         let open = i64::try_from(open).unwrap_or(i64::MAX);
+        left_open::add(x, -open).await?;
         x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), (&self.id).into()]).await.map(drop)
     }
 }
@@ -133,9 +134,9 @@ impl Op for RemoveAgent {
             "DELETE FROM callback_host WHERE agent_id = ?1",
             "DELETE FROM secret WHERE agent_id = ?1",
         ];
-        if x.exec("DELETE FROM agent WHERE id = ?1", &[(&self.id).into()]).await? == 0 {
-            return Ok(false);
-        }
+        let removed = x.row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()]).await?;
+        let Some(mut agent) = removed else { return Ok(false) };
+        left_open::add(x, agent.int(0)?).await?;
         for removal in REMOVALS {
             x.exec(removal, &[(&self.id).into()]).await?;
         }

@@ -42,6 +42,22 @@ impl Op for AddLink {
     }
 }
 
+/// Whether a link would work now. Anybody may try one; the writer is for those who have one.
+pub struct LinkWorks {
+    pub link: [u8; 32],
+}
+
+impl Op for LinkWorks {
+    type Out = bool;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const SELECT: &str = "SELECT expires_at FROM credential WHERE hash = ?1 AND kind = 'signin'";
+        let Some(mut row) = x.row(SELECT, &[self.link.as_slice().into()]).await? else { return Ok(false) };
+        Ok(row.opt_instant(0)?.is_some_and(|expires_at| expires_at >= now))
+    }
+}
+
 /// Uses a one-time link up and starts a session in its place. Says whom it stands for.
 pub struct RedeemLink {
     pub link: [u8; 32],

@@ -7,5 +7,5 @@ mod session;
 
 pub use held::{EndCredential, ListCredentials};
 pub use kept::{Authenticate, Credential, Kind, NewCredential, Relabel, insert};
-pub use link::{AddLink, RedeemLink};
+pub use link::{AddLink, LinkWorks, RedeemLink};
 pub use session::{EndOtherSessions, NewSession, StartSession};

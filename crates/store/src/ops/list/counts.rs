@@ -15,8 +15,9 @@ impl Op for Counts {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CountsNow, StoreError> {
-        // From the agents' counters: counting messages would grow with their number.
+        // From the counters, of the agents and of those that were removed: counting messages would grow with their number.
         const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
+        const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
         const ASIDE: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
              WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
         const NOTICES: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT seq FROM message WHERE status = 'delivered' \
@@ -26,8 +27,9 @@ impl Op for Counts {
             "SELECT COUNT(*) FROM (SELECT 1 FROM delivery WHERE track = 'failed' LIMIT 100) AS failing";
         let person = (&self.person).into();
         let aside = number(x, ASIDE, &[person, now.into()]).await?;
+        let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
         Ok(CountsNow {
-            open: number(x, OPEN, &[]).await?.saturating_sub(aside).max(0),
+            open: open.saturating_sub(aside).max(0),
             notices: number(x, NOTICES, &[person]).await?,
             failing: number(x, FAILING, &[]).await?,
         })

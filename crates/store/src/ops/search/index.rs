@@ -5,9 +5,21 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op, Row};
 use crate::ops::rows;
 
-/// Puts up to `limit` messages that are not in the index into it, the oldest first. Says how many.
+/// How much text one turn reads words from, and so how long everybody else waits for it. The last message may go beyond.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+/// So many messages are fetched at a time: one may be large, and what is fetched in vain is fetched again.
+const STRETCH: i64 = 8;
+
+/// Puts up to `limit` messages that are not in the index into it, the oldest first; fewer where they are large.
 pub struct IndexSome {
     pub limit: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Indexed {
+    pub count: i64,
+    /// Nothing that was committed before is left.
+    pub is_all: bool,
 }
 
 /// Up to where everything is in the index, and what the next step waits for.
@@ -68,40 +80,62 @@ async fn traffic<X: Exec>(x: &mut X) -> Result<Traffic, StoreError> {
 }
 
 impl Op for IndexSome {
-    type Out = i64;
+    type Out = Indexed;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<i64, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Indexed, StoreError> {
         const MOVE: &str = "UPDATE search_mark SET settled = ?1, high = ?2, horizon = ?3";
         // Where nothing came, nothing is written.
         if mark(x).await?.settled >= top(x).await? {
-            return Ok(0);
+            return Ok(Indexed { count: 0, is_all: true });
         }
         hold_mark(x).await?;
         let before = mark(x).await?;
         let (top, traffic) = (top(x).await?, traffic(x).await?);
-        let missing = x.rows(X::DIALECT.missing_in_search, &[before.settled.into(), self.limit.into()]).await?;
-        let count = i64::try_from(missing.len()).unwrap_or(i64::MAX);
-        let mut reached = before.settled;
-        for row in missing {
-            reached = enter(x, row).await?;
-        }
-        let is_all = count < self.limit;
-        let after = before.moved(if is_all { top } else { reached }, top, &traffic);
+        let (indexed, reached) = enter_missing(x, before.settled, self.limit).await?;
+        // What came after the top was seen may have neighbours that are still to be committed.
+        let after = before.moved(if indexed.is_all { top } else { reached.min(top) }, top, &traffic);
         if after != before {
             x.exec(MOVE, &[after.settled.into(), after.high.into(), after.horizon.into()]).await?;
         }
-        Ok(count)
+        Ok(indexed)
     }
 }
 
-/// Gives the seq of what it entered.
-async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<i64, StoreError> {
+/// From a mark on. Says how much, and the seq of the last one.
+async fn enter_missing<X: Exec>(x: &mut X, mark: i64, limit: i64) -> Result<(Indexed, i64), StoreError> {
+    let (mut count, mut bytes, mut reached) = (0, 0, mark);
+    while count < limit {
+        let wanted = STRETCH.min(limit - count);
+        let missing = x.rows(X::DIALECT.missing_in_search, &[reached.into(), wanted.into()]).await?;
+        let is_last = i64::try_from(missing.len()).is_ok_and(|found| found < wanted);
+        for row in missing {
+            if bytes >= MOST_BYTES {
+                return Ok((Indexed { count, is_all: false }, reached));
+            }
+            let entered = enter(x, row).await?;
+            (count, bytes, reached) = (count + 1, bytes + entered.bytes, entered.seq);
+        }
+        if is_last {
+            return Ok((Indexed { count, is_all: true }, reached));
+        }
+    }
+    Ok((Indexed { count, is_all: false }, reached))
+}
+
+struct Entered {
+    seq: i64,
+    /// Of the text it was read from.
+    bytes: usize,
+}
+
+async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<Entered, StoreError> {
     let (seq, content, wire) = (row.int(0)?, row.opt_text(1)?, row.text(2)?);
+    let bytes = content.as_ref().unwrap_or(&wire).len();
     // What cannot be read has no words, and must not keep everything after it out.
     let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
     x.exec(X::DIALECT.enter_into_search, &[seq.into(), (&words).into()]).await?;
-    Ok(seq)
+    Ok(Entered { seq, bytes })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod index;
 mod words;
 
 pub use find::{Search, SearchPage};
-pub use index::IndexSome;
+pub use index::{IndexSome, Indexed};
 pub use words::Asked;
 
 pub(super) use index::hold_mark;

@@ -1,6 +1,6 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, TakeCeremony};
+use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, MOST_OF_A_PERSON, TakeCeremony};
 use futures_util::future::join_all;
 
 use crate::scene::*;
@@ -12,6 +12,33 @@ async fn begin(store: &Store, id: &str, person: Option<&str>, expires_at: i64) {
 
 async fn take(store: &Store, id: &str) -> Option<Ceremony> {
     store.run(TakeCeremony { id: id.to_owned() }).await.unwrap()
+}
+
+async fn is_there(store: &Store, id: &str) -> bool {
+    store.run(HasCeremony { id: id.to_owned() }).await.unwrap()
+}
+
+pub async fn looking_at_a_ceremony_does_not_take_it(store: &Store, clock: &ManualClock) {
+    begin(store, "one", None, 10).await;
+    clock.set(at(10));
+    assert!(is_there(store, "one").await && is_there(store, "one").await && !is_there(store, "two").await);
+    clock.set(at(11));
+    assert!(!is_there(store, "one").await, "not after it has expired");
+    clock.set(at(10));
+    assert!(take(store, "one").await.is_some());
+    assert!(!is_there(store, "one").await);
+}
+
+pub async fn a_person_has_a_few_at_once_and_the_oldest_goes(store: &Store, _clock: &ManualClock) {
+    begin(store, "nobody's", None, 1).await;
+    begin(store, "bob's", Some("bob"), 1).await;
+    for number in 0..=MOST_OF_A_PERSON {
+        begin(store, &format!("{number}"), Some("alice"), 10 + number).await;
+    }
+    assert!(!is_there(store, "0").await);
+    for id in ["1", "5", "nobody's", "bob's"] {
+        assert!(is_there(store, id).await, "{id}");
+    }
 }
 
 pub async fn a_ceremony_is_taken_once(store: &Store, _clock: &ManualClock) {

@@ -3,6 +3,7 @@ use std::time::Duration;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{CountsNow, Settlement};
+use countersign_store::ops::admin::agents::RemoveAgent;
 use countersign_store::ops::deliver::{ClaimDue, Settle};
 use countersign_store::ops::list::Counts;
 
@@ -32,6 +33,28 @@ pub async fn what_is_open_is_counted_less_what_was_set_aside(store: &Store, cloc
     assert_eq!(counts(store, "alice").await.open, 3);
     resolved(store, &message_id(2), answer("approve")).await;
     assert_eq!((counts(store, "alice").await.open, counts(store, "bob").await.open), (3, 4));
+}
+
+pub async fn what_a_removed_agent_left_open_is_counted(store: &Store, _clock: &ManualClock) {
+    for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
+        add_agent(store, agent).await;
+        for number in numbers {
+            submitted(store, &Draft { agent, ..Draft::ask(number) }).await;
+        }
+    }
+    let remove = |id: &str| RemoveAgent { id: id.to_owned(), actor: OWNER.to_owned() };
+    for agent in [BUILDER, TESTER] {
+        assert!(store.run(remove(agent)).await.unwrap());
+    }
+    assert_eq!(counts(store, "alice").await.open, 5);
+    resolved(store, &message_id(1), answer("approve")).await;
+    assert_eq!(counts(store, "alice").await.open, 4);
+    add_agent(store, BUILDER).await;
+    assert_eq!(counts(store, "alice").await.open, 4, "one that comes back counts its own again");
+    for number in 2..=5 {
+        resolved(store, &message_id(number), answer("approve")).await;
+    }
+    assert_eq!(counts(store, "alice").await.open, 0);
 }
 
 pub async fn notices_are_counted_until_they_are_archived(store: &Store, _clock: &ManualClock) {

@@ -1,7 +1,7 @@
 use countersign_core::access::Role;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::credential::{AddLink, Kind, RedeemLink, Relabel};
+use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink, Relabel};
 use futures_util::future::join_all;
 
 use super::audit::events_about;
@@ -47,6 +47,19 @@ pub async fn a_link_works_until_it_expires(store: &Store, clock: &ManualClock) {
     assert_eq!(redeem(store, "link", "cookie").await.as_deref(), Some("owner"));
     clock.set(at(1_000_000));
     assert_eq!(authenticate(store, "cookie").await, person("owner", Role::Owner), "the session outlives the link");
+}
+
+pub async fn looking_at_a_link_does_not_use_it_up(store: &Store, clock: &ManualClock) {
+    let works = async |link: &str| store.run(LinkWorks { link: hash_of(link) }).await.unwrap();
+    invite(store).await;
+    clock.set(at(10));
+    assert!(works("link").await && works("link").await);
+    assert!(!works("owner token").await && !works("nonsense").await);
+    clock.set(at(11));
+    assert!(!works("link").await, "not after it has expired");
+    clock.set(at(10));
+    assert!(redeem(store, "link", "cookie").await.is_some());
+    assert!(!works("link").await);
 }
 
 pub async fn a_link_is_no_token(store: &Store, _clock: &ManualClock) {

@@ -102,6 +102,7 @@ macro_rules! behaviours {
             counts:
                 an_empty_store_has_nothing_to_see
                 what_is_open_is_counted_less_what_was_set_aside
+                what_a_removed_agent_left_open_is_counted
                 notices_are_counted_until_they_are_archived
                 notices_are_counted_to_a_hundred
                 deliveries_are_counted_when_they_failed;
@@ -117,6 +118,7 @@ macro_rules! behaviours {
                 open_and_decided_are_found_alike
                 what_comes_later_is_found_after_the_next_turn
                 a_turn_keeps_to_its_limit
+                a_turn_reads_so_much_text_and_no_more
                 turns_at_once_index_each_message_once
                 what_retention_emptied_is_not_found;
             presence:
@@ -183,6 +185,7 @@ macro_rules! behaviours {
             links:
                 a_link_works_once
                 a_link_works_until_it_expires
+                looking_at_a_link_does_not_use_it_up
                 a_link_is_no_token
                 a_new_invitation_ends_the_one_before
                 a_link_needs_a_person;
@@ -192,9 +195,12 @@ macro_rules! behaviours {
             passkeys:
                 a_passkey_comes_back_as_it_was_added
                 an_id_belongs_to_one_person
+                a_person_has_so_many_and_no_more
                 a_use_keeps_the_counter_and_the_instant
                 a_person_removes_only_their_own;
             ceremonies:
+                looking_at_a_ceremony_does_not_take_it
+                a_person_has_a_few_at_once_and_the_oldest_goes
                 a_ceremony_is_taken_once
                 a_ceremony_ends_with_its_time;
             agents:

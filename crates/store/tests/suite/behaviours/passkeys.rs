@@ -3,15 +3,22 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Passkey;
 use countersign_store::ops::admin::people::ListPeople;
-use countersign_store::ops::passkey::{AddPasskey, FindPasskey, Passkeys, RemovePasskey, UsePasskey};
+use countersign_store::ops::passkey::{
+    AddPasskey, Adding, FindPasskey, MOST_PASSKEYS, Passkeys, RemovePasskey, UsePasskey,
+};
+use futures_util::future::join_all;
 
 use super::audit::events_about;
 use super::credentials::add_person;
 use crate::scene::*;
 
-async fn add(store: &Store, name: &str, id: &[u8]) -> bool {
+async fn adding(store: &Store, name: &str, id: &[u8]) -> Adding {
     let (person, name, body) = (name.to_owned(), format!("key of {name}"), r#"{"counter":0}"#.to_owned());
     store.run(AddPasskey { person, id: id.to_vec(), name, body }).await.unwrap()
+}
+
+async fn add(store: &Store, name: &str, id: &[u8]) -> bool {
+    adding(store, name, id).await == Adding::Added
 }
 
 async fn of(store: &Store, name: &str) -> Vec<Passkey> {
@@ -59,6 +66,20 @@ pub async fn an_id_belongs_to_one_person(store: &Store, _clock: &ManualClock) {
     assert_eq!(find(store, b"id").await.map(|passkey| passkey.person).as_deref(), Some("alice"));
     assert!(!add(store, "ghost", b"other").await, "and a passkey needs a person");
     assert_eq!(find(store, b"other").await, None);
+}
+
+pub async fn a_person_has_so_many_and_no_more(store: &Store, _clock: &ManualClock) {
+    for name in ["alice", "bob"] {
+        assert!(add_person(store, name, Role::Resolver, &format!("{name} token")).await);
+    }
+    let ids: Vec<_> = (0..MOST_PASSKEYS + 4).map(|number| format!("key {number}")).collect();
+    let answers = join_all(ids.iter().map(|id| adding(store, "alice", id.as_bytes()))).await;
+    assert_eq!(answers.iter().filter(|answer| **answer == Adding::Added).count(), MOST_PASSKEYS);
+    assert_eq!(answers.iter().filter(|answer| **answer == Adding::TooMany).count(), 4);
+    assert!(add(store, "bob", b"his").await, "what others have does not count");
+    let first = &of(store, "alice").await[0].id;
+    assert!(remove(store, "alice", first).await);
+    assert!(add(store, "alice", b"another").await);
 }
 
 pub async fn a_use_keeps_the_counter_and_the_instant(store: &Store, clock: &ManualClock) {

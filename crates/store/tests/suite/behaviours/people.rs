@@ -6,7 +6,7 @@ use countersign_store::ops::audit::Trail;
 use countersign_store::ops::ceremony::{BeginCeremony, TakeCeremony};
 use countersign_store::ops::credential::{Kind, StartSession};
 use countersign_store::ops::list::Aside;
-use countersign_store::ops::passkey::{AddPasskey, FindPasskey};
+use countersign_store::ops::passkey::{AddPasskey, Adding, FindPasskey};
 use countersign_store::ops::password::{PasswordOf, SetPassword};
 
 use super::audit::events_about;
@@ -100,7 +100,8 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
     let hash = Some("$argon2id$".to_owned());
     assert!(store.run(SetPassword { person: name(), hash, actor: OWNER.to_owned() }).await.unwrap());
     let (id, body) = (b"key".to_vec(), "{}".to_owned());
-    assert!(store.run(AddPasskey { person: name(), id: id.clone(), name: name(), body: body.clone() }).await.unwrap());
+    let passkey = AddPasskey { person: name(), id: id.clone(), name: name(), body: body.clone() };
+    assert_eq!(store.run(passkey).await.unwrap(), Adding::Added);
     let ceremony = |person| BeginCeremony { id: name(), person, body: body.clone(), expires_at: at(100) };
     store.run(ceremony(Some(name()))).await.unwrap();
     assert!(put_away(store, "alice", 1, Some(at(100))).await);

@@ -1,4 +1,5 @@
 use countersign_core::Command;
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -19,8 +20,8 @@ async fn seen(store: &Store, id: &str) -> Option<Timestamp> {
     store.run(AgentSeen { id: id.to_owned() }).await.unwrap()
 }
 
-async fn fetch(store: &Store, numbers: &[u64]) {
-    store.run(RecordFetched { ids: numbers.iter().copied().map(message_id).collect() }).await.unwrap();
+async fn fetch(store: &Store, numbers: &[u64]) -> Vec<MessageId> {
+    store.run(RecordFetched { ids: numbers.iter().copied().map(message_id).collect() }).await.unwrap()
 }
 
 pub async fn an_agent_was_seen_when_it_last_called(store: &Store, _clock: &ManualClock) {
@@ -53,9 +54,9 @@ pub async fn the_first_fetch_of_an_answer_counts(store: &Store, clock: &ManualCl
     submitted_and_resolved(store, &Draft::ask(1)).await;
     submitted_and_resolved(store, &Draft::ask(2)).await;
     clock.set(at(5));
-    fetch(store, &[1, 999]).await;
+    assert_eq!(fetch(store, &[1, 999]).await, [message_id(1)]);
     clock.set(at(9));
-    fetch(store, &[1, 2]).await;
+    assert_eq!(fetch(store, &[1, 2]).await, [message_id(2)], "it says what was new");
     assert_eq!(viewed(store, &message_id(1)).await.fetched_at, Some(at(5)));
     assert_eq!(viewed(store, &message_id(2)).await.fetched_at, Some(at(9)));
 }
@@ -64,7 +65,7 @@ pub async fn only_an_answer_can_be_fetched(store: &Store, _clock: &ManualClock) 
     add_agent(store, BUILDER).await;
     submitted(store, &Draft::ask(1)).await;
     submitted(store, &Draft::notify(2)).await;
-    fetch(store, &[1, 2]).await;
+    assert!(fetch(store, &[1, 2]).await.is_empty());
     for number in [1, 2] {
         assert_eq!(viewed(store, &message_id(number)).await.fetched_at, None);
     }

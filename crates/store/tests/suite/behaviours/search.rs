@@ -3,7 +3,7 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::fetched::RecordFetched;
-use countersign_store::ops::search::{IndexSome, Search, SearchPage};
+use countersign_store::ops::search::{IndexSome, Indexed, Search, SearchPage};
 use countersign_store::ops::sweep::Purge;
 use futures_util::future::join_all;
 
@@ -13,8 +13,8 @@ pub async fn index_all(store: &Store) -> i64 {
     let mut indexed = 0;
     loop {
         let some = store.run(IndexSome { limit: 100 }).await.unwrap();
-        indexed += some;
-        if some < 100 {
+        indexed += some.count;
+        if some.is_all {
             return indexed;
         }
     }
@@ -184,9 +184,21 @@ pub async fn a_turn_keeps_to_its_limit(store: &Store, _clock: &ManualClock) {
     }
     for (indexed, found) in [(2, vec![2, 1]), (2, vec![4, 3, 2, 1]), (1, vec![5, 4, 3, 2, 1]), (0, vec![5, 4, 3, 2, 1])]
     {
-        assert_eq!(store.run(IndexSome { limit: 2 }).await.unwrap(), indexed);
+        assert_eq!(store.run(IndexSome { limit: 2 }).await.unwrap().count, indexed);
         assert_eq!(find(store, "deploy").await, found.into_iter().map(message_id).collect::<Vec<_>>());
     }
+}
+
+pub async fn a_turn_reads_so_much_text_and_no_more(store: &Store, _clock: &ManualClock) {
+    let body: &'static str = Box::leak("deploy ".repeat(100_000).into_boxed_str());
+    add_agent(store, BUILDER).await;
+    for number in 1..=5 {
+        submitted(store, &Draft { body, ..Draft::ask(number) }).await;
+    }
+    for (count, is_all) in [(3, false), (2, true), (0, true)] {
+        assert_eq!(store.run(IndexSome { limit: 100 }).await.unwrap(), Indexed { count, is_all });
+    }
+    assert_eq!(find(store, "deploy").await.len(), 5);
 }
 
 pub async fn turns_at_once_index_each_message_once(store: &Store, _clock: &ManualClock) {
@@ -195,7 +207,7 @@ pub async fn turns_at_once_index_each_message_once(store: &Store, _clock: &Manua
     let submits = join_all(drafts.iter().map(|draft| submitted(store, draft)));
     let turns = join_all((0..8).map(|_| store.run(IndexSome { limit: 3 })));
     let (_, turns) = futures_util::future::join(submits, turns).await;
-    let indexed: i64 = turns.into_iter().map(|indexed| indexed.unwrap()).sum();
+    let indexed: i64 = turns.into_iter().map(|indexed| indexed.unwrap().count).sum();
     assert_eq!(indexed + index_all(store).await, 40);
     assert_eq!(find(store, "deploy").await.len(), 40);
 }

@@ -1,6 +1,6 @@
 //! One of several options, or other words where the asker allows them.
 
-use countersign_protocol::a2h::{APPROVE, DENY};
+use countersign_core::question::yes_and_no;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::super::typing::Typing;
@@ -28,7 +28,7 @@ impl Pick {
 
     pub fn confirm(choices: &Choices, sensitive: bool) -> Self {
         let pick = Self::select(choices, sensitive);
-        let (approve, deny) = (role(&pick.values, 0, APPROVE, DENY), role(&pick.values, 1, DENY, APPROVE));
+        let (approve, deny) = yes_and_no(&pick.values);
         Self { approve, deny, ..pick }
     }
 
@@ -119,15 +119,6 @@ impl Pick {
     }
 }
 
-/// The option that says so, else the one whose place says so; never one that says the opposite.
-fn role(values: &[String], place: usize, word: &str, opposite: &str) -> Option<usize> {
-    if let Some(index) = values.iter().position(|value| value == word) {
-        return Some(index);
-    }
-    let is_free = |value: &String| value != opposite;
-    (values.len() == 2 && values.get(place).is_some_and(is_free)).then_some(place)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -167,8 +158,9 @@ mod tests {
         let named = |yes: Option<&str>, no: Option<&str>| (yes.map(str::to_owned), no.map(str::to_owned));
         assert_eq!(roles(&["approve", "deny"]), named(Some("approve"), Some("deny")));
         assert_eq!(roles(&["deny", "approve"]), named(Some("approve"), Some("deny")));
-        assert_eq!(roles(&["ship", "hold"]), named(Some("ship"), Some("hold")));
+        assert_eq!(roles(&["ship", "hold"]), named(None, None), "a place says nothing");
         assert_eq!(roles(&["deny", "ship"]), named(None, Some("deny")));
+        assert_eq!(roles(&["approve", "later"]), named(Some("approve"), None));
         assert_eq!(roles(&["a", "b", "c"]), named(None, None));
         assert_eq!(Pick::select(&choices(&["approve", "deny"], false), false).approve(), None);
     }

@@ -13,6 +13,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What a person does by it; `answering` is the word for giving this answer.
+    pub fn word(&self, answering: &'static str) -> &'static str {
+        match self {
+            Self::Answered(_) => answering,
+            Self::Declined => "decline",
+            Self::Completed(_) => "complete",
+            Self::Dismissed(_) => "dismiss",
+        }
+    }
+
     pub fn body(&self, comment: &str) -> Value {
         let mut body = match self {
             Self::Answered(value) => json!({ "resolution": "answered", "value": value }),

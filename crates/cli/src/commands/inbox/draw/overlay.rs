@@ -4,8 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Clear};
 
-use super::super::state::{Overlay, PRESETS, Reject, SPANS, State};
+use super::super::answer::Verdict;
+use super::super::state::{Open, Overlay, Reject, SPANS, State};
 use super::{Paint, Sheet, middle};
+use crate::screen::escape;
 
 const WIDTH: u16 = 64;
 
@@ -42,9 +44,12 @@ pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
             sheet.typing("", typing, paint.plain(), true);
             "Comment: goes along with what you decide"
         }
-        Overlay::Reject(reject) => reasons(&mut sheet, reject, paint),
+        Overlay::Reject(reject) => {
+            reasons(&mut sheet, reject, paint);
+            refusal(state.open.as_ref())
+        }
         Overlay::Aside { cursor, .. } => {
-            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, *cursor, paint));
+            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, Some(*cursor), paint));
             "Set aside for"
         }
     };
@@ -68,17 +73,28 @@ fn help(sheet: &mut Sheet, paint: Paint) -> &'static str {
     "Keys"
 }
 
-fn reasons(sheet: &mut Sheet, reject: &Reject, paint: Paint) -> &'static str {
-    for (index, reason) in PRESETS.iter().enumerate() {
-        choice(sheet, index, reason, reject.cursor, paint);
+fn reasons(sheet: &mut Sheet, reject: &Reject, paint: Paint) {
+    for (index, reason) in reject.presets.iter().enumerate() {
+        choice(sheet, index, &escape(reason), reject.cursor, paint);
     }
-    choice(sheet, PRESETS.len(), "in my own words:", reject.cursor, paint);
+    choice(sheet, reject.presets.len(), "in my own words:", reject.cursor, paint);
     sheet.typing("   > ", &reject.reason, paint.plain(), reject.typing);
-    "Reject: the agent gets the reason"
+}
+
+/// What the reason goes with, in the word the agent gets.
+fn refusal(open: Option<&Open>) -> &'static str {
+    match open.and_then(Open::rejection) {
+        Some(Verdict::Declined) => "Decline: the agent gets the reason",
+        Some(Verdict::Dismissed(_)) => "Dismiss: the agent gets the reason",
+        Some(Verdict::Answered(_) | Verdict::Completed(_)) | None => "Reject: the agent gets the reason",
+    }
 }
 
 fn choice(sheet: &mut Sheet, index: usize, text: &str, cursor: Option<usize>, paint: Paint) {
-    let is_here = cursor == Some(index);
+    let (is_here, first) = (cursor == Some(index), sheet.height());
     let style = if is_here { paint.chosen() } else { paint.plain() };
     sheet.hang(&format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1), text, style);
+    if is_here {
+        sheet.focus_from(first);
+    }
 }

@@ -39,10 +39,10 @@ fn undecided(sheet: &mut Sheet, state: &State, open: &Open, paint: Paint) {
 }
 
 fn no_editor(open: &Open) -> &'static str {
-    if open.seen.may_respond() {
-        "This version cannot answer this kind of question: use the web inbox."
-    } else {
-        "The asker takes no answer here: r declines."
+    match (open.seen.may_respond(), open.seen.may_decline()) {
+        (true, _) => "This version cannot answer this kind of question: use the web inbox.",
+        (false, true) => "The asker takes no answer here: r declines.",
+        (false, false) => "The asker takes neither an answer nor a refusal here.",
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::feed::{Feed, News};
 use super::super::seen::tests::{answered, seen};
-use super::super::state::{GUARD, Listing, Scene, State};
+use super::super::state::{GUARD, Listing, Reply, Scene, State};
 use super::{Paint, draw};
 
 fn picture(state: &mut State, width: u16, height: u16) -> Vec<String> {
@@ -161,6 +161,50 @@ fn overlays_fit_the_smallest_screen() {
         }
         scene.press(crossterm::event::KeyCode::Esc);
     }
+}
+
+#[test]
+fn a_time_to_set_aside_for_is_always_under_the_cursor() {
+    let mut scene = Scene::with(&["a"]);
+    scene.key('s');
+    assert!(text(&mut scene.state).contains("▌ 1. 15 minutes"));
+    scene.key('3');
+    assert!(text(&mut scene.state).contains("▌ 3. 4 hours"));
+}
+
+#[test]
+fn a_refusal_is_called_by_its_name() {
+    let own_words = json!([{"value": "ship", "label": "Ship"}, {"value": "hold", "label": "Hold"}]);
+    let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
+    for (item, keys, title) in [
+        (json!({}), "r reject", "Reject: the agent gets the reason"),
+        (json!({"question": {"kind": "confirm", "options": own_words}}), "r decline", "Decline: the agent gets"),
+        (task, "r dismiss", "Dismiss: the agent gets"),
+    ] {
+        let mut scene = Scene::holding(vec![seen("a", &item)]);
+        scene.open();
+        let before = text(&mut scene.state);
+        assert!(before.contains(keys), "{before}");
+        scene.key('r');
+        let picture = text(&mut scene.state);
+        assert!(picture.contains(title), "{picture}");
+    }
+}
+
+#[test]
+fn the_reason_under_the_cursor_is_in_sight_however_many_there_are() {
+    let mut scene = Scene::with(&["a"]);
+    scene.open();
+    let long = |nth: usize| format!("\u{1b}[2J reason {nth} {}", "and so on ".repeat(18));
+    scene.reply(Reply::Presets(Ok((1..=20).map(long).collect())));
+    scene.key('r');
+    for nth in 1..=20 {
+        scene.key('j');
+        let picture = text(&mut scene.state);
+        assert!(picture.contains(&format!("▌ {nth}. \\u{{1b}}[2J reason {nth} ")), "{picture}");
+    }
+    scene.key('j');
+    assert!(text(&mut scene.state).contains("in my own words"));
 }
 
 #[test]

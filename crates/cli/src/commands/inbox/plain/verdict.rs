@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::super::answer::{Editor, Verdict};
 use super::super::content::option_words;
 use super::super::seen::Seen;
-use super::super::state::PRESETS;
 use super::asker::Asker;
 use super::form;
 use crate::item::{Action, Choices, Question, Step};
@@ -23,7 +22,7 @@ const REJECT: &str = "r";
 const OTHER: &str = "o";
 
 /// Nothing when the person went back, or away.
-pub async fn ask(seen: &Seen, asker: &mut Asker) -> Result<Option<Answer>> {
+pub async fn ask(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
     if !seen.may_respond() && !seen.may_decline() {
         screen::print("This one is not yours to answer.\n\n")?;
         return Ok(None);
@@ -43,7 +42,7 @@ pub async fn ask(seen: &Seen, asker: &mut Asker) -> Result<Option<Answer>> {
             Asked::Back
         }
     };
-    finish(seen, asked, asker).await
+    finish(seen, presets, asked, asker).await
 }
 
 pub enum Asked {
@@ -52,10 +51,10 @@ pub enum Asked {
     Decided(Verdict),
 }
 
-async fn finish(seen: &Seen, asked: Asked, asker: &mut Asker) -> Result<Option<Answer>> {
+async fn finish(seen: &Seen, presets: &[String], asked: Asked, asker: &mut Asker) -> Result<Option<Answer>> {
     match asked {
         Asked::Back => Ok(None),
-        Asked::Reject => reject(seen, asker).await,
+        Asked::Reject => reject(seen, presets, asker).await,
         Asked::Decided(verdict) => {
             let comment = asker.line("Comment (an empty line for none): ").await?;
             Ok(comment.map(|comment| Answer { verdict, comment }))
@@ -171,20 +170,20 @@ async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
     Ok(true)
 }
 
-async fn reject(seen: &Seen, asker: &mut Asker) -> Result<Option<Answer>> {
+async fn reject(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
     let declined = seen.may_decline().then_some(Verdict::Declined);
     let Some(verdict) = Editor::of(seen).deny().or(declined) else {
         screen::print("The asker takes no refusal here.\n")?;
         return Ok(None);
     };
-    for (index, reason) in PRESETS.iter().enumerate() {
-        screen::print(&format!("{:>3}. {reason}\n", index + 1))?;
+    for (index, reason) in presets.iter().enumerate() {
+        screen::print(&format!("{:>3}. {}\n", index + 1, escape(reason)))?;
     }
     let Some(line) = asker.line("Why? (a number, or your own words; an empty line goes back) ").await? else {
         return Ok(None);
     };
-    let preset = line.trim().parse::<usize>().ok().and_then(|number| PRESETS.get(number.checked_sub(1)?));
-    let comment = preset.map_or_else(|| line.trim().to_owned(), |preset| (*preset).to_owned());
+    let preset = line.trim().parse::<usize>().ok().and_then(|number| presets.get(number.checked_sub(1)?));
+    let comment = preset.map_or(line.trim(), String::as_str).to_owned();
     Ok((!comment.is_empty()).then_some(Answer { verdict, comment }))
 }
 

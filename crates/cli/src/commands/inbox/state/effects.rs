@@ -42,6 +42,7 @@ pub enum Effect {
     Retry {
         id: String,
     },
+    Presets,
     Ring,
     Quit,
 }
@@ -72,6 +73,7 @@ pub enum Reply {
         id: String,
         done: Result<(), HubError>,
     },
+    Presets(Result<Vec<String>, HubError>),
 }
 
 #[derive(Debug)]

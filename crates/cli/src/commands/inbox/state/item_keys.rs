@@ -108,8 +108,11 @@ impl State {
 
     fn reject(&mut self) {
         let Some(open) = &self.open else { return };
-        match rejection(open) {
-            Some(_) => self.overlay = Some(Overlay::Reject(Reject::default())),
+        match open.rejection() {
+            Some(_) => {
+                let presets = self.presets.clone();
+                self.overlay = Some(Overlay::Reject(Reject { presets, ..Reject::default() }));
+            }
             None if !open.seen.item.can_answer => self.hint("this one is not yours to answer"),
             None => self.hint("the asker takes no refusal here"),
         }
@@ -147,12 +150,6 @@ impl State {
             None => self.back(),
         }
     }
-}
-
-/// What a no comes to here, if there is one.
-pub(super) fn rejection(open: &Open) -> Option<Verdict> {
-    let declined = || open.seen.may_decline().then_some(Verdict::Declined);
-    open.editor.deny().or_else(declined)
 }
 
 /// Where the item has rows to move through, j and k are theirs.

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::super::seen::Seen;
 use super::super::typing::Typing;
-use super::{Away, Effect, Open, Overlay, State, Tab};
+use super::{Away, Effect, Ending, Open, Overlay, State, Tab};
 
 const LEAP: isize = 10;
 const OPEN_FIRST: &str = "open it first, with Enter: decisions are made in front of the item";
@@ -29,8 +29,8 @@ impl State {
             KeyCode::Char('q') => return vec![Effect::Quit],
             KeyCode::Char('n') if self.tab == Tab::Notices => return self.turn(Tab::Waiting),
             KeyCode::Char('n') => return self.turn(Tab::Notices),
-            KeyCode::Tab => return self.turn(self.tab_beside(1)),
-            KeyCode::BackTab => return self.turn(self.tab_beside(Tab::ALL.len() - 1)),
+            KeyCode::Tab => return self.turn(self.tab_beside(true)),
+            KeyCode::BackTab => return self.turn(self.tab_beside(false)),
             KeyCode::Char('e') => return self.archive_selected(),
             KeyCode::Char('u') => return self.take_back(),
             KeyCode::Char('s') => self.set_selected_aside(),
@@ -52,10 +52,10 @@ impl State {
     }
 
     /// Search results are a tab only while there are some.
-    fn tab_beside(&self, steps: usize) -> Tab {
+    fn tab_beside(&self, forward: bool) -> Tab {
         let tabs: Vec<Tab> = Tab::ALL.into_iter().filter(|tab| *tab != Tab::Found || !self.query.is_empty()).collect();
         let place = tabs.iter().position(|tab| *tab == self.tab).unwrap_or_default();
-        let steps = if steps == 1 { 1 } else { tabs.len() - 1 };
+        let steps = if forward { 1 } else { tabs.len() - 1 };
         tabs[(place + steps) % tabs.len()]
     }
 
@@ -95,7 +95,7 @@ impl State {
 
     pub(super) fn keep_draft(&mut self) {
         if let Some(open) = self.open.take()
-            && open.ending == super::Ending::None
+            && open.ending == Ending::None
             && open.is_begun()
         {
             let id = open.id().to_owned();
@@ -145,7 +145,7 @@ impl State {
 
     pub(super) fn set_aside(&mut self, seen: &Seen) {
         if seen.is_open() && !seen.is_notice() {
-            self.overlay = Some(Overlay::Aside { id: seen.id().to_owned(), cursor: None });
+            self.overlay = Some(Overlay::Aside { id: seen.id().to_owned(), cursor: 0 });
         } else {
             self.hint("only what still waits can be set aside");
         }

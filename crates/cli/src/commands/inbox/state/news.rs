@@ -9,10 +9,7 @@ const MOST_FRESH_READS: usize = 16;
 impl State {
     pub(super) fn heard(&mut self, feed: Feed) -> Vec<Effect> {
         match feed {
-            Feed::Live => {
-                self.link = Link::Live;
-                self.look_again()
-            }
+            Feed::Live => self.connected(),
             Feed::Lost(why) => {
                 self.link = Link::Lost(why);
                 Vec::new()
@@ -23,6 +20,15 @@ impl State {
             Feed::News(News::Resolved { id, words }) => self.resolved(&id, &words),
             Feed::News(News::Tracked(id)) => self.look_at(&id),
         }
+    }
+
+    /// The presets were read at the start; whoever comes back looks whether they are still the same.
+    fn connected(&mut self) -> Vec<Effect> {
+        let is_back = matches!(self.link, Link::Lost(_));
+        self.link = Link::Live;
+        let mut effects = self.look_again();
+        effects.extend(is_back.then_some(Effect::Presets));
+        effects
     }
 
     /// Everything in sight; what happened unheard is found this way.

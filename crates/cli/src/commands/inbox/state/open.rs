@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::answer::Editor;
+use super::super::answer::{Editor, Verdict};
 use super::super::seen::Seen;
 use super::super::typing::Typing;
 use super::GUARD;
@@ -73,6 +73,12 @@ impl Open {
     /// Whether the person may still enter something.
     pub fn takes_answers(&self) -> bool {
         self.ending == Ending::None && !self.sending
+    }
+
+    /// What a no comes to here, if there is one.
+    pub fn rejection(&self) -> Option<Verdict> {
+        let declined = || self.seen.may_decline().then_some(Verdict::Declined);
+        self.editor.deny().or_else(declined)
     }
 
     pub fn is_typing(&self) -> bool {

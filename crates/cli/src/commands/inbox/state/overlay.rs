@@ -4,12 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
 
 use super::super::typing::Typing;
-use super::item_keys::rejection;
-use super::{Away, Effect, State, Tab};
+use super::{Away, Effect, Open, State, Tab};
 
-/// Reasons an agent can work with, at the press of a number: those the web inbox offers before an owner writes others.
-pub const PRESETS: [&str; 5] =
-    ["Too risky", "I need to know more first", "Do it another way", "No longer needed", "Not mine to decide"];
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
 const MORNING: i8 = 9;
 
@@ -19,12 +15,18 @@ pub enum Overlay {
     Search(Typing),
     Comment(Typing),
     Reject(Reject),
-    Aside { id: String, cursor: Option<usize> },
+    /// Setting aside decides nothing, so a time may be chosen beforehand: the shortest.
+    Aside {
+        id: String,
+        cursor: usize,
+    },
 }
 
 /// Reasons to choose from, and after them the row for one's own words.
 #[derive(Debug, Default)]
 pub struct Reject {
+    /// As they were when the choice began: no number may come to mean another reason under the person's finger.
+    pub presets: Vec<String>,
     pub cursor: Option<usize>,
     pub reason: Typing,
     pub typing: bool,
@@ -88,21 +90,22 @@ impl State {
     }
 
     fn reject_key(&mut self, key: KeyEvent, mut reject: Reject) -> Vec<Effect> {
-        let row = row(key, reject.cursor, PRESETS.len() + 1);
+        let own_words = reject.presets.len();
+        let row = row(key, reject.cursor, own_words + 1);
         match key.code {
             KeyCode::Esc if reject.typing => reject.typing = false,
             KeyCode::Esc => return Vec::new(),
             KeyCode::Enter if reject.typing => return self.rejected(reject.reason.text()),
             _ if reject.typing => drop(reject.reason.key(key)),
-            KeyCode::Enter => match reject.cursor {
-                Some(cursor) if cursor < PRESETS.len() => return self.rejected(PRESETS[cursor]),
-                Some(_) => reject.typing = true,
-                None => self.hint("pick a reason first: its number, or j and k"),
+            KeyCode::Enter => match (reject.cursor, reject.cursor.and_then(|cursor| reject.presets.get(cursor))) {
+                (_, Some(reason)) => return self.rejected(reason),
+                (Some(_), None) => reject.typing = true,
+                (None, None) => self.hint("pick a reason first: its number, or j and k"),
             },
             _ => {
                 reject.cursor = row.or(reject.cursor);
                 // A person who goes to their own words wants to write them.
-                reject.typing = row == Some(PRESETS.len());
+                reject.typing = row == Some(own_words);
             }
         }
         self.overlay = Some(Overlay::Reject(reject));
@@ -110,20 +113,20 @@ impl State {
     }
 
     fn rejected(&mut self, reason: &str) -> Vec<Effect> {
-        match self.open.as_ref().filter(|open| open.takes_answers()).and_then(rejection) {
+        match self.open.as_ref().filter(|open| open.takes_answers()).and_then(Open::rejection) {
             Some(verdict) => self.send(&verdict, reason),
             None => Vec::new(),
         }
     }
 
-    fn aside_key(&mut self, key: KeyEvent, id: String, cursor: Option<usize>) -> Vec<Effect> {
+    fn aside_key(&mut self, key: KeyEvent, id: String, cursor: usize) -> Vec<Effect> {
         let cursor = match key.code {
             KeyCode::Esc => return Vec::new(),
-            KeyCode::Enter => match cursor.and_then(|cursor| self.until(cursor)) {
+            KeyCode::Enter => match self.until(cursor) {
                 Some(until) => return self.put(&id, Away::Until(until)),
-                None => None,
+                None => cursor,
             },
-            _ => row(key, cursor, SPANS.len()).or(cursor),
+            _ => row(key, Some(cursor), SPANS.len()).unwrap_or(cursor),
         };
         self.overlay = Some(Overlay::Aside { id, cursor });
         Vec::new()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::seen::Seen;
 use super::super::zone::at_words;
-use super::{Away, Effect, Listing, Overlay, Page, Reply, State, Tab};
+use super::{Away, Effect, Ending, Listing, Overlay, Page, Reply, Said, State, Tab, Weight};
 use crate::client::HubError;
 
 impl State {
@@ -18,6 +18,13 @@ impl State {
                 Ok(()) => {
                     self.say("the hub tries the delivery again");
                     vec![Effect::Read { id, fresh: false }]
+                }
+                Err(error) => self.told(&error),
+            },
+            Reply::Presets(presets) => match presets {
+                Ok(presets) => {
+                    self.presets = presets;
+                    Vec::new()
                 }
                 Err(error) => self.told(&error),
             },
@@ -67,7 +74,11 @@ impl State {
     /// When somebody else ends it, what lies over it closes, and what was typed there stays on screen.
     fn see(&mut self, seen: Arc<Seen>) {
         let Some(open) = &mut self.open else { return };
+        let before = open.ending;
         open.see(seen);
+        if open.ending != before {
+            hush(&mut self.said);
+        }
         if open.takes_answers() || open.sending {
             return;
         }
@@ -94,10 +105,15 @@ impl State {
             self.list_mut(Tab::Aside).remove(id, None);
         }
         match self.open.as_mut().filter(|open| open.id() == id) {
-            Some(open) => match status {
-                Ok(status) => open.won(status),
-                Err(error) => open.refused(&error),
-            },
+            Some(open) => {
+                match status {
+                    Ok(status) => open.won(status),
+                    Err(error) => open.refused(&error),
+                }
+                if open.ending != Ending::None {
+                    hush(&mut self.said);
+                }
+            }
             None => match status {
                 Ok(status) => self.say(format!("the hub has your answer ({status})")),
                 Err(error) => return self.told(&error),
@@ -145,4 +161,9 @@ impl State {
             Some(_) | None => Vec::new(),
         }
     }
+}
+
+/// What went wrong, or was missing, on the way to a decision says nothing any more once there is one.
+fn hush(said: &mut Option<Said>) {
+    said.take_if(|said| matches!(said.weight, Weight::Hint | Weight::Error));
 }

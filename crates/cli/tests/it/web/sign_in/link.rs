@@ -60,6 +60,32 @@ async fn an_owner_makes_links_for_others_and_the_newest_one_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_tries_links_is_sent_away_and_whoever_has_one_gets_in() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let link = new_link(&hub, "alice").await;
+    let stranger = Visitor::stranger(&hub);
+    let page = stranger.get("/signin/css_nonsense").await.expect(200);
+    let csrf = page.field("csrf").expect("a guarded form");
+    let unknown = format!("/signin/css_{}", "x".repeat(43));
+    for path in ["/signin/css_nonsense", "/signin/x", &unknown] {
+        stranger.post(path, &[("csrf", &csrf)]).await.expect(410);
+    }
+    let mut tried = 3;
+    let refused = loop {
+        let page = stranger.post(&unknown, &[("csrf", &csrf)]).await;
+        if page.status != 410 {
+            break page;
+        }
+        tried += 1;
+        assert!(tried < 100, "nobody stopped it");
+    };
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    stranger.redeem(&link).await;
+    assert!(is_in(&stranger).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_can_come_back_goes_straight_to_the_inbox() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;

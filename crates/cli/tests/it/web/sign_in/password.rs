@@ -76,6 +76,26 @@ async fn guessing_is_slowed_down_even_for_the_right_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_in_changes_the_password_whatever_strangers_guess() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    set_password(&alice, PASSWORD).await.expect(200);
+    let guesser = Visitor::stranger(&hub);
+    while sign_in(&guesser, "/signin", "alice", "a guess").await.status != 429 {}
+    let page = alice.get("/inbox/settings").await.expect(200);
+    let new = "four other quiet words";
+    let filled = [("current", PASSWORD), ("password", new), ("again", new)];
+    alice.submit(&page, "/inbox/settings/password", &filled, None).await.expect(200);
+    let page = alice.get("/inbox/settings").await.expect(200);
+    let wrong = [("current", "a guess"), ("password", new), ("again", new)];
+    let mut refused = 0;
+    while alice.submit(&page, "/inbox/settings/password", &wrong, None).await.status == 422 {
+        refused += 1;
+        assert!(refused < 12, "a borrowed browser guesses no faster");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_address_cannot_go_through_many_names() {
     let hub = Hub::start().await;
     let guesser = Visitor::stranger(&hub);

@@ -94,6 +94,23 @@ async fn a_removed_person_is_out_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_hears_nothing_more_when_its_session_ends() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let request = alice.request(Method::GET, "/inbox/events");
+    let mut stream = within("the stream", request.send()).await.expect("the hub replies");
+    assert_eq!(stream.status(), 200);
+    sign_out(&alice).await.expect(200);
+    bot.accepted(&ask("bot")).await;
+    let mut heard = String::new();
+    while let Some(chunk) = within("the end", stream.chunk()).await.expect("a polite end") {
+        heard.push_str(std::str::from_utf8(&chunk).expect("text"));
+    }
+    assert!(heard.starts_with("retry:") && !heard.contains("opened"), "{heard}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_outlives_the_process() {
     let mut hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;

@@ -20,6 +20,7 @@ use crate::app::Hub;
 use crate::inbox::web::aside::until;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::{Fields, Posted};
+use crate::inbox::web::item::lines;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
 use crate::inbox::web::visitor::Visitor;
 use crate::inbox::web::words::{self, Instant};
@@ -44,7 +45,8 @@ struct Order {
 
 impl Order {
     fn of(act: Act, fields: &Fields, now: Timestamp) -> Result<Self, Problem> {
-        let reason = fields.text("reason").trim();
+        let reason = lines(fields.text("reason"));
+        let reason = reason.trim();
         check_comment(reason)?;
         let reason = (act.decides() && !reason.is_empty()).then(|| reason.to_owned());
         let until = if act == Act::Aside { Some(until(fields, now)?) } else { None };

@@ -52,6 +52,7 @@ pub struct Offer {
 }
 
 pub struct OwnWords {
+    /// What was sent before; a secret is typed anew.
     pub value: String,
     pub errors: Vec<String>,
 }
@@ -92,7 +93,8 @@ impl Answer {
         let (wanted, own_words, withdrawn, reject) = match &content.matter {
             Matter::Ask(ask) => {
                 let reject = reject(ask, presets, again.sent);
-                (wanted(ask, content, again), own_words(ask, again, sent("typed")), withdrawn(ask), reject)
+                let typed = if content.sensitive { String::new() } else { sent("typed") };
+                (wanted(ask, content, again), own_words(ask, again, typed), withdrawn(ask), reject)
             }
             Matter::Task(task) => (Wanted::Work(ticks(task, again.sent)), None, None, None),
             Matter::Notify => return None,

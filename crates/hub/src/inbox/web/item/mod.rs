@@ -4,6 +4,7 @@ mod answer;
 mod control;
 mod faults;
 mod head;
+mod neighbours;
 mod outcome;
 mod page;
 mod panel;
@@ -27,12 +28,13 @@ use crate::app::Hub;
 
 pub use faults::Faults;
 pub use page::{Occasion, page};
-pub use reading::{Reading, read};
+pub use reading::{Reading, lines, read};
 pub use show::{Missing, missing};
+pub use track::why;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/items/{id}", get(show::show))
-        .route("/inbox/items/{id}/decide", get(show::instead).post(decide::decide))
+        .route("/inbox/items/{id}/decide", post(decide::decide))
         .route("/inbox/items/{id}/retry", post(retry::retry))
 }

@@ -3,15 +3,14 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
-use countersign_core::message::inbox_rank;
 use countersign_core::{Message, Outcome, State};
-use countersign_store::model::{Cursor, Item};
-use countersign_store::ops::list::{Filter, Inbox};
+use countersign_store::model::Item;
 
 use super::answer::{Again, Wanted};
 use super::control::Shape;
 use super::faults::Faults;
 use super::head::{Head, Said};
+use super::neighbours::Neighbours;
 use super::outcome::{Cell, Told};
 use super::panel::{Panel, Seen};
 use super::part::Shown;
@@ -19,15 +18,11 @@ use super::presence::Presence;
 use super::trail::{Entry, trail};
 use super::typed::typed;
 use crate::app::Hub;
+use crate::inbox::presets::presets;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::Fields;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
-use crate::inbox::web::presets::presets;
-use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::Visitor;
-
-/// Among so many the next one is looked for.
-const NEXT_AMONG: i64 = 20;
 
 /// Why the page is shown.
 pub enum Occasion<'a> {
@@ -84,12 +79,7 @@ struct ItemPage {
     /// What was sent in vain.
     typed: String,
     trail: Vec<Entry>,
-    next: Option<Next>,
-}
-
-struct Next {
-    href: String,
-    title: String,
+    beside: Neighbours,
 }
 
 pub async fn page(
@@ -120,25 +110,7 @@ pub async fn page(
         notice,
         typed: lost.map(|sent| typed(&message.content, sent)).unwrap_or_default(),
         trail: trail(hub, item).await?,
-        next: next(hub, visitor, item).await?,
+        beside: Neighbours::of(hub, visitor, item).await?,
     };
     Ok(render(status, &page))
-}
-
-/// What to look at after this: behind what is still open, or what now comes first.
-async fn next(hub: &Hub, visitor: &Visitor, item: &Item) -> Result<Option<Next>, Failure> {
-    let after = match item.message.state {
-        State::Open => Some(Cursor { rank: inbox_rank(item.message.content.priority), seq: item.seq }),
-        State::Delivered => return Ok(None),
-        State::Resolved(_) => None,
-    };
-    let viewer = Some(visitor.name.clone());
-    let open = hub.store.run(Inbox { viewer, filter: Filter::default(), after, limit: NEXT_AMONG }).await?;
-    // Whoever decides wants what is theirs to decide; whoever only looks wants to see all.
-    let fits =
-        |candidate: &&Item| candidate.seq != item.seq && (!visitor.may_decide() || may_answer(candidate, visitor));
-    Ok(open.items.iter().find(fits).map(|next| Next {
-        href: format!("/inbox/items/{}", next.message.id),
-        title: next.message.content.title.clone(),
-    }))
 }

@@ -8,6 +8,8 @@ use crate::inbox::text::{self, Safe};
 
 /// What is longer gets a place of its own.
 const LONGEST_IN_A_LINK: usize = 200;
+/// The tree has all of it; the raw text is to look at.
+const LARGEST_RAW: usize = 64 * 1024;
 
 pub struct Part {
     pub shown: Shown,
@@ -18,15 +20,14 @@ pub struct Part {
 pub enum Shown {
     Text(Safe),
     Diff(Safe),
-    Data {
-        tree: Safe,
-        raw: String,
-    },
+    Data { tree: Safe, raw: Raw },
     File(File),
-    /// Of a kind this page has no picture for.
-    Other {
-        raw: String,
-    },
+}
+
+pub struct Raw {
+    pub text: String,
+    /// The beginning only.
+    pub is_cut: bool,
 }
 
 pub struct File {
@@ -43,9 +44,10 @@ pub fn part(value: &Value) -> Part {
     let metadata = value.get("metadata");
     let shown = match value["kind"].as_str() {
         Some("text") => text_part(value["text"].as_str().unwrap_or_default(), metadata),
-        Some("data") => Shown::Data { tree: text::tree(&value["data"]), raw: raw(&value["data"]) },
+        Some("data") => data(&value["data"]),
         Some("file") => Shown::File(file(&value["file"])),
-        Some(_) | None => Shown::Other { raw: raw(value) },
+        // Of a kind this page has no picture for.
+        Some(_) | None => data(value),
     };
     let has_any = |metadata: &&Value| metadata.as_object().is_some_and(|members| !members.is_empty());
     Part { shown, metadata: metadata.filter(has_any).map(text::tree) }
@@ -72,10 +74,16 @@ fn file(value: &Value) -> File {
     }
 }
 
+fn data(value: &Value) -> Shown {
+    Shown::Data { tree: text::tree(value), raw: raw(value) }
+}
+
 /// The same JSON, with what cannot be seen in it spelled out.
-fn raw(value: &Value) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-    text.lines().map(visible::escape_json).collect::<Vec<_>>().join("\n")
+fn raw(value: &Value) -> Raw {
+    let text = text::json(value);
+    let end = text.floor_char_boundary(LARGEST_RAW);
+    let shown = text[..end].lines().map(visible::escape_json).collect::<Vec<_>>();
+    Raw { text: shown.join("\n"), is_cut: end < text.len() }
 }
 
 #[cfg(test)]
@@ -115,7 +123,18 @@ mod tests {
     fn raw_data_is_the_same_json_without_hidden_characters() {
         let data = json!({"a\u{202e}": ["x\u{200b}", {"b": 1}]});
         let Shown::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else { panic!("no data") };
-        assert!(!raw.contains(['\u{202e}', '\u{200b}']), "{raw}");
-        assert_eq!(serde_json::from_str::<Value>(&raw).expect("JSON"), data);
+        assert!(!raw.is_cut && !raw.text.contains(['\u{202e}', '\u{200b}']), "{}", raw.text);
+        assert_eq!(serde_json::from_str::<Value>(&raw.text).expect("JSON"), data);
+    }
+
+    #[test]
+    fn much_deep_data_does_not_outgrow_its_page() {
+        let mut deep = json!("ä");
+        (0..100).for_each(|_| deep = json!([deep]));
+        let data = json!(vec![deep; 2_000]);
+        let sent = data.to_string().len();
+        let Shown::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else { panic!("no data") };
+        assert!(raw.is_cut && raw.text.len() <= LARGEST_RAW, "{} of {sent}", raw.text.len());
+        assert!(tree.as_str().len() < 2 * sent, "{} of {sent}", tree.as_str().len());
     }
 }

@@ -24,22 +24,20 @@ pub fn read(content: &Content, fields: &Fields) -> Result<Reading, Faults> {
     let pressed = fields.get("verdict");
     let (verdict, comment) = match &content.matter {
         Matter::Ask(ask) => match pressed {
-            Some("declined") => (Verdict::Declined, reason(fields)),
-            Some("denied") => (Verdict::Answered(denied(ask)?), reason(fields)),
+            Some("declined") => (Verdict::Declined, said(fields)),
+            Some("denied") => (Verdict::Answered(denied(ask)?), said(fields)),
             // A choice of a confirm is a button of its own.
-            Some("answered") | None => {
-                (Verdict::Answered(value(&ask.question, fields)?), lines(fields.text("comment")))
-            }
+            Some("answered") | None => (Verdict::Answered(value(&ask.question, fields)?), said(fields)),
             Some(_) => return Err(no_button()),
         },
         Matter::Task(task) => match pressed {
-            Some("completed") => (Verdict::Completed(ticked(task, fields)), lines(fields.text("comment"))),
-            Some("dismissed") => (Verdict::Dismissed(ticked(task, fields)), lines(fields.text("comment"))),
+            Some("completed") => (Verdict::Completed(ticked(task, fields)), said(fields)),
+            Some("dismissed") => (Verdict::Dismissed(ticked(task, fields)), said(fields)),
             Some(_) | None => return Err(no_button()),
         },
         Matter::Notify => return Err(Faults::one("", "a notice wants no answer")),
     };
-    let comment = Some(comment.trim().to_owned()).filter(|comment| !comment.is_empty());
+    let comment = Some(comment).filter(|comment| !comment.is_empty());
     if let Some(Err(rejection)) = comment.as_deref().map(check_comment) {
         return Err(Faults::one("comment", message_of(rejection)));
     }
@@ -55,8 +53,9 @@ pub fn lines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// What was picked and what was written, and a comment that was begun before: the agent gets all of it.
-fn reason(fields: &Fields) -> String {
+/// The reason that was picked, the one that was written, and the comment: whichever button was pressed, the agent gets
+/// all of it.
+fn said(fields: &Fields) -> String {
     let said = ["preset", "reason", "comment"].map(|name| lines(fields.text(name)).trim().to_owned());
     said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -13,7 +13,7 @@ use super::page::{Occasion, page};
 use crate::app::Hub;
 use crate::extract::MessagePath;
 use crate::inbox::web::filters;
-use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
+use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
 use crate::inbox::web::visitor::Visitor;
 use crate::problem::Problem;
 
@@ -31,14 +31,6 @@ pub async fn show(
         Some(Found::Live(item)) => page(&hub, &visitor, &asked, &item, Occasion::Look).await,
         Some(Found::Gone { .. }) => missing(&hub, &visitor, &asked, Missing::Gone).await,
         None => missing(&hub, &visitor, &asked, Missing::Never).await,
-    }
-}
-
-/// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.
-pub async fn instead(path: Result<MessagePath, Problem>) -> Response {
-    match path {
-        Ok(MessagePath(id)) => see_other(&format!("/inbox/items/{id}")),
-        Err(_) => see_other("/inbox"),
     }
 }
 

@@ -70,14 +70,55 @@ fn pushed(delivery: &Delivery) -> Vec<Step> {
             vec![Step::new("done", format!("Delivered {to}"), delivery.delivered_at.map(instant))]
         }
         Track::Failed => {
-            let words = format!("Not delivered {to}: given up after attempt {attempts}");
-            vec![Step { more: delivery.last_error.clone(), ..Step::new("failed", words, None) }]
+            let words = format!("Not delivered {to}, given up after attempt {attempts}");
+            vec![Step { more: why(delivery), ..Step::new("failed", words, None) }]
         }
         Track::Pending if attempts == 0 => vec![Step::new("now", format!("Being delivered {to}"), None)],
         Track::Pending => {
-            let words = format!("Not delivered {to} yet: attempt {attempts} failed");
+            let words = format!("Not delivered {to} yet, attempt {attempts} failed");
             let step = Step::new("now", words, None);
-            vec![Step { more: delivery.last_error.clone(), then: delivery.next_attempt_at.map(instant), ..step }]
+            vec![Step { more: why(delivery), then: delivery.next_attempt_at.map(instant), ..step }]
         }
+    }
+}
+
+/// Why the last attempt failed, as a clause beside the host and the number of attempts, which are told already.
+pub fn why(delivery: &Delivery) -> Option<String> {
+    let error = delivery.last_error.as_deref()?;
+    let given_up = format!("given up after {} attempts: ", delivery.attempts);
+    let reason = error.strip_prefix(&given_up).unwrap_or(error);
+    // A status alone does not say whose it is.
+    Some(if reason.starts_with("answered ") { format!("it {reason}") } else { reason.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_protocol::id::MessageId;
+    use countersign_protocol::time::Timestamp;
+
+    use super::*;
+
+    fn delivery(track: Track, attempts: u32, last_error: &str) -> Delivery {
+        Delivery {
+            message_id: MessageId::from_uuid(uuid::Uuid::nil()),
+            agent_id: "bot".to_owned(),
+            host: "hooks.example".to_owned(),
+            track,
+            attempts,
+            created_at: Timestamp::from_millis(0),
+            next_attempt_at: None,
+            delivered_at: None,
+            last_error: Some(last_error.to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_failed_attempt_says_who_answered_what_and_nothing_twice() {
+        let failing = delivery(Track::Pending, 1, "answered 503");
+        assert_eq!(why(&failing).as_deref(), Some("it answered 503"));
+        let lost = delivery(Track::Failed, 8, "given up after 8 attempts: no answer in time");
+        assert_eq!(why(&lost).as_deref(), Some("no answer in time"));
+        let steps = pushed(&lost);
+        assert_eq!(steps[0].words, "Not delivered to hooks.example, given up after attempt 8");
     }
 }

@@ -77,6 +77,20 @@ impl Narrow {
         all.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, value.as_str()))
     }
 
+    /// The names to type: label, field, the list of those offered, and what it holds.
+    pub fn names(&self) -> [(&'static str, &'static str, &'static str, &str); 3] {
+        [
+            ("Agent", "agent", "agents", &self.agent),
+            ("Project", "project", "projects", &self.project),
+            ("Tag", "tag", "tags", &self.tag),
+        ]
+    }
+
+    /// Whether a field shows all there is in a name. One with hidden characters is spelled out instead.
+    pub fn shows(&self, name: &str) -> bool {
+        visible::escape(name) == name
+    }
+
     /// The kinds that can be decided on.
     pub fn kinds(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
         KINDS.iter().filter(|(kind, _)| *kind != "notify")
@@ -88,7 +102,7 @@ impl Narrow {
     }
 }
 
-/// Names that stand on this page, offered while typing.
+/// Names that stand on this page, offered while typing; not those with hidden characters, which could pass for others.
 #[derive(Default)]
 pub struct Offered {
     pub agents: Vec<String>,
@@ -106,6 +120,7 @@ impl Offered {
             offered.tags.extend(content.tags.iter().cloned());
         }
         for names in [&mut offered.agents, &mut offered.projects, &mut offered.tags] {
+            names.retain(|name| visible::escape(name) == *name);
             names.sort_unstable();
             names.dedup();
         }

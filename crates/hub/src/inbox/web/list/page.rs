@@ -77,3 +77,33 @@ fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
     let (rank, seq) = numbers.ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
     Ok(Cursor { rank, seq })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty(next: Option<&str>) -> String {
+        let page = ListPage {
+            shell: Shell::anonymous(&Asked::default(), Here::List, "Inbox"),
+            rows: Vec::new(),
+            narrow: Narrow::of(&Fields::parse(b"tag=rare")),
+            active: Vec::new(),
+            offered: Offered::default(),
+            returns_at: None,
+            may_decide: true,
+            first: None,
+            next: next.map(str::to_owned),
+        };
+        page.render().expect("a page")
+    }
+
+    #[test]
+    fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
+        let (over, further) = (empty(None), empty(Some("/inbox?tag=rare&cursor=1.1")));
+        assert!(over.contains("Nothing open fits these filters") && !over.contains("looks further"), "{over}");
+        assert!(
+            !further.contains("fits these filters") && further.contains("The next page looks further"),
+            "{further}"
+        );
+    }
+}

@@ -18,7 +18,6 @@ use crate::admin::callbacks::{Binding, put};
 use crate::admin::no_agent;
 use crate::admin::secrets::NewSecret;
 use crate::app::Hub;
-use crate::extract::Params;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
@@ -55,7 +54,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     OwnerVisitor(visitor): OwnerVisitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     show(&hub, &visitor, &asked, &query.id, Word::from_query(&query)).await
 }

@@ -12,7 +12,6 @@ use countersign_store::ops::admin::callbacks::ListHosts;
 use super::word::{DoneQuery, Word};
 use crate::admin::agents::{Credentials, add_agent};
 use crate::app::Hub;
-use crate::extract::Params;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
@@ -39,7 +38,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     OwnerVisitor(visitor): OwnerVisitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     show(&hub, &visitor, &asked, Word::from_query(&query)).await
 }

@@ -12,9 +12,9 @@ use countersign_store::ops::deliver::Deliveries;
 use super::word::{DoneQuery, Word};
 use crate::admin::deliveries::retry_delivery;
 use crate::app::Hub;
-use crate::extract::Params;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
+use crate::inbox::web::item::why;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
 use crate::inbox::web::visitor::OwnerVisitor;
 use crate::inbox::web::words::{Instant, instant};
@@ -36,6 +36,7 @@ struct DeliveryRow {
 impl From<Delivery> for DeliveryRow {
     fn from(delivery: Delivery) -> Self {
         Self {
+            last_error: why(&delivery),
             id: delivery.message_id.to_string(),
             agent_id: delivery.agent_id,
             host: delivery.host,
@@ -44,7 +45,6 @@ impl From<Delivery> for DeliveryRow {
             attempts: delivery.attempts,
             created_at: instant(delivery.created_at),
             next_attempt_at: delivery.next_attempt_at.map(instant),
-            last_error: delivery.last_error,
         }
     }
 }
@@ -61,7 +61,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     OwnerVisitor(visitor): OwnerVisitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     let mut deliveries = Vec::new();
     for track in [Track::Failed, Track::Pending] {

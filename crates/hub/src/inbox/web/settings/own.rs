@@ -7,13 +7,12 @@ use axum::extract::State;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_store::ops::credential::{Kind, ListCredentials};
+use countersign_store::ops::credential::{EndOtherSessions, Kind, ListCredentials};
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::{PasswordOf, SetPassword};
 
 use super::word::{DoneQuery, Word};
 use crate::app::Hub;
-use crate::extract::Params;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::Posted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
@@ -21,6 +20,7 @@ use crate::inbox::web::sign_in::password;
 use crate::inbox::web::visitor::Visitor;
 use crate::inbox::web::words::{Instant, instant};
 use crate::problem::Problem;
+use crate::serve::PER_START;
 
 pub struct PasskeyRow {
     id: String,
@@ -34,6 +34,7 @@ pub struct CredentialRow {
     id: String,
     label: String,
     created_at: Instant,
+    /// In use right here: the session of this browser, or the token of the hub's own machine.
     is_this: bool,
 }
 
@@ -53,7 +54,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     visitor: Visitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     show(&hub, &visitor, &asked, Word::from_query(&query)).await
 }
@@ -87,7 +88,7 @@ async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<Cre
     let found = hub.store.run(ListCredentials { person: visitor.name.clone(), kind }).await?;
     let this = visitor.session_id();
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
-        is_this: credential.id == this,
+        is_this: credential.id == this || (kind == Kind::Person && credential.label == PER_START),
         id: credential.id,
         label: credential.label,
         created_at: instant(credential.created_at),
@@ -106,8 +107,7 @@ pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Pos
         }
         password::check_new(&visitor.name, new)?;
         let hash = Some(password::hash(&hub, new).await?);
-        hub.store.run(SetPassword { person: visitor.name.clone(), hash, actor: visitor.actor().to_string() }).await?;
-        Ok(())
+        put_password(&hub, &visitor, hash).await
     };
     match set.await {
         Ok(()) => Ok(see_other("/inbox/settings?done=password")),
@@ -117,7 +117,7 @@ pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Pos
 
 async fn check_current(hub: &Hub, visitor: &Visitor, typed: &str) -> Result<(), Problem> {
     let Some(hash) = hub.store.run(PasswordOf { person: visitor.name.clone() }).await? else { return Ok(()) };
-    password::throttle(hub, &visitor.name)?;
+    password::throttle(hub, visitor)?;
     if password::verify(hub, &hash, typed).await? {
         return Ok(());
     }
@@ -129,7 +129,15 @@ pub async fn remove_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: 
     if let Err(problem) = check_current(&hub, &visitor, fields.text("current")).await {
         return show(&hub, &visitor, &asked, problem.into()).await;
     }
-    let actor = visitor.actor().to_string();
-    hub.store.run(SetPassword { person: visitor.name.clone(), hash: None, actor }).await?;
+    put_password(&hub, &visitor, None).await?;
     Ok(see_other("/inbox/settings?done=password-removed"))
+}
+
+/// Whoever came in by the old password is out again: only this browser stays signed in.
+async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Result<(), Problem> {
+    let (person, actor) = (visitor.name.clone(), visitor.actor().to_string());
+    hub.store.run(SetPassword { person: person.clone(), hash, actor: actor.clone() }).await?;
+    hub.store.run(EndOtherSessions { person, keep: visitor.session, actor }).await?;
+    hub.credentials.clear();
+    Ok(())
 }

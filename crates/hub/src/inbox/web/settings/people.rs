@@ -11,7 +11,6 @@ use countersign_store::ops::admin::people::{AddPerson, Change, ListPeople, SetRo
 use super::word::{DoneQuery, Word};
 use crate::admin::people::{check_name, no_person, remove_person};
 use crate::app::Hub;
-use crate::extract::Params;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
@@ -41,7 +40,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     OwnerVisitor(visitor): OwnerVisitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     show(&hub, &visitor, &asked, Word::from_query(&query)).await
 }

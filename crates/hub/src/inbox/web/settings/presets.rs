@@ -10,11 +10,10 @@ use countersign_store::ops::setting::PutSetting;
 
 use super::word::{DoneQuery, Word};
 use crate::app::Hub;
-use crate::extract::Params;
+use crate::inbox::presets::{LONGEST_CHARS, MOST, SETTING, presets};
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::inbox::web::presets::{LONGEST_CHARS, MOST, SETTING, presets};
 use crate::inbox::web::visitor::{OwnerVisitor, Visitor};
 use crate::problem::Problem;
 
@@ -30,7 +29,7 @@ pub async fn page(
     State(hub): State<Arc<Hub>>,
     OwnerVisitor(visitor): OwnerVisitor,
     asked: Asked,
-    Params(query): Params<DoneQuery>,
+    query: DoneQuery,
 ) -> Result<Response, Failure> {
     let lines = presets(&hub).await?.join("\n");
     show(&hub, &visitor, &asked, lines, Word::from_query(&query)).await

@@ -1,8 +1,12 @@
 //! What a settings page says about what was just done on it.
 
-use axum::http::StatusCode;
-use serde::Deserialize;
+use std::convert::Infallible;
 
+use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+
+use crate::inbox::web::form::Fields;
 use crate::problem::Problem;
 
 /// Something that is shown once and never again.
@@ -25,16 +29,24 @@ pub struct Refused {
 }
 
 /// The address a form leads to names what was done; anything else there says nothing.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug)]
 pub struct DoneQuery {
-    done: Option<String>,
-    #[serde(default)]
+    done: String,
     pub id: String,
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for DoneQuery {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Self { done: fields.text("done").to_owned(), id: fields.text("id").to_owned() })
+    }
+}
+
 const DONE: [(&str, &str); 15] = [
-    ("password", "Your password is set."),
-    ("password-removed", "Your password is removed."),
+    ("password", "Your password is set. All other sessions have ended."),
+    ("password-removed", "Your password is removed. All other sessions have ended."),
     ("passkey", "The passkey is added."),
     ("passkey-removed", "The passkey is removed."),
     ("session", "The session has ended."),
@@ -52,8 +64,7 @@ const DONE: [(&str, &str); 15] = [
 
 impl Word {
     pub fn from_query(query: &DoneQuery) -> Self {
-        let code = query.done.as_deref().unwrap_or_default();
-        let done = DONE.iter().find(|(known, _)| *known == code).map(|(_, words)| *words);
+        let done = DONE.iter().find(|(known, _)| *known == query.done).map(|(_, words)| *words);
         Self { done, ..Self::default() }
     }
 

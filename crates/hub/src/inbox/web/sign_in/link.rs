@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{AddLink, Kind, RedeemLink};
+use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink};
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::PasswordOf;
 
@@ -16,7 +16,7 @@ use super::session::{Fresh, leave_earlier};
 use super::stranger::{Pass, StrangerPosted};
 use crate::admin::no_randomness;
 use crate::app::Hub;
-use crate::auth::{Token, hash_token};
+use crate::auth::{Peer, Token, hash_token, looks_like};
 use crate::inbox::web::filters;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
 use crate::problem::Problem;
@@ -59,13 +59,14 @@ pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap)
 
 pub async fn redeem(
     State(hub): State<Arc<Hub>>,
+    Peer(from): Peer,
     Path(token): Path<String>,
     asked: Asked,
     posted: StrangerPosted,
 ) -> Result<Response, Failure> {
     let fresh = Fresh::for_browser(&hub, &posted.headers)?;
-    let op = RedeemLink { link: hash_token(&token), session: fresh.session.clone() };
-    let Some(person) = hub.store.run(op).await? else {
+    let Some(person) = use_up(&hub, &token, &fresh).await? else {
+        hub.sign_in_attempts.missed(from)?;
         let shell = Shell::anonymous(&asked, Here::SignIn, "This link no longer works");
         return Ok(render(StatusCode::GONE, &UsedPage { shell }));
     };
@@ -74,6 +75,18 @@ pub async fn redeem(
     let mut response = see_other(next);
     response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
     Ok(response)
+}
+
+/// Whom the link stood for. The writer, whom everybody shares, is not asked about what anybody might make up.
+async fn use_up(hub: &Hub, token: &str, fresh: &Fresh) -> Result<Option<String>, Problem> {
+    if !looks_like(Kind::SignIn, token) {
+        return Ok(None);
+    }
+    let link = hash_token(token);
+    if !hub.store.run(LinkWorks { link }).await? {
+        return Ok(None);
+    }
+    Ok(hub.store.run(RedeemLink { link, session: fresh.session.clone() }).await?)
 }
 
 /// Whether the person can sign in without another link.

@@ -11,7 +11,6 @@ use countersign_store::ops::credential::StartSession;
 use countersign_store::ops::password::PasswordOf;
 
 use super::address::is_loopback_number;
-use super::password::throttle;
 use super::session::{Fresh, leave_earlier};
 use super::stranger::{Pass, StrangerPosted};
 use crate::app::Hub;
@@ -82,8 +81,7 @@ pub async fn sign_in(
 ) -> Result<Response, Failure> {
     let (headers, fields) = (&posted.headers, &posted.fields);
     let (name, next) = (fields.text("name").trim(), back(fields.text("next")));
-    hub.sign_in_attempts.by_address(from)?;
-    throttle(&hub, name)?;
+    hub.sign_in_attempts.by_password(name, from)?;
     let stored = match is_person_name(name) {
         true => hub.store.run(PasswordOf { person: name.to_owned() }).await?,
         false => None,

@@ -1,6 +1,7 @@
 //! Passwords as the pages use them.
 
 use crate::app::Hub;
+use crate::inbox::web::visitor::Visitor;
 use crate::problem::Problem;
 
 pub use crate::auth::check_password as check_new;
@@ -13,7 +14,8 @@ pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem>
     hub.passwords.matches(typed, Some(hash.to_owned())).await
 }
 
-/// Before every look at a password that somebody typed.
-pub fn throttle(hub: &Hub, name: &str) -> Result<(), Problem> {
-    hub.sign_in_attempts.by_name(&name.to_lowercase())
+/// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
+/// name elsewhere do not count.
+pub fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
+    hub.sign_in_attempts.within_session(&visitor.session)
 }

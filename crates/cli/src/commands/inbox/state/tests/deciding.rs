@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::super::super::seen::tests::{answered, seen};
 use super::super::{Effect, Ending, GUARD, Overlay, Reply};
 use super::scene::Scene;
+use crate::client::HubError;
 
 fn opened(extra: &Value) -> Scene {
     let mut scene = Scene::holding(vec![seen("a", extra), seen("b", &json!({}))]);
@@ -55,6 +56,36 @@ fn a_no_comes_with_its_reason() {
 }
 
 #[test]
+fn the_reasons_of_the_hub_are_offered_and_stay_while_one_is_picked() {
+    let mut scene = opened(&json!({}));
+    scene.reply(Reply::Presets(Ok(vec!["Not on a Friday".to_owned()])));
+    scene.key('r');
+    scene.key('1');
+    scene.reply(Reply::Presets(Ok(vec!["Something else".to_owned()])));
+    let body = json!({"resolution": "answered", "value": "deny", "comment": "Not on a Friday"});
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn without_any_reasons_there_are_ones_own_words() {
+    let mut scene = opened(&json!({}));
+    scene.reply(Reply::Presets(Ok(Vec::new())));
+    scene.key('r');
+    scene.keys("1too late");
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["comment"], "too late");
+}
+
+#[test]
+fn reasons_that_cannot_be_read_again_stay_as_they_were() {
+    let mut scene = opened(&json!({}));
+    scene.reply(Reply::Presets(Err(HubError::Unreachable("the hub is away".to_owned()))));
+    assert!(scene.said().contains("away"));
+    scene.key('r');
+    scene.key('1');
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["comment"], "Too risky");
+}
+
+#[test]
 fn a_reason_in_own_words_and_a_comment_go_together() {
     let options = json!([{"value": "x", "label": "X"}]);
     let mut scene = opened(&json!({"question": {"kind": "select", "options": options}}));
@@ -65,6 +96,16 @@ fn a_reason_in_own_words_and_a_comment_go_together() {
     scene.keys("6not on a Friday");
     let body = json!({"resolution": "declined", "comment": "not on a Friday\n\nsee ticket 7"});
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
+}
+
+#[test]
+fn own_words_of_the_asker_are_neither_yes_nor_no() {
+    let options = json!([{"value": "hold", "label": "No"}, {"value": "ship", "label": "Yes"}]);
+    let mut scene = opened(&json!({"question": {"kind": "confirm", "options": options}}));
+    assert_eq!(scene.key('a'), []);
+    assert!(scene.said().contains("plain yes"));
+    scene.keys("r1");
+    assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["resolution"], "declined");
 }
 
 #[test]

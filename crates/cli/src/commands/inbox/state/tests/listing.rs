@@ -58,7 +58,6 @@ fn the_item_that_slips_under_the_cursor_is_safe_for_a_moment() {
 fn setting_aside_is_a_time_and_no_decision() {
     let mut scene = Scene::with(&["a", "b"]);
     scene.key('s');
-    assert_eq!(scene.press(KeyCode::Enter), [], "nothing is picked beforehand");
     scene.key('4');
     let away = Away::Until("2026-06-05T09:00:00Z".parse().unwrap());
     let effect = Effect::Put { id: "a".to_owned(), away: away.clone() };
@@ -70,6 +69,19 @@ fn setting_aside_is_a_time_and_no_decision() {
     assert_eq!(scene.reply(Reply::Put { id: "a".to_owned(), away: Away::Back, done: Ok(()) }), fresh("a"));
     scene.read(seen("a", &json!({})), true);
     assert_eq!(scene.shown(), ["a", "b"]);
+}
+
+#[test]
+fn without_a_pick_it_is_set_aside_for_the_first_time_offered() {
+    let mut scene = Scene::with(&["a"]);
+    let until = |time: &str| Away::Until(time.parse().unwrap());
+    scene.key('s');
+    let first = Effect::Put { id: "a".to_owned(), away: until("2026-06-04T15:15:05Z") };
+    assert_eq!(scene.press(KeyCode::Enter), [first]);
+    let mut scene = Scene::with(&["a"]);
+    scene.keys("s9kj");
+    let second = Effect::Put { id: "a".to_owned(), away: until("2026-06-04T16:00:05Z") };
+    assert_eq!(scene.press(KeyCode::Enter), [second], "j and k move from there");
 }
 
 #[test]
@@ -146,7 +158,7 @@ fn a_lost_connection_is_said_and_looked_after_when_it_is_back() {
     scene.feed(Feed::Lost("the connection to the hub ended".to_owned()));
     assert!(matches!(scene.state.link, Link::Lost(_)));
     let load = |listing| Effect::Load { listing, after: None, want: 100 };
-    assert_eq!(scene.feed(Feed::Live), [load(Listing::Waiting), load(Listing::Notices)]);
+    assert_eq!(scene.feed(Feed::Live), [load(Listing::Waiting), load(Listing::Notices), Effect::Presets]);
 }
 
 #[test]

@@ -6,8 +6,9 @@ use serde_json::json;
 use super::super::super::answer::Editor;
 use super::super::super::feed::News;
 use super::super::super::seen::tests::{answered, seen};
-use super::super::{Effect, Ending, Open};
+use super::super::{Effect, Ending, Open, Reply};
 use super::scene::Scene;
+use crate::client::HubError;
 
 fn open(scene: &Scene) -> &Open {
     scene.state.open.as_ref().unwrap()
@@ -70,6 +71,49 @@ fn a_reason_half_typed_stays_on_screen() {
     scene.read(answered("a", "human:ann", "approve"), false);
     assert!(scene.state.overlay.is_none());
     assert_eq!(open(&scene).reason.as_ref().map(|reason| reason.text().to_owned()).as_deref(), Some("because"));
+}
+
+#[test]
+fn an_old_error_goes_when_somebody_else_has_decided() {
+    let mut scene = Scene::with(&["a"]);
+    scene.open();
+    let away = HubError::Unreachable("the hub is away".to_owned());
+    scene.reply(Reply::Read { id: "a".to_owned(), fresh: false, seen: Err(away) });
+    assert_eq!(scene.said(), "the hub is away");
+    scene.read(seen("a", &json!({})), false);
+    assert_eq!(scene.said(), "the hub is away", "while it is open, it can be read for its time");
+    scene.read(answered("a", "human:ann", "approve"), false);
+    assert_eq!((open(&scene).ending, scene.said()), (Ending::Theirs { sent: false }, ""));
+}
+
+#[test]
+fn a_hint_goes_when_there_is_nothing_left_to_answer() {
+    let mut scene = Scene::with(&["a"]);
+    scene.open();
+    scene.press(KeyCode::Enter);
+    assert!(scene.said().contains("pick one"));
+    scene.read(answered("a", "human:ann", "approve"), false);
+    assert_eq!(scene.said(), "");
+}
+
+#[test]
+fn an_error_during_a_lost_race_goes_with_it() {
+    let mut scene = writing();
+    Scene::sent(scene.press(KeyCode::Enter));
+    scene.reply(Reply::Presets(Err(HubError::Unreachable("the hub is away".to_owned()))));
+    scene.refused("a", "already_terminal", None, "already answered");
+    assert_eq!((open(&scene).ending, scene.said()), (Ending::Theirs { sent: true }, ""));
+}
+
+#[test]
+fn what_goes_wrong_after_the_end_stays_in_sight() {
+    let mut scene = Scene::with(&["a"]);
+    scene.open();
+    scene.read(answered("a", "human:ann", "approve"), false);
+    let away = HubError::Unreachable("the hub is away".to_owned());
+    scene.reply(Reply::Retried { id: "a".to_owned(), done: Err(away) });
+    scene.read(answered("a", "human:ann", "approve"), false);
+    assert_eq!(scene.said(), "the hub is away");
 }
 
 #[test]

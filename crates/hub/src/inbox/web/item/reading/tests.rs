@@ -69,6 +69,16 @@ fn a_rejection_carries_everything_that_was_said() {
 }
 
 #[test]
+fn a_reason_goes_with_whatever_was_pressed() {
+    let plain = sent(confirm(false), "value=deny&preset=Too+risky&reason=+not+on+Friday&comment=sorry");
+    assert_eq!(plain, with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry"));
+    let approved = sent(confirm(false), "value=approve&preset=&reason=after+all");
+    assert_eq!(approved, with_comment(Verdict::Answered(json!("approve")), "after all"));
+    let text = sent(Question::Text, "value=x&verdict=answered&preset=Too+risky&reason=");
+    assert_eq!(text, with_comment(Verdict::Answered(json!("x")), "Too risky"));
+}
+
+#[test]
 fn several_choices_and_free_text_are_read() {
     let many = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
     assert_eq!(sent(many.clone(), "value=deny&value=approve&verdict=answered"), answered(json!(["deny", "approve"])));

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use countersign_core::Digest;
-use countersign_store::ops::passkey::{AddPasskey, Passkeys};
+use countersign_store::ops::passkey::{AddPasskey, Adding as Answer, MOST_PASSKEYS, Passkeys};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -21,7 +21,6 @@ use crate::inbox::web::page::Failure;
 use crate::inbox::web::visitor::Visitor;
 use crate::problem::Problem;
 
-const MOST_PASSKEYS: usize = 20;
 const LONGEST_NAME: usize = 60;
 
 #[derive(Deserialize)]
@@ -52,7 +51,7 @@ pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) 
     let name = checked_name(&read_json::<Begin>(body).await?.name)?;
     let held = hub.store.run(Passkeys { person: visitor.name.clone() }).await?;
     if held.len() >= MOST_PASSKEYS {
-        return Err(Problem::invalid("name", format!("{MOST_PASSKEYS} passkeys are enough; remove one first")));
+        return Err(too_many());
     }
     let known = held.into_iter().map(|passkey| passkey.id).collect();
     let handle = handle(hub.url(), &visitor.name);
@@ -77,15 +76,20 @@ pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body)
     let visitor = signed_in(&hub, &headers).await?;
     let party = party(&hub, &headers)?;
     let Finish { ceremony, credential } = read_json(body).await?;
-    let kept = take_ceremony(&hub, ceremony, Some(&visitor.name)).await?;
+    let kept = take_ceremony(&hub, ceremony, Some(&visitor.name)).await?.ok_or_else(too_late)?;
     let Adding { name, state } = serde_json::from_str(&kept).map_err(|_| too_late())?;
     let passkey = party.finish_passkey_registration(&credential, &state).map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&passkey).map_err(|error| unreadable(&error))?;
     let op = AddPasskey { person: visitor.name, id: passkey.cred_id().clone(), name, body };
-    if !hub.store.run(op).await? {
-        return Err(Problem::AlreadyExists { message: "this passkey is here already".to_owned() });
+    match hub.store.run(op).await? {
+        Answer::Added => Ok(Json(json!({"next": "/inbox/settings"}))),
+        Answer::Refused => Err(Problem::AlreadyExists { message: "this passkey is here already".to_owned() }),
+        Answer::TooMany => Err(too_many()),
     }
-    Ok(Json(json!({"next": "/inbox/settings"})))
+}
+
+fn too_many() -> Problem {
+    Problem::invalid("name", format!("{MOST_PASSKEYS} passkeys are enough; remove one first"))
 }
 
 fn checked_name(name: &str) -> Result<String, Problem> {

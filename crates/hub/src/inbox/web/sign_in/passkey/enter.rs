@@ -26,7 +26,7 @@ use crate::problem::Problem;
 pub async fn begin(State(hub): State<Arc<Hub>>, Peer(from): Peer, headers: HeaderMap) -> Result<Json<Value>, Problem> {
     check_script(&headers)?;
     let party = party(&hub, &headers)?;
-    hub.sign_in_attempts.by_address(from)?;
+    hub.sign_in_attempts.by_passkey(from)?;
     let (challenge, state) = party.start_discoverable_authentication().map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&state).map_err(|error| unreadable(&error))?;
     let ceremony = begin_ceremony(&hub, None, body).await?;
@@ -43,11 +43,19 @@ struct Finish {
     next: String,
 }
 
-pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+pub async fn finish(
+    State(hub): State<Arc<Hub>>,
+    Peer(from): Peer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
     check_script(&headers)?;
     let party = party(&hub, &headers)?;
     let Finish { ceremony, credential, next } = read_json(body).await?;
-    let state = take_ceremony(&hub, ceremony, None).await?;
+    let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
+        hub.sign_in_attempts.missed(from)?;
+        return Err(too_late());
+    };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;
     // The id leads to one passkey and so to one person; the signature proves that the passkey is there.
     let Some(found) = hub.store.run(FindPasskey { id: credential.raw_id.clone() }).await? else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
-use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, TakeCeremony};
+use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
 use url::Url;
 use uuid::Uuid;
 use webauthn_rs::prelude::WebauthnError;
@@ -80,15 +80,14 @@ pub async fn begin_ceremony(hub: &Hub, person: Option<String>, body: String) -> 
     Ok(id)
 }
 
-/// What `begin` kept, once and for the same person.
-pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Result<String, Problem> {
-    if !is_random_text(&id) {
-        return Err(too_late());
+/// What `begin` kept, once and for the same person. Looked for before it is taken: the writer, whom everybody shares, is
+/// not asked about what anybody might make up.
+pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Result<Option<String>, Problem> {
+    if !is_random_text(&id) || !hub.store.run(HasCeremony { id: id.clone() }).await? {
+        return Ok(None);
     }
-    match hub.store.run(TakeCeremony { id }).await? {
-        Some(Ceremony { person: whose, body }) if whose.as_deref() == person => Ok(body),
-        Some(_) | None => Err(too_late()),
-    }
+    let taken = hub.store.run(TakeCeremony { id }).await?;
+    Ok(taken.filter(|Ceremony { person: whose, .. }| whose.as_deref() == person).map(|ceremony| ceremony.body))
 }
 
 /// Ours, or the library's: a text of our own store that cannot be read is a fault of the hub.

@@ -1,8 +1,8 @@
 //! Reasons to pick from when rejecting. The hub keeps one list for everybody; until an owner writes one, this is it.
 
+use countersign_store::StoreError;
 use countersign_store::ops::setting::Setting;
 
-use super::page::Failure;
 use crate::app::Hub;
 
 /// The name of the setting: a JSON list of texts.
@@ -17,7 +17,7 @@ pub fn built_in() -> Vec<String> {
     BUILT_IN.map(str::to_owned).into()
 }
 
-pub async fn presets(hub: &Hub) -> Result<Vec<String>, Failure> {
+pub async fn presets(hub: &Hub) -> Result<Vec<String>, StoreError> {
     let kept = hub.store.run(Setting { name: SETTING.to_owned() }).await?;
     Ok(kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_else(built_in))
 }

@@ -1,0 +1,104 @@
+//! The keys that matter now; the others are in the help.
+
+use super::super::answer::Editor;
+use super::super::state::{Ending, Open, Overlay, State, Tab};
+
+/// What an 80 column screen shows in one line.
+const ROOM: usize = 78;
+const BACK: &str = "Esc back";
+
+pub fn hints(state: &State) -> String {
+    let fixed = match (&state.overlay, &state.open) {
+        (Some(Overlay::Help), _) => "any key closes the help",
+        (Some(Overlay::Search(_)), _) => "Enter searches everything  Esc ends the search",
+        (Some(Overlay::Comment(_)), _) => "Enter keeps the comment  Ctrl-J new line",
+        (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
+        (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
+        (Some(Overlay::Aside { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
+        (None, Some(open)) => return item_hints(open),
+        (None, None) if state.tab == Tab::Notices => {
+            "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
+        }
+        (None, None) if state.tab == Tab::Aside => "? help  Enter open  u take back  Tab next list  q quit",
+        (None, None) => "? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
+    };
+    fixed.to_owned()
+}
+
+fn item_hints(open: &Open) -> String {
+    let fixed = match (&open.editor, open.ending) {
+        _ if open.seen.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
+        _ if open.sending => "sending",
+        (_, Ending::Past) => "? help  j k scroll  Esc back  q quit",
+        (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) => "? help  Enter next one  Esc back  q quit",
+        (Editor::Form(form), Ending::None) if form.is_editing() => {
+            "Tab next field  Enter next or send  Space changes a pick  Esc stop typing"
+        }
+        (Editor::Text(_), Ending::None) if open.is_typing() => "Enter send  Ctrl-J new line  Esc stop typing",
+        (Editor::Choice(_), Ending::None) if open.is_typing() => "Enter send  Esc stop typing",
+        (_, Ending::None) => return deciding(open),
+    };
+    fixed.to_owned()
+}
+
+/// `a` and `r` stand there only where they do something, with the word for what they do.
+fn deciding(open: &Open) -> String {
+    let first = match &open.editor {
+        Editor::Choice(_) => "1-9 pick  Enter send",
+        Editor::Many(_) => "1-9 Space tick  Enter send",
+        Editor::Text(_) => "Enter type the answer",
+        Editor::Form(_) => "Enter fill in",
+        Editor::Task(_) => "Space tick",
+        Editor::Nothing => "j k scroll",
+    };
+    let yes = open.editor.approve().map(|verdict| format!("a {}", verdict.word("approve")));
+    let no = open.rejection().map(|verdict| format!("r {}", verdict.word("reject")));
+    let can_decide = no.is_some() || open.editor != Editor::Nothing;
+    let comment = can_decide.then_some("c comment");
+    let before = ["? help", first].into_iter().chain(yes.as_deref()).chain(no.as_deref()).chain(comment);
+    let line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
+    if line.len() + 2 + BACK.len() <= ROOM { format!("{line}  {BACK}") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::super::seen::tests::seen;
+    use super::super::super::state::Scene;
+    use super::*;
+
+    fn line(extra: &Value) -> String {
+        let mut scene = Scene::holding(vec![seen("a", extra)]);
+        scene.open();
+        hints(&scene.state)
+    }
+
+    fn confirm(values: [&str; 2], may_decline: bool) -> Value {
+        let options = values.map(|value| json!({"value": value, "label": value}));
+        let question = json!({"kind": "confirm", "options": options});
+        json!({"question": question, "permissions": {"respond": true, "ignore": may_decline}})
+    }
+
+    #[test]
+    fn the_words_of_a_and_r_are_what_they_do() {
+        let yes_or_no = line(&confirm(["deny", "approve"], true));
+        assert_eq!(yes_or_no, "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside");
+        let own_words = line(&confirm(["ship", "hold"], true));
+        assert_eq!(own_words, "? help  1-9 pick  Enter send  r decline  c comment  s aside  Esc back");
+        let task = line(&json!({"type": "task", "question": null, "action": {"instructions": "do"}}));
+        assert_eq!(task, "? help  Space tick  a complete  r dismiss  c comment  s aside  Esc back");
+    }
+
+    #[test]
+    fn keys_that_do_nothing_are_not_offered() {
+        let strict = line(&confirm(["ship", "hold"], false));
+        assert_eq!(strict, "? help  1-9 pick  Enter send  c comment  s aside  Esc back");
+        assert!(line(&confirm(["approve", "deny"], false)).contains("r reject"), "the asker offers that no");
+        let closed = line(&json!({"permissions": {"respond": false, "ignore": false}}));
+        assert_eq!(closed, "? help  j k scroll  s aside  Esc back");
+        let decline_only = line(&json!({"permissions": {"respond": false, "ignore": true}}));
+        assert_eq!(decline_only, "? help  j k scroll  r decline  c comment  s aside  Esc back");
+        assert_eq!(line(&json!({"can_answer": false})), "? help  j k scroll  s aside  Esc back");
+    }
+}

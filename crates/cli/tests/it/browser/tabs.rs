@@ -1,0 +1,196 @@
+//! One browser, several tabs; one person, several things at once.
+
+use serde_json::json;
+
+use super::chrome::{Browser, Look};
+use crate::harness::{Act, Hub, Receiver, Setup, ask, eventually, push_to};
+
+async fn new_tab(browser: &Browser) -> String {
+    let made = browser.driver_post("window/new", &json!({"type": "tab"})).await;
+    let tab = made["handle"].as_str().expect("a tab").to_owned();
+    switch_to(browser, &tab).await;
+    tab
+}
+
+async fn switch_to(browser: &Browser, tab: &str) {
+    browser.driver_post("window", &json!({"handle": tab})).await;
+}
+
+/// What is posted waits at `when`, before it leaves or after it came back, until it is let go.
+async fn hold_posts(browser: &Browser, when: &str) {
+    let script = "const send = window.fetch;
+        const held = () => new Promise((resolve) => (window.letGo = resolve));
+        window.fetch = async (url, options) => {
+          const isPost = options?.method === 'POST';
+          if (isPost && WHEN === 'before') await held();
+          const response = await send(url, options);
+          if (isPost && WHEN === 'after') await held();
+          return response;
+        };";
+    browser.script(&script.replace("WHEN", &format!("'{when}'"))).await;
+}
+
+async fn until_held(browser: &Browser) {
+    eventually("something is held", async || {
+        (browser.script("return typeof window.letGo").await == "function").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slow_answer_does_not_land_on_another_item() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{first}")).await;
+    browser.guard_lifted().await;
+    hold_posts(&browser, "after").await;
+    browser.click("button.choice[data-role=approve]").await;
+    until_held(&browser).await;
+    browser.press("j").await;
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    browser.guard_lifted().await;
+    browser.script("window.letGo()").await;
+    browser.see_text("#news", "Approve").await;
+    browser.see(&format!("#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]")).await;
+    browser.see(&format!("#news a[href$='{first}']")).await;
+    assert_eq!(bot.outcome(&first).await["status"], "answered");
+    assert_eq!(bot.pull(&second).await["status"], "open");
+    browser.press("a").await;
+    assert_eq!(bot.outcome(&second).await["status"], "answered");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{first}")).await;
+    browser.guard_lifted().await;
+    hold_posts(&browser, "before").await;
+    browser.click("button.choice[data-role=approve]").await;
+    until_held(&browser).await;
+    browser.press("j").await;
+    browser.see(&format!("#item[data-id='{second}']")).await;
+    hub.owner.answer(&first, "deny").await.expect(200);
+    browser.script("window.letGo()").await;
+    browser.see_text("#news", "Not taken").await;
+    browser.see(&format!("#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]")).await;
+    assert_eq!(browser.count("#outcome").await, 0);
+    assert_eq!(bot.outcome(&first).await["response"]["response"]["value"], "deny");
+    browser.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happened_while_a_form_was_on_its_way_is_shown_when_it_came_back() {
+    let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 500\n";
+    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let receiver = Receiver::start().await;
+    receiver.script("/again", &[Act::Status(404), Act::Hang]);
+    let bot = hub.agent("bot").await;
+    hub.approve(&bot, &receiver.host()).await;
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/again"))).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    hub.delivery(&id, "failed").await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.see("#retry").await;
+    browser.guard_lifted().await;
+    hold_posts(&browser, "after").await;
+    browser.click("#retry button").await;
+    until_held(&browser).await;
+    hub.delivery(&id, "delivered").await;
+    browser.script("window.letGo()").await;
+    browser.see_text("#track", "Delivered").await;
+    browser.see_none("#track li.now, #retry").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    hub.person("alice", "resolver").await;
+    let mut question = ask("bot");
+    question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
+    let id = bot.accepted(&question).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let old = new_tab(&browser).await;
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.guard_lifted().await;
+    browser.press("c").await;
+    browser.see("#comment:focus").await;
+    browser.press("as the owner").await;
+
+    new_tab(&browser).await;
+    let made = hub.owner.post("/v1/admin/people/link", &json!({"name": "alice"})).await.expect(200);
+    browser.sign_in_by(made["url"].as_str().expect("a link")).await;
+    browser.see("body[data-person=alice]").await;
+
+    switch_to(&browser, &old).await;
+    browser.guard_lifted().await;
+    browser.click("button.choice[data-role=approve]").await;
+    browser.see_text("#answer .unsent", "signed in again").await;
+    browser.click("button.choice[data-role=approve]").await;
+    browser.see_text("#answer .unsent", "alice is signed in now").await;
+    assert_eq!(browser.value("#comment").await, "as the owner");
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    browser.click("#nav-inbox").await;
+    browser.see("body[data-page=list][data-person=alice] main[data-person=alice]").await;
+    browser.see_text("header .me", "alice").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn eight_tabs_all_load_and_all_follow_what_happens() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let mut tabs = Vec::new();
+    for _ in 0..8 {
+        tabs.push(new_tab(&browser).await);
+        browser.open(&hub, "/inbox").await;
+        browser.see(".empty").await;
+    }
+    let id = bot.accepted(&ask("bot")).await;
+    for tab in &tabs {
+        switch_to(&browser, tab).await;
+        browser.see(&format!("#row-{id}")).await;
+        browser.see_text("#count", "1").await;
+    }
+    const HELD: &str = "const done = arguments[arguments.length - 1];
+        navigator.locks.query().then(({ held }) => done(held.length));";
+    assert_eq!(browser.script_async(HELD).await, 1, "one of them listens for all");
+    hub.owner.answer(&id, "approve").await.expect(200);
+    for tab in tabs.iter().rev() {
+        switch_to(&browser, tab).await;
+        browser.see_none(&format!("#row-{id}")).await;
+        browser.see("#count[data-none]").await;
+    }
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_set_aside_and_is_decided_elsewhere_is_not_counted_twice() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let aside = bot.accepted(&ask("bot")).await;
+    bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see_text("#count", "2").await;
+    browser.open(&hub, &format!("/inbox/items/{aside}")).await;
+    browser.guard_lifted().await;
+    browser.press("s").await;
+    browser.click("#aside-box[open] button[value='1h']").await;
+    browser.see("body[data-page=list]").await;
+    browser.see_text("#count", "1").await;
+    hub.owner.answer(&aside, "approve").await.expect(200);
+    let new = bot.accepted(&ask("bot")).await;
+    browser.see(&format!("#row-{new}")).await;
+    browser.see_text("#count", "2").await;
+    assert!(browser.title().await.starts_with("(2) "), "{}", browser.title().await);
+    browser.finish().await;
+}

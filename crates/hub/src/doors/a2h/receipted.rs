@@ -1,0 +1,46 @@
+//! An answer that is noted as fetched when the agent's connection has taken it: not when it was written for somebody who
+//! has left meanwhile, and not for a HEAD.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use countersign_protocol::id::MessageId;
+use http_body::{Body, Frame, SizeHint};
+
+use crate::app::Hub;
+
+pub struct Receipted {
+    /// Until it is taken, as one piece.
+    text: Option<Bytes>,
+    hub: Arc<Hub>,
+    id: MessageId,
+}
+
+impl Receipted {
+    pub fn new(text: String, hub: Arc<Hub>, id: MessageId) -> Self {
+        Self { text: Some(text.into()), hub, id }
+    }
+}
+
+impl Body for Receipted {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(text) = self.text.take() else { return Poll::Ready(None) };
+        // A connection that knows the length does not come back for the end.
+        self.hub.receipts.note(&self.id);
+        Poll::Ready(Some(Ok(Frame::data(text))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.text.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.text.as_ref().map_or(0, |text| text.len() as u64))
+    }
+}

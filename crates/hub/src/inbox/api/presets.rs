@@ -1,0 +1,17 @@
+//! GET /v1/presets
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use crate::app::Hub;
+use crate::auth::PersonCaller;
+use crate::inbox::presets;
+use crate::problem::Problem;
+
+/// The same for everybody who may look.
+pub async fn presets(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
+    Ok(Json(json!({ "reject": presets::presets(&hub).await? })))
+}
