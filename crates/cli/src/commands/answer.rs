@@ -181,10 +181,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_translated_and_text_is_not() {
-        let options = json!([{"value": "ship", "label": "Ship it"}, {"value": "hold", "label": "Hold"}]);
+        let options = json!([{"value": "approve", "label": "Ship it"}, {"value": "deny", "label": "Hold"}]);
         let ask = item("ask", &json!({"question": {"kind": "confirm", "options": options, "allow_edit": true}}));
         let body = resolution(&args(&["no"]), &ask).unwrap();
-        assert_eq!(body, json!({"resolution": "answered", "value": "hold"}));
+        assert_eq!(body, json!({"resolution": "answered", "value": "deny"}));
         let body = resolution(&args(&["--text", "no"]), &ask).unwrap();
         assert_eq!(body, json!({"resolution": "answered", "value": "no"}));
         let body = resolution(&args(&["--decline"]), &ask).unwrap();
