@@ -213,3 +213,48 @@ async fn a_notice_is_archived_with_one_key_and_stands_apart() {
     browser.see("body[data-page=notices] .empty").await;
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn free_text_is_typed_without_a_mouse_and_several_choices_are_ticked_without_keys() {
+    let mut hub = Hub::start().await;
+    hub.agent("bot").await;
+    let questions = vec![("What next?", seed::text()), ("Which regions?", seed::many())];
+    let ids = seed::ask(&mut hub, "bot", questions).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{}", ids[0])).await;
+    browser.guard_lifted().await;
+    browser.press("1").await;
+    browser.see("textarea[name=value]:focus").await;
+    browser.press("Go on").await;
+    browser.press(TAB).await;
+    browser.see("#send:focus").await;
+    browser.press(ENTER).await;
+    browser.see(&format!("#item[data-id='{}']", ids[1])).await;
+    browser.guard_lifted().await;
+    browser.click("input[name=value][value=us]").await;
+    browser.click("#send").await;
+    browser.see("body[data-page=list] .empty").await;
+    let answer = async |id: &str| hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["resolution"].clone();
+    assert_eq!(answer(&ids[0]).await["value"], "Go on");
+    assert_eq!(answer(&ids[1]).await["value"], json!(["us"]));
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn rejecting_and_archiving_need_no_keys() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (question, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/items/{question}")).await;
+    browser.guard_lifted().await;
+    browser.click("#reject summary").await;
+    browser.fill("#reason", "too risky today").await;
+    browser.click("#decline").await;
+    let answer = bot.outcome(&question).await;
+    assert_eq!(answer["response"]["response"]["comment"], "too risky today", "{answer}");
+    browser.open(&hub, "/inbox/notices").await;
+    browser.click(&format!("#row-{told} form[action$='/archive'] button")).await;
+    browser.see_none(&format!("#row-{told}")).await;
+    browser.finish().await;
+}
