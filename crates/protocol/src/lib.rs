@@ -1,6 +1,7 @@
 //! Wire types and cryptography of the doors. No I/O, no clock, no randomness: bytes, instants and ids come in as arguments.
 
 pub mod a2h;
+pub mod hap;
 pub mod id;
 pub mod jcs;
 pub mod json;

@@ -1,0 +1,86 @@
+//! What agents and their runtimes are called.
+
+const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
+const VOWELS: &[u8; 5] = b"aeiou";
+const CODAS: [&str; 10] = ["", "n", "r", "l", "s", "m", "nd", "st", "rk", "ld"];
+const FEWEST_LETTERS: usize = 8;
+const MOST_LETTERS: usize = 12;
+const MAX_RUNTIME_CHARS: usize = 64;
+
+/// A name that can be said and typed: three to five syllables, 8 to 12 letters. Nothing where the chance at hand makes none
+/// that long; ask again with another. Whether it is taken is for the store to say.
+pub fn agent_id(chance: u128) -> Option<String> {
+    let mut draw = Draw(chance);
+    let syllables = 3 + draw.below(3);
+    let mut name = String::new();
+    for _ in 0..syllables {
+        name.push(char::from(CONSONANTS[draw.below(CONSONANTS.len())]));
+        name.push(char::from(VOWELS[draw.below(VOWELS.len())]));
+        name.push_str(CODAS[draw.below(CODAS.len())]);
+    }
+    name.truncate(MOST_LETTERS);
+    (name.len() >= FEWEST_LETTERS).then_some(name)
+}
+
+struct Draw(u128);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        let bound = bound as u128;
+        let drawn = self.0 % bound;
+        self.0 /= bound;
+        usize::try_from(drawn).unwrap_or_default()
+    }
+}
+
+/// Lowercase letters, digits and `_`; blanks and `-` become `_`. Nothing for anything else.
+pub fn runtime(text: &str) -> Option<String> {
+    let text = text.trim().to_lowercase();
+    if text.is_empty() {
+        return Some("unknown".to_owned());
+    }
+    let mut name = String::new();
+    for character in text.chars() {
+        match character {
+            'a'..='z' | '0'..='9' | '_' => name.push(character),
+            _ if character == '-' || character.is_whitespace() => {
+                if !name.ends_with('_') {
+                    name.push('_');
+                }
+            }
+            _ => return None,
+        }
+    }
+    (name.chars().count() <= MAX_RUNTIME_CHARS).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_be_said_and_have_their_length() {
+        let step = u128::MAX / 10_007;
+        let names: Vec<String> = (0..10_000).filter_map(|n| agent_id(n * step + 7919 * n)).collect();
+        assert!(names.len() > 5_000, "{}", names.len());
+        for name in &names {
+            assert!((8..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase()), "{name}");
+        }
+    }
+
+    #[test]
+    fn runtimes_are_folded_and_strange_ones_refused() {
+        for (text, name) in [
+            ("claude_code", "claude_code"),
+            (" Claude  -Code", "claude_code"),
+            ("-v", "_v"),
+            ("  ", "unknown"),
+            ("v2", "v2"),
+        ] {
+            assert_eq!(runtime(text).as_deref(), Some(name), "{text:?}");
+        }
+        for text in ["日本", "a/b;c", "a\u{1b}[31m", &"x".repeat(65)] {
+            assert_eq!(runtime(text), None, "{text:?}");
+        }
+    }
+}
