@@ -34,7 +34,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome {
         match self {
             Self::Answered(_) => Outcome::Answered,
             Self::Declined => Outcome::Declined,

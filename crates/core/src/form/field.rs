@@ -45,16 +45,11 @@ pub enum FieldKind {
     Choice(Vec<(Value, String)>),
 }
 
-/// The required fields in the order in which they are required, then the others by name: the order of a JSON object's
-/// members is lost when it is read.
+/// In the order in which the agent wrote them.
 pub fn fields(schema: &Value) -> Vec<Field> {
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let rank = |name: &str| required.iter().position(|required| *required == name).unwrap_or(required.len());
-    let mut fields: Vec<Field> =
-        properties.iter().map(|(name, property)| field(name, property, required.contains(&name.as_str()))).collect();
-    fields.sort_by(|a, b| (rank(&a.name), &a.name).cmp(&(rank(&b.name), &b.name)));
-    fields
+    properties.iter().map(|(name, property)| field(name, property, required.contains(&name.as_str()))).collect()
 }
 
 fn field(name: &str, property: &Value, required: bool) -> Field {
@@ -162,14 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn required_fields_come_first_and_in_their_order() {
-        let schema = json!({
-            "properties": {"a": {}, "b": {}, "c": {}, "d": {}},
-            "required": ["d", "b"],
-        });
+    fn fields_keep_the_order_of_their_author() {
+        let schema =
+            r#"{"properties": {"when": {}, "amount": {}, "zone": {}, "by": {}}, "required": ["zone", "amount"]}"#;
+        let schema: Value = serde_json::from_str(schema).expect("JSON");
         let order: Vec<(String, bool)> =
             fields(&schema).into_iter().map(|field| (field.name, field.required)).collect();
-        let expected = [("d", true), ("b", true), ("a", false), ("c", false)];
+        let expected = [("when", false), ("amount", true), ("zone", true), ("by", false)];
         assert_eq!(order, expected.map(|(name, required)| (name.to_owned(), required)));
     }
 

@@ -102,7 +102,7 @@ async fn a_message_cannot_bring_its_own_id_status_or_response() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let sound = ask("bot").to_string();
-    let members = sound.trim_matches(['{', '}']);
+    let members = sound.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).expect("an object");
     let forged = r#""id":"msg_mine","\u0073tatus":"answered","response":{"resolution":"answered"},"delivery":{}"#;
     let state = r#""state":{"id":1,"status":2,"response":3}"#;
     let text = format!("{{ {forged},{state},{members}}}");

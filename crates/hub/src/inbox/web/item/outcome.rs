@@ -135,7 +135,7 @@ mod tests {
                 (row.label, cell)
             })
             .collect();
-        let expected = [("note", "-"), ("ok", "No"), ("pin", "*"), ("Size", "Medium"), ("extra", "1")];
+        let expected = [("pin", "*"), ("Size", "Medium"), ("ok", "No"), ("note", "-"), ("extra", "1")];
         assert_eq!(told, expected.map(|(label, cell)| (label.to_owned(), cell.to_owned())));
     }
 }
