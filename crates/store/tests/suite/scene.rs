@@ -16,7 +16,7 @@ use countersign_store::model::{
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
-use countersign_store::ops::list::{Filter, Inbox};
+use countersign_store::ops::list::{Filter, Inbox, InboxBefore};
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
@@ -42,6 +42,11 @@ pub fn ids(items: &[Item]) -> Vec<MessageId> {
 /// Everything that is open, as nobody in particular sees it.
 pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     Inbox { viewer: None, filter: Filter::default(), after, limit }
+}
+
+/// The same, from its other end.
+pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
+    InboxBefore { viewer: None, filter: Filter::default(), before, limit }
 }
 
 pub fn message_id(number: u64) -> MessageId {

@@ -2,10 +2,10 @@ use countersign_protocol::time::Timestamp;
 
 use super::filter::Filter;
 use super::page::{List, Page, page};
+use super::waiting::{Waiting, select_waiting};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op, Row};
 use crate::model::{Cursor, Item};
-use crate::ops::rows;
 
 pub type InboxPage = Page<Cursor>;
 
@@ -22,13 +22,16 @@ impl Op for Inbox {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        page(x, self, self.after.as_ref(), self.limit, now).await
+        let waiting = Waiting { viewer: self.viewer.as_deref(), filter: &self.filter };
+        page(x, &Forwards(waiting), self.after.as_ref(), self.limit, now).await
     }
 }
 
-impl List for Inbox {
+struct Forwards<'a>(Waiting<'a>);
+
+impl List for Forwards<'_> {
     type Place = Cursor;
-    const MOST_LOOKED_AT: usize = 5_000;
+    const MOST_LOOKED_AT: usize = Waiting::MOST_LOOKED_AT;
 
     async fn stretch<X: Exec>(
         &self,
@@ -37,26 +40,12 @@ impl List for Inbox {
         count: i64,
         now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
-        const SELECT: &str = rows::select_looking!(
-            "m.rank, m.seq",
-            "LEFT JOIN shelf s ON s.person = ?4 AND s.seq = m.seq AND s.until > ?5 ",
-            "AND s.seq IS NULL AND (?6 = '' OR m.agent_id = ?6) ",
-            "WHERE m.status = 'open' AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3"
-        );
-        let (rank, seq) = behind.map_or((-1, 0), |cursor| (cursor.rank, cursor.seq));
-        // Nobody's name is empty.
-        let viewer = self.viewer.as_deref().unwrap_or_default();
-        let params = [rank.into(), seq.into(), count.into(), viewer.into(), now.into(), self.filter.agent().into()];
-        x.rows(SELECT, &params).await
+        const SELECT: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
+        let place = behind.map_or((-1, 0), |cursor| (cursor.rank, cursor.seq));
+        self.0.rows(x, SELECT, place, count, now).await
     }
 
-    fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
-        let place = Cursor { rank: row.int(rows::MESSAGE)?, seq: row.int(rows::MESSAGE + 1)? };
-        if !rows::has_text(&row) {
-            return Ok((place, None));
-        }
-        let item = rows::waiting_item(&mut row, place.seq)?;
-        let item = Some(item).filter(|item| self.filter.fits(&item.message.content));
-        Ok((place, item))
+    fn read(&self, row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
+        self.0.read(row)
     }
 }

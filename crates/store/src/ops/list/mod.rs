@@ -7,8 +7,10 @@ mod ended;
 mod filter;
 mod history;
 mod inbox;
+mod inbox_before;
 mod notices;
 mod page;
+mod waiting;
 
 pub use aside::Aside;
 pub use counts::Counts;
@@ -16,6 +18,7 @@ pub use decided::{Decided, DecidedPage};
 pub use filter::Filter;
 pub use history::History;
 pub use inbox::{Inbox, InboxPage};
+pub use inbox_before::InboxBefore;
 pub use notices::{NoticePage, Notices};
 pub use page::Page;
 

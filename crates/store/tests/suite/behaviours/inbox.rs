@@ -5,7 +5,8 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Cursor;
-use countersign_store::ops::list::{Filter, Inbox, InboxPage};
+use countersign_store::ops::list::{Filter, Inbox, InboxBefore, InboxPage};
+use countersign_store::ops::shelf::PutAway;
 
 use crate::scene::*;
 
@@ -154,5 +155,81 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
             assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
         }
         assert_eq!(seen, [3, 6, 9, 12, 15, 18].map(message_id), "in pages of {limit}");
+    }
+}
+
+/// The place of a message, open or not.
+async fn place(store: &Store, number: u64) -> Option<Cursor> {
+    let item = viewed(store, &message_id(number)).await;
+    Some(Cursor { rank: rank_of(item.message.content.priority), seq: item.seq })
+}
+
+async fn back_from(store: &Store, before: Option<Cursor>, limit: i64) -> InboxPage {
+    store.run(inbox_before(before, limit)).await.unwrap()
+}
+
+pub async fn backwards_the_nearest_comes_first(store: &Store, _clock: &ManualClock) {
+    // 2 6 | 4 8 | 3 7 | 1 5
+    fill(store, 8).await;
+    let before = async |number, limit| ids(&back_from(store, place(store, number).await, limit).await.items);
+    assert_eq!(before(3, 100).await, [8, 4, 6, 2].map(message_id), "over the edge between two priorities too");
+    assert_eq!(before(3, 1).await, [8].map(message_id));
+    assert_eq!(before(6, 1).await, [2].map(message_id));
+    assert!(before(2, 100).await.is_empty());
+}
+
+pub async fn backwards_it_has_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
+    let drafts = fill(store, 17).await;
+    let all: Vec<_> = drafts.iter().rev().map(Draft::id).collect();
+    for size in [1, 2, 5, 16, 17, 18] {
+        let (mut seen, mut before) = (Vec::new(), None);
+        loop {
+            let found = back_from(store, before, i64::try_from(size).unwrap()).await;
+            seen.extend(ids(&found.items));
+            before = found.next;
+            if before.is_none() {
+                break;
+            }
+            assert_eq!(found.items.len(), size, "only the last page is short");
+        }
+        assert_eq!(seen, all, "in pages of {size}");
+    }
+}
+
+pub async fn backwards_what_is_decided_keeps_its_place(store: &Store, _clock: &ManualClock) {
+    fill(store, 8).await;
+    for number in [8, 3] {
+        resolved(store, &message_id(number), answer("approve")).await;
+    }
+    let found = back_from(store, place(store, 3).await, 2).await;
+    assert_eq!(ids(&found.items), [4, 6].map(message_id));
+    let rest = back_from(store, found.next, 2).await;
+    assert_eq!(ids(&rest.items), [2].map(message_id));
+    assert_eq!(rest.next, None);
+}
+
+pub async fn backwards_it_leaves_out_the_same(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    add_agent(store, TESTER).await;
+    for number in 1..=12 {
+        let tags: &[&str] = if number % 3 == 0 { &["third"] } else { &[] };
+        let agent = if number % 2 == 0 { TESTER } else { BUILDER };
+        submitted(store, &Draft { tags, agent, ..Draft::ask(number) }).await;
+    }
+    let aside = PutAway { person: "alice".to_owned(), id: message_id(6), until: Some(at(10)) };
+    store.run(aside).await.unwrap();
+    let named = |text: &str| Some(text.to_owned());
+    let filters = [
+        Filter::default(),
+        Filter { tag: named("third"), ..Filter::default() },
+        Filter { agent: named(TESTER), tag: named("third"), ..Filter::default() },
+        Filter { kind: named("task"), ..Filter::default() },
+    ];
+    for (filter, viewer) in filters.iter().flat_map(|filter| [(filter, None), (filter, named("alice"))]) {
+        let onwards = Inbox { filter: filter.clone(), viewer: viewer.clone(), ..inbox(None, 100) };
+        let mut expected = ids(&store.run(onwards).await.unwrap().items);
+        expected.reverse();
+        let backwards = InboxBefore { filter: filter.clone(), viewer: viewer.clone(), ..inbox_before(None, 100) };
+        assert_eq!(ids(&store.run(backwards).await.unwrap().items), expected, "{filter:?} for {viewer:?}");
     }
 }

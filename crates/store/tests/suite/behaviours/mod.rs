@@ -78,7 +78,11 @@ macro_rules! behaviours {
                 a_cursor_outlives_the_message_it_names
                 only_what_is_open_waits_there
                 it_is_read_by_agent_project_tag_and_kind
-                filtered_pages_have_no_gap_and_no_duplicate;
+                filtered_pages_have_no_gap_and_no_duplicate
+                backwards_the_nearest_comes_first
+                backwards_it_has_no_gap_and_no_duplicate
+                backwards_what_is_decided_keeps_its_place
+                backwards_it_leaves_out_the_same;
             shelf:
                 what_is_set_aside_comes_back_at_its_time
                 what_is_set_aside_is_so_for_one_person

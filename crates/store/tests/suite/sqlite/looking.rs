@@ -1,8 +1,9 @@
 //! One page looks at so many rows and no more, and says where to go on. The rows are copied by an operator with a shell:
 //! submitting thousands would take its time.
 
+use countersign_protocol::a2h::Priority;
 use countersign_store::ops::ceremony::{BeginCeremony, MOST_CEREMONIES, TakeCeremony};
-use countersign_store::ops::list::{Decided, Filter, Inbox, Notices};
+use countersign_store::ops::list::{Decided, Filter, Inbox, InboxBefore, Notices};
 
 use super::fresh::Fresh;
 use crate::scene::*;
@@ -38,6 +39,25 @@ async fn a_filter_for_what_is_rare_reads_the_inbox_in_several_pages() {
         assert!(first.items.is_empty());
         assert_eq!(first.next.as_ref().map(|next| next.seq), Some(5_000), "as far as it looked");
         let second = fresh.store.run(Inbox { filter, ..inbox(first.next, 20) }).await.unwrap();
+        assert_eq!(ids(&second.items), [6_001].map(message_id));
+        assert_eq!(second.next, None);
+    }
+}
+
+#[tokio::test]
+async fn backwards_the_inbox_is_read_in_several_pages_too() {
+    let fresh = Fresh::open();
+    add_agent(&fresh.store, BUILDER).await;
+    add_agent(&fresh.store, TESTER).await;
+    submitted(&fresh.store, &Draft::ask(1)).await;
+    copy(&fresh, 6_000);
+    let urgent = Draft { agent: TESTER, tags: &["rare"], priority: Priority::Urgent, ..Draft::ask(6_001) };
+    submitted(&fresh.store, &urgent).await;
+    for filter in rare() {
+        let first = fresh.store.run(InboxBefore { filter: filter.clone(), ..inbox_before(None, 20) }).await.unwrap();
+        assert!(first.items.is_empty());
+        assert_eq!(first.next.as_ref().map(|next| next.seq), Some(1_001), "as far as it looked");
+        let second = fresh.store.run(InboxBefore { filter, ..inbox_before(first.next, 20) }).await.unwrap();
         assert_eq!(ids(&second.items), [6_001].map(message_id));
         assert_eq!(second.next, None);
     }

@@ -3,17 +3,15 @@
 use countersign_core::State;
 use countersign_core::message::inbox_rank;
 use countersign_store::model::{Cursor, Item};
-use countersign_store::ops::list::{Filter, Inbox, InboxPage};
+use countersign_store::ops::list::{Filter, Inbox, InboxBefore, InboxPage};
 
 use crate::app::Hub;
 use crate::inbox::web::page::Failure;
 use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::Visitor;
 
-/// Among so many to each side a neighbour is looked for.
-const NEAR: i64 = 20;
-/// And among so many from the top, where there is none so near.
-const FROM_TOP: i64 = 50;
+/// Among how many a neighbour is looked for: those nearby first, and then, where all of them are for others, many more.
+const LOOKS: [i64; 2] = [20, 480];
 
 #[derive(Default)]
 pub struct Neighbours {
@@ -35,15 +33,12 @@ impl Neighbours {
             State::Resolved(_) => true,
             State::Delivered => return Ok(Self::default()),
         };
-        let around = Around { hub, visitor, item };
-        let place = around.place();
-        let near = Cursor { rank: place.rank, seq: place.seq.saturating_sub(NEAR + 1) };
-        let (before, behind) = (around.list(Some(near), NEAR).await?, around.list(Some(place), NEAR).await?);
-        let (mut previous, mut next) = (around.last_before(&before.items), around.first(&behind.items));
-        if previous.is_none() || (next.is_none() && begins_again) {
-            let top = around.list(None, FROM_TOP).await?;
-            previous = previous.or_else(|| around.last_before(&top.items).filter(|_| around.is_reached_by(&top)));
-            next = next.or_else(|| around.first(&top.items).filter(|_| begins_again));
+        let around = Around { hub, visitor };
+        let place = Cursor { rank: inbox_rank(item.message.content.priority), seq: item.seq };
+        let previous = around.nearest(Side::Before(place.clone())).await?;
+        let mut next = around.nearest(Side::After(Some(place))).await?;
+        if next.is_none() && begins_again {
+            next = around.nearest(Side::After(None)).await?;
         }
         Ok(Self { previous: previous.map(neighbour), next: next.map(neighbour) })
     }
@@ -53,47 +48,53 @@ fn neighbour(item: Item) -> Neighbour {
     Neighbour { href: format!("/inbox/items/{}", item.message.id), title: item.message.content.title }
 }
 
-fn place(item: &Item) -> Cursor {
-    Cursor { rank: inbox_rank(item.message.content.priority), seq: item.seq }
+enum Side {
+    Before(Cursor),
+    /// Of nothing: from the top.
+    After(Option<Cursor>),
 }
 
-/// One item as one person sees it in the list.
+impl Side {
+    fn on_from(self, place: Cursor) -> Self {
+        match self {
+            Self::Before(_) => Self::Before(place),
+            Self::After(_) => Self::After(Some(place)),
+        }
+    }
+}
+
+/// The list as one person sees it.
 struct Around<'a> {
     hub: &'a Hub,
     visitor: &'a Visitor,
-    item: &'a Item,
 }
 
 impl Around<'_> {
-    fn place(&self) -> Cursor {
-        place(self.item)
+    async fn nearest(&self, mut side: Side) -> Result<Option<Item>, Failure> {
+        for limit in LOOKS {
+            let page = self.look(&side, limit).await?;
+            let found = page.items.into_iter().find(|item| self.fits(item));
+            match page.next {
+                Some(place) if found.is_none() => side = side.on_from(place),
+                Some(_) | None => return Ok(found),
+            }
+        }
+        Ok(None)
     }
 
-    async fn list(&self, after: Option<Cursor>, limit: i64) -> Result<InboxPage, Failure> {
-        let viewer = Some(self.visitor.name.clone());
-        Ok(self.hub.store.run(Inbox { viewer, filter: Filter::default(), after, limit }).await?)
-    }
-
-    fn first(&self, items: &[Item]) -> Option<Item> {
-        items.iter().find(|item| self.fits(item)).cloned()
-    }
-
-    fn last_before(&self, items: &[Item]) -> Option<Item> {
-        items.iter().rfind(|item| self.is_before(item) && self.fits(item)).cloned()
-    }
-
-    /// Whether these are all that stand before the item: else the last of them is not the one right before it.
-    fn is_reached_by(&self, top: &InboxPage) -> bool {
-        top.next.is_none() || top.items.iter().any(|item| !self.is_before(item))
-    }
-
-    fn is_before(&self, other: &Item) -> bool {
-        let (here, there) = (self.place(), place(other));
-        (there.rank, there.seq) < (here.rank, here.seq)
+    async fn look(&self, side: &Side, limit: i64) -> Result<InboxPage, Failure> {
+        let (viewer, filter) = (Some(self.visitor.name.clone()), Filter::default());
+        Ok(match side {
+            Side::Before(place) => {
+                let before = Some(place.clone());
+                self.hub.store.run(InboxBefore { viewer, filter, before, limit }).await?
+            }
+            Side::After(place) => self.hub.store.run(Inbox { viewer, filter, after: place.clone(), limit }).await?,
+        })
     }
 
     /// Whoever decides wants what is theirs to decide; whoever only looks wants to see all.
-    fn fits(&self, other: &Item) -> bool {
-        other.seq != self.item.seq && (!self.visitor.may_decide() || may_answer(other, self.visitor))
+    fn fits(&self, item: &Item) -> bool {
+        !self.visitor.may_decide() || may_answer(item, self.visitor)
     }
 }

@@ -1,0 +1,55 @@
+//! Open asks and tasks as one person sees them, whichever way they are gone through.
+
+use countersign_protocol::time::Timestamp;
+
+use super::filter::Filter;
+use crate::error::StoreError;
+use crate::exec::{Exec, Row};
+use crate::model::{Cursor, Item};
+use crate::ops::rows;
+
+/// Those beside the place (?1, ?2), at most ?3, as ?4 sees them at ?5; of the agent ?6, if it is named.
+macro_rules! select_waiting {
+    ($beside:literal) => {
+        $crate::ops::rows::select_looking!(
+            "m.rank, m.seq",
+            "LEFT JOIN shelf s ON s.person = ?4 AND s.seq = m.seq AND s.until > ?5 ",
+            "AND s.seq IS NULL AND (?6 = '' OR m.agent_id = ?6) ",
+            "WHERE m.status = 'open' ",
+            $beside
+        )
+    };
+}
+pub(super) use select_waiting;
+
+pub struct Waiting<'a> {
+    pub viewer: Option<&'a str>,
+    pub filter: &'a Filter,
+}
+
+impl Waiting<'_> {
+    pub const MOST_LOOKED_AT: usize = 5_000;
+
+    pub async fn rows<X: Exec>(
+        &self,
+        x: &mut X,
+        select: &'static str,
+        (rank, seq): (i64, i64),
+        count: i64,
+        now: Timestamp,
+    ) -> Result<Vec<Row>, StoreError> {
+        // Nobody's name is empty.
+        let viewer = self.viewer.unwrap_or_default();
+        let params = [rank.into(), seq.into(), count.into(), viewer.into(), now.into(), self.filter.agent().into()];
+        x.rows(select, &params).await
+    }
+
+    pub fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
+        let place = Cursor { rank: row.int(rows::MESSAGE)?, seq: row.int(rows::MESSAGE + 1)? };
+        if !rows::has_text(&row) {
+            return Ok((place, None));
+        }
+        let item = rows::waiting_item(&mut row, place.seq)?;
+        Ok((place, Some(item).filter(|item| self.filter.fits(&item.message.content))))
+    }
+}
