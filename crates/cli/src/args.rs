@@ -58,6 +58,9 @@ pub struct ServeArgs {
     /// The address agents and people reach the hub by, when it stands behind a proxy.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
+    /// Networks of proxies, with commas between them, whose X-Forwarded-For is believed.
+    #[arg(long, value_name = "NETWORKS", value_delimiter = ',')]
+    pub trusted_proxies: Option<Vec<String>>,
     /// The configuration file (TOML); flags win over it.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

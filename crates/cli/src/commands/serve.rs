@@ -18,6 +18,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     let flags = Overrides {
         listen: args.listen,
         public_url: args.public_url,
+        trusted_proxies: args.trusted_proxies,
         tls,
         allow_plain_http: args.allow_plain_http,
         allow_loopback_callbacks: args.allow_loopback_callbacks,

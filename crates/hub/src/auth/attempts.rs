@@ -17,7 +17,7 @@ use crate::problem::Problem;
 const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
 /// One account from many places. One place alone never uses this up, or it could keep the account's person out.
 const OF_A_NAME: Limit = Limit { at_once: 100, then_every: Duration::from_secs(2) };
-/// Many accounts from one place. Everybody behind a proxy comes from one address.
+/// Many accounts from one place. Everybody behind a proxy that is not trusted comes from one address.
 const OF_AN_ADDRESS: Limit = Limit { at_once: 30, then_every: Duration::from_secs(3) };
 /// The present password, asked for within a session.
 const OF_A_SESSION: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };

@@ -1,14 +1,22 @@
-//! Where a connection comes from.
+//! Where a request comes from.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{Extensions, Request};
+use axum::http::{Extensions, HeaderMap, Request};
 
-/// The other end of the connection, whatever headers claim: they are the client's to write. Behind a proxy it is the
-/// proxy.
+use crate::app::Hub;
+use crate::config::TrustedProxies;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+/// More proxies in a row than this are a mistake or a game.
+const MOST_PROXIES: usize = 16;
+
+/// The other end of the connection, whatever headers claim: they are the client's to write. Only a proxy that the operator
+/// named is believed, and a handler that asks for the peer gets the one it speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
@@ -25,12 +33,96 @@ impl Peer {
     fn of(extensions: &Extensions) -> Self {
         extensions.get().copied().unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
     }
+
+    /// Every proxy adds on the right whom it was asked by. So the first from there that is no proxy of ours is the client,
+    /// and what stands left of it is the client's own invention. Where that place holds no address it is the proxy's.
+    fn behind(self, proxies: &TrustedProxies, headers: &HeaderMap) -> Self {
+        if !proxies.contains(self.0) {
+            return self;
+        }
+        let lines = headers.get_all(FORWARDED_FOR).iter().rev();
+        let names = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
+        let mut hops = names.take(MOST_PROXIES).map(read);
+        let client = hops.find(|hop| hop.is_none_or(|address| !proxies.contains(address)));
+        client.flatten().map_or(self, Self)
+    }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Peer {
+fn read(name: &[u8]) -> Option<IpAddr> {
+    let address: IpAddr = std::str::from_utf8(name).ok()?.trim().parse().ok()?;
+    Some(address.to_canonical())
+}
+
+impl FromRequestParts<Arc<Hub>> for Peer {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.extensions))
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions).behind(&hub.config.trusted_proxies, &parts.headers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    /// Who the hub takes for the client, when `peer` connects and these header lines come along.
+    fn client(peer: &str, lines: &[&str]) -> IpAddr {
+        let proxies = TrustedProxies::parse(&["127.0.0.1".to_owned(), "10.0.3.0/24".to_owned()]).unwrap();
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(FORWARDED_FOR, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        Peer(address(peer)).behind(&proxies, &headers).0
+    }
+
+    #[test]
+    fn a_trusted_proxy_says_who_the_client_is() {
+        assert_eq!(client("127.0.0.1", &["192.0.2.7"]), address("192.0.2.7"));
+        assert_eq!(client("::ffff:127.0.0.1", &["192.0.2.7"]), address("192.0.2.7"));
+        assert_eq!(client("127.0.0.1", &["2001:db8::7"]), address("2001:db8::7"));
+        assert_eq!(client("127.0.0.1", &["::ffff:192.0.2.7"]), address("192.0.2.7"));
+    }
+
+    #[test]
+    fn anybody_else_speaks_for_nobody() {
+        assert_eq!(client("192.0.2.66", &["192.0.2.7"]), address("192.0.2.66"));
+        assert_eq!(client("127.0.0.2", &["192.0.2.7"]), address("127.0.0.2"));
+    }
+
+    #[test]
+    fn proxies_in_a_row_are_passed_over_from_the_right() {
+        assert_eq!(client("127.0.0.1", &["192.0.2.7, 10.0.3.9"]), address("192.0.2.7"));
+        assert_eq!(client("127.0.0.1", &["192.0.2.7", "10.0.3.9,10.0.3.8"]), address("192.0.2.7"), "in two lines");
+    }
+
+    #[test]
+    fn what_the_client_wrote_itself_counts_for_nothing() {
+        for invented in ["198.51.100.1", "10.0.3.9", "nonsense", "", "\u{fc}", &"198.51.100.1, ".repeat(1000)] {
+            assert_eq!(client("127.0.0.1", &[&format!("{invented}, 192.0.2.7")]), address("192.0.2.7"), "{invented}");
+            assert_eq!(client("127.0.0.1", &[invented, "192.0.2.7"]), address("192.0.2.7"), "{invented}");
+        }
+    }
+
+    #[test]
+    fn where_no_client_is_named_it_is_the_proxy() {
+        let endless = "10.0.3.9, ".repeat(1000) + "10.0.3.9";
+        let none: [&[&str]; 7] = [
+            &[],
+            &[""],
+            &["unknown"],
+            &["192.0.2.7, unknown"],
+            &["192.0.2.7:443"],
+            &["127.0.0.1, 10.0.3.9"],
+            &["192.0.2.7", &endless],
+        ];
+        for lines in none {
+            assert_eq!(client("127.0.0.1", lines), address("127.0.0.1"), "{lines:?}");
+        }
     }
 }

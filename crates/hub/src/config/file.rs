@@ -25,6 +25,7 @@ impl ConfigError {
 pub struct ConfigFile {
     pub listen: Option<String>,
     pub public_url: Option<String>,
+    pub trusted_proxies: Option<Vec<String>>,
     pub retention_days: Option<u32>,
     pub allow_plain_http: Option<bool>,
     pub allow_loopback_callbacks: Option<bool>,

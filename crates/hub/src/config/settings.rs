@@ -8,7 +8,8 @@ use countersign_core::limits::Limits;
 use serde::Deserialize;
 use url::Url;
 
-use super::{ConfigError, ConfigFile};
+use super::public_url::parse_public_url;
+use super::{ConfigError, ConfigFile, TrustedProxies};
 
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
 
@@ -18,6 +19,7 @@ pub struct Config {
     /// Nobody chose the address, so another port will do when this one is taken.
     pub listen_is_default: bool,
     pub public_url: Option<String>,
+    pub trusted_proxies: TrustedProxies,
     pub tls: Option<TlsFiles>,
     pub retention_days: u32,
     /// Per agent; nothing means no limit.
@@ -57,6 +59,7 @@ pub enum LegacyPush {
 pub struct Overrides {
     pub listen: Option<String>,
     pub public_url: Option<String>,
+    pub trusted_proxies: Option<Vec<String>>,
     pub tls: Option<TlsFiles>,
     pub allow_plain_http: bool,
     pub allow_loopback_callbacks: bool,
@@ -67,7 +70,9 @@ impl Config {
         let chosen = flags.listen.clone().or(file.listen.clone());
         let listen_is_default = chosen.is_none();
         let listen = parse_listen(chosen.as_deref().unwrap_or(DEFAULT_LISTEN))?;
-        let public_url = flags.public_url.clone().or(file.public_url.clone()).map(parse_public_url).transpose()?;
+        let public_url =
+            flags.public_url.as_deref().or(file.public_url.as_deref()).map(parse_public_url).transpose()?;
+        let proxies = flags.trusted_proxies.as_deref().or(file.trusted_proxies.as_deref()).unwrap_or_default();
         let from_file = file.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
         let tls = flags.tls.clone().or(from_file);
         let plain_allowed = flags.allow_plain_http || file.allow_plain_http.unwrap_or(false);
@@ -84,6 +89,7 @@ impl Config {
             listen,
             listen_is_default,
             public_url,
+            trusted_proxies: TrustedProxies::parse(proxies)?,
             tls,
             retention_days,
             requests_per_minute: NonZeroU32::new(file.limits.requests_per_minute.unwrap_or(6000)),
@@ -99,15 +105,6 @@ fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     spelled.as_deref().unwrap_or(text).parse().map_err(|_| {
         ConfigError::invalid("listen", format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"))
     })
-}
-
-fn parse_public_url(text: String) -> Result<String, ConfigError> {
-    let wrong = || ConfigError::invalid("public_url", format!("{text} is no http(s) address"));
-    let url = Url::parse(&text).map_err(|_| wrong())?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || url.query().is_some() {
-        return Err(wrong());
-    }
-    Ok(text.trim_end_matches('/').to_owned())
 }
 
 /// Callbacks to this machine are for this machine: a hub others can reach must not be turned against its own neighbours.
