@@ -1,6 +1,7 @@
 //! What an agent sent, as lines for any kind of terminal. Everything in it is escaped here, and the agent's own words are
 //! marked as quoted, so that they cannot pass for words of this program.
 
+mod answer;
 mod parts;
 
 use jiff::Timestamp;
@@ -71,6 +72,7 @@ pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
         pieces.extend(titled("Answer by itself at expiry", quoted(&pretty(default))));
     }
+    pieces.extend([said(Tone::Plain, ""), said(Tone::Quiet, escape(&run(item)))]);
     pieces
 }
 
@@ -81,7 +83,7 @@ fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     let mut pieces = vec![
         said(Tone::Title, escape(&item.title)),
         said(Tone::Quiet, escape(&from(item))),
-        said(Tone::Quiet, escape(&format!("{}, {} priority, asked {asked}", item.kind(), item.priority))),
+        said(Tone::Quiet, escape(&format!("{}{}, asked {asked}", item.kind(), priority(item)))),
     ];
     if !item.tags.is_empty() {
         pieces.push(said(Tone::Quiet, escape(&format!("tags: {}", item.tags.join(", ")))));
@@ -99,10 +101,19 @@ fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
 }
 
 fn from(item: &Item) -> String {
+    let project = item.agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
+    format!("from {}{project}", item.agent.id)
+}
+
+/// Said only where it is not as ever: on a small screen every line before the text counts.
+fn priority(item: &Item) -> String {
+    if item.priority == "normal" { String::new() } else { format!(", {} priority", item.priority) }
+}
+
+fn run(item: &Item) -> String {
     let agent = &item.agent;
-    let project = agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
     let labels: String = agent.labels.iter().map(|(name, value)| format!(", {name}={value}")).collect();
-    format!("from {}{project}, run {} ({}){labels}", agent.id, agent.run_id, agent.runtime)
+    format!("run {} ({}){labels}", agent.run_id, agent.runtime)
 }
 
 fn until(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
@@ -157,11 +168,9 @@ fn sent_back(item: &Item) -> Option<&[Step]> {
 /// What was decided beyond one word, and what was said about it.
 fn decided(seen: &Seen) -> Vec<Piece> {
     let Some(resolution) = &seen.item.resolution else { return Vec::new() };
-    let value = match &resolution.value {
-        Some(value @ (Value::Object(_) | Value::Array(_))) => quoted(&pretty(value)),
-        Some(_) | None => Vec::new(),
-    };
-    let mut pieces = titled("Answer", value);
+    let question = seen.item.question.as_ref();
+    let value = resolution.value.as_ref().map(|value| answer::answer(question, value));
+    let mut pieces = titled("Answer", value.unwrap_or_default());
     pieces.extend(titled("Comment", quoted(resolution.comment.as_deref().unwrap_or_default())));
     pieces.extend(titled("Checklist sent back", steps(sent_back(&seen.item).unwrap_or_default())));
     pieces
@@ -228,12 +237,14 @@ mod tests {
         let texts: Vec<(&str, bool)> = pieces.iter().map(|piece| (piece.text.as_str(), piece.quoted)).collect();
         let expected = [
             ("Title of msg_1", false),
-            ("from bot, run r (cli)", false),
-            ("confirm, normal priority, asked 15:00:00, 5s ago", false),
+            ("from bot", false),
+            ("confirm, asked 15:00:00, 5s ago", false),
             ("in 5m: will answer \"deny\" by itself", false),
             ("", false),
             ("one", true),
             ("two", true),
+            ("", false),
+            ("run r (cli)", false),
         ];
         assert_eq!(texts, expected);
     }

@@ -38,27 +38,38 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint) {
 }
 
 fn head_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
-    let mut spans = Vec::new();
+    let mut spans = tabs(state, paint, false);
     if width >= ROOMY {
-        spans.push(Span::styled(" Countersign ", paint.strong()));
+        spans.insert(0, Span::styled(" Countersign ", paint.strong()));
     }
-    for tab in Tab::ALL {
-        if tab == Tab::Found && state.query.is_empty() {
-            continue;
-        }
-        let style = if tab == state.tab { paint.chosen() } else { paint.quiet() };
-        spans.push(Span::styled(format!(" {} ", tab_words(state, tab)), style));
+    let room = usize::from(width).saturating_sub(2);
+    let taken = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>();
+    if taken(&spans) > room {
+        spans = tabs(state, paint, true);
     }
-    let (words, style) = match &state.link {
-        Link::Connecting => ("connecting", paint.warning()),
-        Link::Live => ("live", paint.good()),
-        Link::Lost(_) => ("reconnecting", paint.bad()),
+    let (words, sign, style) = match &state.link {
+        Link::Connecting => ("connecting", "?", paint.warning()),
+        Link::Live => ("live", "•", paint.good()),
+        Link::Lost(_) => ("reconnecting", "!", paint.bad()),
     };
-    let used: usize = spans.iter().map(Span::width).sum();
-    let gap = usize::from(width).saturating_sub(used + words.len() + 1);
+    let left = room.saturating_sub(taken(&spans));
+    let words = if words.len() < left { words } else { sign };
+    let gap = (left + 1).saturating_sub(wrap::width(words));
     spans.push(Span::raw(" ".repeat(gap.max(1))));
     spans.push(Span::styled(words, style));
     Line::from(spans)
+}
+
+/// Of a short one only the first letter is left, unless it is in front.
+fn tabs(state: &State, paint: Paint, short: bool) -> Vec<Span<'static>> {
+    let shown = Tab::ALL.into_iter().filter(|tab| *tab != Tab::Found || !state.query.is_empty());
+    let span = |tab: Tab| {
+        let style = if tab == state.tab { paint.chosen() } else { paint.quiet() };
+        let words = tab_words(state, tab);
+        let letters = if short && tab != state.tab { 1 } else { words.len() };
+        Span::styled(format!(" {} ", words.chars().take(letters).collect::<String>()), style)
+    };
+    shown.map(span).collect()
 }
 
 fn tab_words(state: &State, tab: Tab) -> String {

@@ -3,6 +3,7 @@
 
 mod asker;
 mod form;
+mod refusal;
 mod verdict;
 
 use std::fmt::Write;

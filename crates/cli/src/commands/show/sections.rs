@@ -20,7 +20,7 @@ pub fn render(item: &Item, now: jiff::Timestamp) -> String {
         page.push_str(&question_section(question));
     }
     if let Some(action) = &item.action {
-        page.push_str(&action_section(action));
+        page.push_str(&action_section(action, sent_back(item)));
     }
     page.push_str(&declared_default(item));
     if item.status == "open" {
@@ -160,11 +160,18 @@ fn field(field: &Field) -> String {
     format!("  {} ({kinds}){about}\n", escape(&field.name))
 }
 
-fn action_section(action: &Action) -> String {
+/// Where the checklist came back it stands with the outcome, as it was sent, and not here as it was before.
+fn action_section(action: &Action, sent_back: &[Step]) -> String {
     let mut text = titled("Instructions", &quote(&action.instructions));
-    text.push_str(&titled("Checklist", &steps(action.checklist.as_deref().unwrap_or_default())));
+    if sent_back.is_empty() {
+        text.push_str(&titled("Checklist", &steps(action.checklist.as_deref().unwrap_or_default())));
+    }
     text.push_str(&titled("Verification", &quote(action.verification.as_deref().unwrap_or_default())));
     text
+}
+
+fn sent_back(item: &Item) -> &[Step] {
+    item.resolution.as_ref().and_then(|resolution| resolution.checklist.as_deref()).unwrap_or_default()
 }
 
 fn steps(steps: &[Step]) -> String {
@@ -272,6 +279,26 @@ mod tests {
         let page = page(&json!({"status": "expired", "resolution": resolution}));
         assert!(page.contains("expired hold by system:default_on_expire, the default its asker declared"), "{page}");
         assert!(page.contains("(1m ago)") && !page.contains("How to answer"), "{page}");
+    }
+
+    #[test]
+    fn a_checklist_is_shown_once_as_it_was_sent_back() {
+        let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two"}]});
+        let shown = |resolution: &str, checklist: Value| {
+            let resolution = json!({
+                "resolution_id": "res_1", "resolution": resolution, "actor": "human:ann", "checklist": checklist,
+                "resolved_at": "2026-06-04T14:59:00.000Z",
+            });
+            let task = json!({"type": "task", "status": "completed", "action": action, "resolution": resolution});
+            let page = page(&task);
+            let lines = page.lines().filter(|line| line.starts_with("Checklist") || line.contains('['));
+            lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        };
+        let ticked = json!([{"text": "one", "done": true}, {"text": "two"}]);
+        for resolution in ["completed", "dismissed"] {
+            assert_eq!(shown(resolution, ticked.clone()), ["Checklist sent back", "1. [x] one", "2. [ ] two"]);
+        }
+        assert_eq!(shown("cancelled", Value::Null), ["Checklist", "1. [ ] one", "2. [ ] two"]);
     }
 
     #[test]

@@ -94,16 +94,18 @@ async fn a_form_is_filled_in_and_its_faults_are_told_beside_the_fields() {
     form["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
     let (_hub, bot, id, pane) = facing(&form).await;
     pane.press(&["Enter"]);
-    // reason, day, pin, region, retries, urgent, and the row that sends
+    // As the agent wrote them: reason, retries, urgent, region, day, pin; then the row that sends.
     pane.write("no");
     pane.press(&["Tab"]);
+    pane.write("3");
+    pane.press(&["Tab", "Space", "Tab", "Space", "Space", "Tab"]);
     pane.write("2026-06-04");
     pane.press(&["Tab"]);
     pane.write("hunter2");
-    pane.press(&["Tab", "Space", "Space", "Tab"]);
-    pane.write("3");
-    pane.press(&["Tab", "Space", "Tab", "Enter"]);
-    let screen = pane.shows_all(&["write at least 3 characters", "•••••••"]).await;
+    let screen = pane.shows("•••••••").await;
+    assert!(!screen.contains("hunter2"), "{screen}");
+    pane.press(&["Tab", "Enter"]);
+    let screen = pane.shows("write at least 3 characters").await;
     assert!(!screen.contains("hunter2"), "{screen}");
     pane.write("t yet");
     pane.press(&["BTab", "Enter"]);
@@ -112,7 +114,7 @@ async fn a_form_is_filled_in_and_its_faults_are_told_beside_the_fields() {
         "reason": "not yet", "day": "2026-06-04", "pin": "hunter2", "region": "us", "retries": 3, "urgent": true,
     });
     assert_eq!(value, expected);
-    let screen = pane.shows("answered by human:owner").await;
+    let screen = pane.shows_all(&["answered by human:owner", "reason: not yet", "region: us", "urgent: yes"]).await;
     assert!(!screen.contains("hunter2"), "{screen}");
 }
 
@@ -135,7 +137,7 @@ async fn a_text_and_several_choices_are_answered() {
     pane.press(&["1", "j", "j", "Space"]);
     pane.shows_all(&["1. [x] EU", "2. [ ] US", "3. [x] ASIA"]).await;
     pane.press(&["Enter"]);
-    pane.shows("✓ answered").await;
+    pane.shows_all(&["✓ answered", "Answer\n EU\n ASIA\n"]).await;
     let value =
         async |id: &str| hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["resolution"]["value"].clone();
     assert_eq!(value(&ids[0]).await, "Write the tests.\nThen ship.");

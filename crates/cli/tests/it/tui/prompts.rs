@@ -42,20 +42,20 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     let pane = Look::of(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
-    pane.shows("Enter fills in the form").await;
+    pane.shows("Enter fills in the form, r declines with a reason, b goes back:").await;
     pane.write("\n");
     pane.shows("reason * (text)").await;
     pane.write("no\n");
     pane.shows("write at least 3 characters").await;
     pane.write("tests pass\n");
-    pane.shows("pin (text, hidden)").await;
-    pane.write("hunter2\n");
-    pane.shows("region (the number of one)").await;
-    pane.write("2\n");
     pane.shows("retries (a whole number)").await;
     pane.write("\n");
     pane.shows("urgent (yes or no)").await;
     pane.write("yes\n");
+    pane.shows("region (the number of one)").await;
+    pane.write("2\n");
+    pane.shows("pin (text, hidden)").await;
+    pane.write("hunter2\n");
     pane.shows("Comment").await;
     pane.write("\n");
     let screen = pane.shows("answered by human:owner at").await;
@@ -76,8 +76,10 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Which steps are done?").await;
+    pane.write("12\n");
+    pane.shows("Not all of these are numbers of the list.").await;
     pane.write("2\n");
-    pane.shows("c completes the task").await;
+    pane.shows_all(&["2. [x] announce", "c completes the task"]).await;
     pane.write("c\n");
     pane.shows("Comment").await;
     pane.write("\n");
@@ -86,12 +88,49 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     assert_eq!(bot.outcome(&first).await["response"]["response"]["checklist"], steps);
     eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
     pane.write("1\n");
-    pane.shows("Your answer").await;
+    pane.shows("Your answer (a number, r answers \"Deny\" with a reason; an empty line goes back):").await;
     pane.write("r\n");
     pane.shows("1. Not on a Friday").await;
     pane.write("1\n");
     pane.shows("answered deny by human:owner").await;
     assert_eq!(bot.outcome(&second).await["response"]["response"]["comment"], "Not on a Friday");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_is_offered_only_where_the_asker_takes_one() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut strict = ma2h(select("bot"), "0.6");
+    strict["request"]["permissions"] = json!({"allow_ignore": false});
+    let id = bot.accepted(&strict).await;
+    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Your answer (a number; an empty line goes back):").await;
+    pane.write("r\n");
+    pane.shows("There is no such number.").await;
+    pane.write("\n");
+    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    assert_eq!(bot.pull(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dismissed_task_sends_back_what_was_ticked() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&task("bot")).await;
+    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    pane.shows("Which one?").await;
+    pane.write("1\n");
+    pane.shows("Which steps are done?").await;
+    pane.write("1\n");
+    pane.shows("r dismisses it with a reason").await;
+    pane.write("r\n");
+    pane.shows("Why?").await;
+    pane.write("half of it is enough\n");
+    pane.shows("dismissed by human:owner").await;
+    let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
+    assert_eq!(bot.outcome(&id).await["response"]["response"]["checklist"], steps);
 }
 
 #[tokio::test(flavor = "multi_thread")]

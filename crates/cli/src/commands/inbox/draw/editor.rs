@@ -88,12 +88,22 @@ impl Rows {
         }
     }
 
+    /// A row and what is said about it, which is read together.
+    fn option(&self, sheet: &mut Sheet, lead: &str, text: &str, about: Option<&str>, is_here: bool) {
+        let first = sheet.height();
+        self.row(sheet, lead, text, is_here);
+        self.about(sheet, about);
+        if is_here {
+            sheet.focus_from(first);
+        }
+    }
+
     fn choice(&self, sheet: &mut Sheet, pick: &Pick, options: &[Choice]) {
         for (index, option) in options.iter().enumerate() {
             let key = pick.key_of(index).map(|key| format!("   [{key}]")).unwrap_or_default();
             let text = option_words(&option.label, &option.value) + &key;
-            self.row(sheet, &number(index), &text, pick.cursor() == Some(index));
-            self.about(sheet, option.description.as_deref());
+            let is_here = pick.cursor() == Some(index);
+            self.option(sheet, &number(index), &text, option.description.as_deref(), is_here);
         }
         let Some(other) = pick.other() else { return };
         let is_here = pick.cursor() == Some(options.len());
@@ -107,8 +117,8 @@ impl Rows {
         for (index, option) in options.iter().enumerate() {
             let lead = format!("{}{}", number(index), tick(ticks.is_ticked(index)));
             let text = option_words(&option.label, &option.value);
-            self.row(sheet, &lead, &text, ticks.cursor() == Some(index));
-            self.about(sheet, option.description.as_deref());
+            let is_here = ticks.cursor() == Some(index);
+            self.option(sheet, &lead, &text, option.description.as_deref(), is_here);
         }
     }
 
@@ -139,9 +149,9 @@ impl Rows {
         let required = if field.required { " *" } else { "" };
         let hidden = if field.sensitive { ", hidden" } else { "" };
         let head = format!("{}{required}  ({}{hidden})", escape(&field.label), escape(&entry.hint()));
-        self.row(sheet, " ", &head, is_here);
-        self.about(sheet, field.description.as_deref());
-        let labels = entry.labels();
+        let (first, labels) = (sheet.height(), entry.labels());
+        self.option(sheet, " ", &head, field.description.as_deref(), is_here);
+        let choices = sheet.height();
         for (index, label) in labels.iter().enumerate() {
             let dot = if entry.picked() == Some(index) { "(•) " } else { "( ) " };
             sheet.hang(&format!("      {dot}"), &escape(label), self.style);
@@ -152,6 +162,11 @@ impl Rows {
         }
         for fault in &entry.faults {
             sheet.hang("      ", &escape(fault), self.paint.bad());
+        }
+        match entry.picked() {
+            Some(index) if is_here => sheet.focus_at(first, choices + index),
+            None if is_here => sheet.focus_from(first),
+            Some(_) | None => {}
         }
     }
 

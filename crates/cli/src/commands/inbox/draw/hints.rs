@@ -9,7 +9,7 @@ const BACK: &str = "Esc back";
 
 pub fn hints(state: &State) -> String {
     let fixed = match (&state.overlay, &state.open) {
-        (Some(Overlay::Help), _) => "any key closes the help",
+        (Some(Overlay::Help { .. }), _) => "j k scroll  any other key closes",
         (Some(Overlay::Search(_)), _) => "Enter searches everything  Esc ends the search",
         (Some(Overlay::Comment(_)), _) => "Enter keeps the comment  Ctrl-J new line",
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
@@ -20,6 +20,7 @@ pub fn hints(state: &State) -> String {
             "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
         }
         (None, None) if state.tab == Tab::Aside => "? help  Enter open  u take back  Tab next list  q quit",
+        (None, None) if state.tab == Tab::Decided => "? help  Enter open  / search  Tab next list  q quit",
         (None, None) => "? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
     };
     fixed.to_owned()

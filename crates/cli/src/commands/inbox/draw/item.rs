@@ -54,7 +54,7 @@ fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
 fn draw_content(frame: &mut Frame, state: &mut State, text: Sheet, area: Rect) -> bool {
     let most = text.height().saturating_sub(usize::from(area.height));
     let Some(open) = &mut state.open else { return false };
-    open.scroll = open.scroll.min(most);
+    (open.scroll, open.page) = (open.scroll.min(most), usize::from(area.height));
     text.draw_from(frame, area, open.scroll);
     most > 0
 }
@@ -65,7 +65,9 @@ fn rule(state: &State, paint: Paint, width: u16, is_cut: bool) -> Line<'static> 
         Some(open) if open.seen.is_notice() => "Notice",
         Some(_) | None => "Your answer",
     };
-    let more = if is_cut { " PgUp PgDn scroll the text ──" } else { "" };
+    let room = usize::from(width).saturating_sub(name.len() + 4);
+    let fits = |more: &&str| is_cut && more.chars().count() <= room;
+    let more = [" PgUp PgDn scroll the text ──", " PgUp PgDn ──"].into_iter().find(fits).unwrap_or_default();
     let used = name.len() + 4 + more.chars().count();
     let dashes = "─".repeat(usize::from(width).saturating_sub(used));
     Line::styled(format!("── {name} {dashes}{more}"), paint.quiet())

@@ -10,6 +10,8 @@ use super::{Paint, Sheet, middle};
 use crate::screen::escape;
 
 const WIDTH: u16 = 64;
+/// Above and below.
+const BORDERS: u16 = 2;
 
 const KEYS: [(&str, &str); 16] = [
     ("j k, arrows", "move; scroll where nothing can be moved"),
@@ -25,17 +27,23 @@ const KEYS: [(&str, &str); 16] = [
     ("u", "take back what was put away"),
     ("t", "try a failed delivery again"),
     ("/", "search"),
-    ("PgUp PgDn", "scroll the text (also Ctrl-U, Ctrl-D)"),
+    ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
     ("Esc", "back; nothing typed is lost"),
     ("q, Ctrl-C", "quit"),
 ];
 
-pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
-    let Some(overlay) = &state.overlay else { return };
+pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
+    let Some(overlay) = &mut state.overlay else { return };
     let width = WIDTH.min(area.width);
     let mut sheet = Sheet::new(width.saturating_sub(4), paint);
     let title = match overlay {
-        Overlay::Help => help(&mut sheet, paint),
+        Overlay::Help { scroll } => {
+            help(&mut sheet, paint);
+            let room = usize::from(area.height.saturating_sub(BORDERS));
+            *scroll = (*scroll).min(sheet.height().saturating_sub(room));
+            sheet.scroll_to(*scroll);
+            "Keys"
+        }
         Overlay::Search(typing) => {
             sheet.typing("/ ", typing, paint.plain(), true);
             "Search"
@@ -49,7 +57,8 @@ pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
             refusal(state.open.as_ref())
         }
         Overlay::Aside { cursor, .. } => {
-            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, Some(*cursor), paint));
+            let cursor = Some(*cursor);
+            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, cursor, paint));
             "Set aside for"
         }
     };
@@ -57,7 +66,7 @@ pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
 }
 
 fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, area: Rect) {
-    let height = u16::try_from(sheet.height()).unwrap_or(u16::MAX).max(1).saturating_add(2);
+    let height = u16::try_from(sheet.height()).unwrap_or(u16::MAX).max(1).saturating_add(BORDERS);
     let area = middle(area, area.width, height);
     let block = Block::bordered().title(format!(" {title} ")).border_style(paint.quiet());
     let inner = block.inner(area);
@@ -66,11 +75,10 @@ fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, are
     sheet.draw(frame, Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner });
 }
 
-fn help(sheet: &mut Sheet, paint: Paint) -> &'static str {
+fn help(sheet: &mut Sheet, paint: Paint) {
     for (keys, words) in KEYS {
         sheet.hang(&format!("{keys:<13}"), words, paint.plain());
     }
-    "Keys"
 }
 
 fn reasons(sheet: &mut Sheet, reject: &Reject, paint: Paint) {

@@ -12,11 +12,20 @@ use super::wrap::{lay, width, wrap};
 
 const MARGIN: &str = "│ ";
 
+/// Where the person is.
+#[derive(Clone, Copy)]
+struct Focus {
+    first: usize,
+    last: usize,
+    /// The row that must be seen whatever else has no room.
+    at: usize,
+}
+
 pub struct Sheet {
     width: usize,
     paint: Paint,
     lines: Vec<Line<'static>>,
-    focus: Option<(usize, usize)>,
+    focus: Option<Focus>,
     caret: Option<(usize, usize)>,
 }
 
@@ -74,21 +83,31 @@ impl Sheet {
         }
         if is_active {
             self.caret = Some((first + row, indent + column));
-            self.focus = Some((first + row, first + row));
+            self.focus = Some(Focus { first: first + row, last: first + row, at: first + row });
         }
     }
 
-    /// Everything from `first` on is where the person is.
+    /// Everything from `first` on is where the person is, and in it the caret above all.
     pub fn focus_from(&mut self, first: usize) {
-        if self.caret.is_none_or(|(row, _)| row < first) {
-            self.focus = Some((first, self.lines.len().saturating_sub(1)));
-        }
+        let caret = self.caret.map(|(row, _)| row).filter(|row| *row >= first);
+        self.focus_at(first, caret.unwrap_or(first));
     }
 
-    /// The offset that keeps the focus in sight, its beginning above all.
+    /// The same, with another row above all.
+    pub fn focus_at(&mut self, first: usize, at: usize) {
+        self.focus = Some(Focus { first, last: self.lines.len().saturating_sub(1), at });
+    }
+
+    /// The row to begin with, for what only scrolls.
+    pub fn scroll_to(&mut self, row: usize) {
+        self.focus = Some(Focus { first: row, last: self.lines.len().saturating_sub(1), at: row });
+    }
+
+    /// The offset that keeps the focus in sight: the row above all, then its beginning, then its end.
     fn offset(&self, height: usize) -> usize {
-        let Some((first, last)) = self.focus else { return 0 };
-        (last + 1).saturating_sub(height).min(first)
+        let Some(Focus { first, last, at }) = self.focus else { return 0 };
+        let whole = (last + 1).saturating_sub(height).min(first);
+        whole.max((at + 1).saturating_sub(height))
     }
 
     pub fn draw(self, frame: &mut Frame, area: Rect) {
@@ -97,6 +116,7 @@ impl Sheet {
     }
 
     pub fn draw_from(self, frame: &mut Frame, area: Rect, offset: usize) {
+        self.mark_cuts(frame, area, offset);
         let caret = self.caret;
         let rows: Vec<Line> = self.lines.into_iter().skip(offset).take(usize::from(area.height)).collect();
         frame.render_widget(Text::from(rows), area);
@@ -107,6 +127,21 @@ impl Sheet {
                 x: area.x + column.min(area.width.saturating_sub(1)),
                 y: area.y + row,
             });
+        }
+    }
+
+    /// An arrow beside the area, on either end where there is more.
+    fn mark_cuts(&self, frame: &mut Frame, area: Rect, offset: usize) {
+        if area.is_empty() || area.right() >= frame.area().right() {
+            return;
+        }
+        let style = self.paint.strong();
+        let buffer = frame.buffer_mut();
+        if offset > 0 {
+            buffer.set_string(area.right(), area.top(), "↑", style);
+        }
+        if self.height() > offset + usize::from(area.height) {
+            buffer.set_string(area.right(), area.bottom() - 1, "↓", style);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What is on the screen, in the sizes people have.
 
+mod small;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
@@ -57,19 +59,21 @@ fn an_item_shows_the_text_and_below_it_the_choices() {
     let expected = [
         "  Waiting 1  Notices 0  Aside  Decided                 live",
         " Title of a",
-        " from bot, run r (cli)",
-        " confirm, normal priority, asked 15:00:00, 5s ago",
+        " from bot",
+        " confirm, asked 15:00:00, 5s ago",
         " waits until answered",
         "",
         " │ All checks are green.",
         " │ Really.",
+        "",
+        " run r (cli)",
         " ── Your answer ───────────────────────────────────────────",
         "   1. Approve   [a]",
         " ▌ 2. Deny   [r]",
         "",
         " ? help  1-9 pick  Enter send  a approve  r reject  c comm…",
     ];
-    let picture = picture(&mut scene.state, 60, 13);
+    let picture = picture(&mut scene.state, 60, 15);
     assert_eq!(picture[1..], expected[1..]);
 }
 

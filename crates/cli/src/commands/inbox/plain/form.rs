@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 
 use super::super::answer::Verdict;
 use super::asker::Asker;
+use super::refusal::{KEY, Refusal, offered};
 use super::verdict::Asked;
 use crate::screen::{self, escape};
 
-pub async fn ask(schema: &Value, sensitive: bool, asker: &mut Asker) -> Result<Asked> {
-    let Some(line) = asker.line("Enter fills in the form, r rejects, b goes back: ").await? else {
-        return Ok(Asked::Back);
-    };
+pub async fn ask(schema: &Value, sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    let prompt = format!("Enter fills in the form{}, b goes back: ", offered(refusal));
+    let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
     match line.trim() {
         "" => {}
-        "r" => return Ok(Asked::Reject),
+        KEY if refusal.is_some() => return Ok(Asked::Refused),
         _ => return Ok(Asked::Back),
     }
     let fields = fields(schema);

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::super::answer::{Editor, Verdict};
+use super::super::answer::Verdict;
 use super::super::content::option_words;
 use super::super::seen::Seen;
 use super::asker::Asker;
 use super::form;
+use super::refusal::{KEY, Refusal, because, offered};
 use crate::item::{Action, Choices, Question, Step};
 use crate::screen::{self, escape};
 
@@ -18,43 +19,23 @@ pub struct Answer {
     pub comment: String,
 }
 
-const REJECT: &str = "r";
 const OTHER: &str = "o";
 
 /// Nothing when the person went back, or away.
 pub async fn ask(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
     if !seen.may_respond() && !seen.may_decline() {
-        screen::print("This one is not yours to answer.\n\n")?;
+        screen::print(closed(seen))?;
         return Ok(None);
     }
     asker.settle().await?;
-    let item = &seen.item;
-    let asked = match (&item.question, &item.action) {
-        _ if !seen.may_respond() => decline_only(asker).await?,
-        (Some(Question::Confirm(choices)), _) => one(choices, item.sensitive, asker).await?,
-        (Some(Question::Select(choices)), _) if choices.many => many(choices, asker).await?,
-        (Some(Question::Select(choices)), _) => one(choices, item.sensitive, asker).await?,
-        (Some(Question::Text), _) => text(item.sensitive, asker).await?,
-        (Some(Question::Form { schema }), _) => form::ask(schema, item.sensitive, asker).await?,
-        (None, Some(action)) => task(action, asker).await?,
-        (Some(Question::Unknown), _) | (None, None) => {
-            screen::print("This version cannot answer this kind of question.\n")?;
-            Asked::Back
-        }
-    };
-    finish(seen, presets, asked, asker).await
-}
-
-pub enum Asked {
-    Back,
-    Reject,
-    Decided(Verdict),
-}
-
-async fn finish(seen: &Seen, presets: &[String], asked: Asked, asker: &mut Asker) -> Result<Option<Answer>> {
-    match asked {
+    let refusal = Refusal::of(seen);
+    match put(seen, refusal.as_ref(), asker).await? {
         Asked::Back => Ok(None),
-        Asked::Reject => reject(seen, presets, asker).await,
+        Asked::Refused => match refusal {
+            Some(refusal) => because(refusal.verdict, presets, asker).await,
+            None => Ok(None),
+        },
+        Asked::Dismissed(steps) => because(Verdict::Dismissed(steps), presets, asker).await,
         Asked::Decided(verdict) => {
             let comment = asker.line("Comment (an empty line for none): ").await?;
             Ok(comment.map(|comment| Answer { verdict, comment }))
@@ -62,9 +43,46 @@ async fn finish(seen: &Seen, presets: &[String], asked: Asked, asker: &mut Asker
     }
 }
 
-async fn decline_only(asker: &mut Asker) -> Result<Asked> {
-    let line = asker.line("The asker takes no answer here: r declines, an empty line goes back. ").await?;
-    Ok(if line.as_deref().map(str::trim) == Some(REJECT) { Asked::Reject } else { Asked::Back })
+pub enum Asked {
+    Back,
+    /// Only where there is something to refuse with.
+    Refused,
+    Dismissed(Vec<Step>),
+    Decided(Verdict),
+}
+
+fn closed(seen: &Seen) -> &'static str {
+    if seen.item.can_answer {
+        "The asker takes neither an answer nor a refusal here.\n\n"
+    } else {
+        "This one is not yours to answer.\n\n"
+    }
+}
+
+async fn put(seen: &Seen, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    let item = &seen.item;
+    match (&item.question, &item.action) {
+        _ if !seen.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
+        (Some(Question::Confirm(choices)), _) => one(choices, item.sensitive, refusal, asker).await,
+        (Some(Question::Select(choices)), _) if choices.many => many(choices, refusal, asker).await,
+        (Some(Question::Select(choices)), _) => one(choices, item.sensitive, refusal, asker).await,
+        (Some(Question::Text), _) => text(item.sensitive, refusal, asker).await,
+        (Some(Question::Form { schema }), _) => form::ask(schema, item.sensitive, refusal, asker).await,
+        (None, Some(action)) => task(action, asker).await,
+        (Some(Question::Unknown), _) | (None, None) => {
+            refuse_only("This version cannot answer this kind of question", refusal, asker).await
+        }
+    }
+}
+
+async fn refuse_only(why: &str, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    if refusal.is_none() {
+        screen::print(&format!("{why}.\n"))?;
+        return Ok(Asked::Back);
+    }
+    let prompt = format!("{why}{}; an empty line goes back: ", offered(refusal));
+    let line = asker.line(&prompt).await?;
+    Ok(if line.as_deref().map(str::trim) == Some(KEY) { Asked::Refused } else { Asked::Back })
 }
 
 fn listed(choices: &Choices) -> String {
@@ -77,16 +95,16 @@ fn listed(choices: &Choices) -> String {
 }
 
 /// Numbers only: an agent chose the values and labels, and one of them may look like another's number.
-async fn one(choices: &Choices, sensitive: bool, asker: &mut Asker) -> Result<Asked> {
+async fn one(choices: &Choices, sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
     let other = if choices.allow_edit { ", o for other words" } else { "" };
-    let prompt = format!("Your answer (a number{other}, r to reject; an empty line goes back): ");
+    let prompt = format!("Your answer (a number{other}{}; an empty line goes back): ", offered(refusal));
     loop {
         let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
         match line.trim() {
             "" => return Ok(Asked::Back),
-            REJECT => return Ok(Asked::Reject),
-            OTHER if choices.allow_edit => return text(sensitive, asker).await,
+            KEY if refusal.is_some() => return Ok(Asked::Refused),
+            OTHER if choices.allow_edit => return text(sensitive, refusal, asker).await,
             typed => match picked(typed, choices) {
                 Some(value) => return Ok(Asked::Decided(Verdict::Answered(value.into()))),
                 None => screen::print("There is no such number.\n")?,
@@ -100,14 +118,14 @@ fn picked<'a>(typed: &str, choices: &'a Choices) -> Option<&'a str> {
     choices.options.get(index).map(|option| option.value.as_str())
 }
 
-async fn many(choices: &Choices, asker: &mut Asker) -> Result<Asked> {
+async fn many(choices: &Choices, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
+    let prompt = format!("Your answer (numbers with spaces{}; an empty line goes back): ", offered(refusal));
     loop {
-        let prompt = "Your answer (numbers with spaces, r to reject; an empty line goes back): ";
-        let Some(line) = asker.line(prompt).await? else { return Ok(Asked::Back) };
+        let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
         match line.trim() {
             "" => return Ok(Asked::Back),
-            REJECT => return Ok(Asked::Reject),
+            KEY if refusal.is_some() => return Ok(Asked::Refused),
             typed => match some_picked(typed, choices) {
                 Some(values) => return Ok(Asked::Decided(Verdict::Answered(values))),
                 None => screen::print("Not all of these are numbers of the list.\n")?,
@@ -117,20 +135,23 @@ async fn many(choices: &Choices, asker: &mut Asker) -> Result<Asked> {
 }
 
 fn some_picked(typed: &str, choices: &Choices) -> Option<Value> {
-    let words = typed.split([' ', ',']).filter(|word| !word.is_empty());
-    let mut values: Vec<&str> = words.map(|word| picked(word, choices)).collect::<Option<_>>()?;
+    let mut values: Vec<&str> = words(typed).map(|word| picked(word, choices)).collect::<Option<_>>()?;
     let mut known = std::collections::HashSet::new();
     values.retain(|value| known.insert(*value));
-    Some(values.into())
+    (!values.is_empty()).then(|| values.into())
 }
 
-async fn text(sensitive: bool, asker: &mut Asker) -> Result<Asked> {
-    let prompt = "Your answer (one line, r to reject; an empty line goes back): ";
-    let line = if sensitive { asker.hidden(prompt).await? } else { asker.line(prompt).await? };
+fn words(typed: &str) -> impl Iterator<Item = &str> {
+    typed.split([' ', ',']).filter(|word| !word.is_empty())
+}
+
+async fn text(sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    let prompt = format!("Your answer (one line{}; an empty line goes back): ", offered(refusal));
+    let line = if sensitive { asker.hidden(&prompt).await? } else { asker.line(&prompt).await? };
     Ok(match line {
         None => Asked::Back,
         Some(line) if line.trim().is_empty() => Asked::Back,
-        Some(line) if line.trim() == REJECT => Asked::Reject,
+        Some(line) if line.trim() == KEY && refusal.is_some() => Asked::Refused,
         Some(line) => Asked::Decided(Verdict::Answered(line.into())),
     })
 }
@@ -146,7 +167,7 @@ async fn task(action: &Action, asker: &mut Asker) -> Result<Asked> {
         match line.trim() {
             "" => return Ok(Asked::Back),
             "c" => return Ok(Asked::Decided(Verdict::Completed(steps))),
-            REJECT => return Ok(Asked::Reject),
+            KEY => return Ok(Asked::Dismissed(steps)),
             _ => {}
         }
     }
@@ -154,37 +175,33 @@ async fn task(action: &Action, asker: &mut Asker) -> Result<Asked> {
 
 /// False when the person has gone.
 async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
-    for (index, step) in steps.iter().enumerate() {
-        let done = if step.done { 'x' } else { ' ' };
-        screen::print(&format!("{:>3}. [{done}] {}\n", index + 1, escape(&step.text)))?;
-    }
-    let Some(line) = asker.line("Which steps are done? (numbers with spaces, an empty line for none of them) ").await?
-    else {
-        return Ok(false);
-    };
-    for number in line.split([' ', ',']).filter_map(|word| word.parse::<usize>().ok()) {
-        if let Some(step) = number.checked_sub(1).and_then(|index| steps.get_mut(index)) {
-            step.done = true;
+    let prompt = "Which steps are done? (numbers with spaces, again to untick; an empty line changes nothing) ";
+    screen::print(&checklist(steps))?;
+    loop {
+        let Some(line) = asker.line(prompt).await? else { return Ok(false) };
+        match ticked(&line, steps) {
+            Some(changed) if changed.is_empty() => return Ok(true),
+            Some(changed) => {
+                changed.into_iter().for_each(|index| steps[index].done = !steps[index].done);
+                screen::print(&checklist(steps))?;
+                return Ok(true);
+            }
+            None => screen::print("Not all of these are numbers of the list.\n")?,
         }
     }
-    Ok(true)
 }
 
-async fn reject(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
-    let declined = seen.may_decline().then_some(Verdict::Declined);
-    let Some(verdict) = Editor::of(seen).deny().or(declined) else {
-        screen::print("The asker takes no refusal here.\n")?;
-        return Ok(None);
+fn checklist(steps: &[Step]) -> String {
+    let line = |(index, step): (usize, &Step)| {
+        format!("{:>3}. [{}] {}\n", index + 1, if step.done { 'x' } else { ' ' }, escape(&step.text))
     };
-    for (index, reason) in presets.iter().enumerate() {
-        screen::print(&format!("{:>3}. {}\n", index + 1, escape(reason)))?;
-    }
-    let Some(line) = asker.line("Why? (a number, or your own words; an empty line goes back) ").await? else {
-        return Ok(None);
-    };
-    let preset = line.trim().parse::<usize>().ok().and_then(|number| presets.get(number.checked_sub(1)?));
-    let comment = preset.map_or(line.trim(), String::as_str).to_owned();
-    Ok((!comment.is_empty()).then_some(Answer { verdict, comment }))
+    steps.iter().enumerate().map(line).collect()
+}
+
+/// The places of the steps that were named, each once.
+fn ticked(typed: &str, steps: &[Step]) -> Option<std::collections::BTreeSet<usize>> {
+    let place = |word: &str| word.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < steps.len());
+    words(typed).map(place).collect()
 }
 
 #[cfg(test)]
@@ -204,5 +221,16 @@ mod tests {
         }
         assert_eq!(some_picked("2, 1 2", &choices), Some(json!(["b", "2"])));
         assert_eq!(some_picked("1 x", &choices), None);
+        assert_eq!(some_picked(",", &choices), None);
+    }
+
+    #[test]
+    fn steps_are_ticked_by_numbers_that_are_there() {
+        let steps = ["a", "b"].map(|text| Step { text: text.to_owned(), done: false });
+        assert_eq!(ticked(" 2 2, 1 ", &steps), Some([0, 1].into()));
+        assert_eq!(ticked("", &steps), Some([].into()));
+        for typed in ["12", "0", "b"] {
+            assert_eq!(ticked(typed, &steps), None, "{typed}");
+        }
     }
 }

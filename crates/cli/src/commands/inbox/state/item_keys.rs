@@ -8,8 +8,6 @@ use super::super::answer::{Editor, Pressed, Verdict};
 use super::overlay::Reject;
 use super::{Effect, Ending, Open, Overlay, State};
 
-const LEAP: usize = 10;
-
 impl State {
     pub(super) fn item_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
@@ -26,7 +24,7 @@ impl State {
             KeyCode::Esc => self.back(),
             KeyCode::Char('q') => self.quit(),
             KeyCode::Char('?') => {
-                self.overlay = Some(Overlay::Help);
+                self.overlay = Some(Overlay::Help { scroll: 0 });
                 Vec::new()
             }
             KeyCode::Right | KeyCode::Char('l') => self.neighbour(1),
@@ -156,12 +154,15 @@ impl State {
 fn scrolled(open: &mut Open, key: KeyEvent) -> bool {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let is_reading = !open.takes_answers() || matches!(open.editor, Editor::Nothing | Editor::Text(_));
+    // One line is seen twice, so that the eye finds its place.
+    let leap = open.page.saturating_sub(1).max(1);
     let scroll = match key.code {
-        KeyCode::PageDown => open.scroll.saturating_add(LEAP),
-        KeyCode::Char('d') if control => open.scroll.saturating_add(LEAP),
-        KeyCode::PageUp => open.scroll.saturating_sub(LEAP),
-        KeyCode::Char('u') if control => open.scroll.saturating_sub(LEAP),
+        KeyCode::PageDown => open.scroll.saturating_add(leap),
+        KeyCode::Char('d') if control => open.scroll.saturating_add(leap),
+        KeyCode::PageUp => open.scroll.saturating_sub(leap),
+        KeyCode::Char('u') if control => open.scroll.saturating_sub(leap),
         KeyCode::Home => 0,
+        KeyCode::End => usize::MAX,
         KeyCode::Down | KeyCode::Char('j') if is_reading => open.scroll.saturating_add(1),
         KeyCode::Up | KeyCode::Char('k') if is_reading => open.scroll.saturating_sub(1),
         _ => return false,

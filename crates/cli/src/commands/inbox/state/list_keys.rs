@@ -35,7 +35,7 @@ impl State {
             KeyCode::Char('u') => return self.take_back(),
             KeyCode::Char('s') => self.set_selected_aside(),
             KeyCode::Char('/') => self.overlay = Some(Overlay::Search(Typing::line().holding(&self.words))),
-            KeyCode::Char('?') => self.overlay = Some(Overlay::Help),
+            KeyCode::Char('?') => self.overlay = Some(Overlay::Help { scroll: 0 }),
             KeyCode::Char('a' | 'r' | 'c' | '1'..='9') => self.hint(OPEN_FIRST),
             KeyCode::Esc => return self.clear(),
             _ => {}

@@ -35,6 +35,8 @@ pub struct Open {
     /// A reason that was being typed when somebody else decided.
     pub reason: Option<Typing>,
     pub scroll: usize,
+    /// How many lines of the text are seen at once, known when it has been drawn.
+    pub page: usize,
     pub sending: bool,
     pub ending: Ending,
     /// The status the hub gave to what was sent, before the outcome has been read.
@@ -57,6 +59,7 @@ impl Open {
             comment,
             reason: None,
             scroll: 0,
+            page: 0,
             sending: false,
             ending,
             taken: None,

@@ -8,10 +8,13 @@ use super::{Away, Effect, Open, State, Tab};
 
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
 const MORNING: i8 = 9;
+const HELP_LEAP: usize = 5;
 
 #[derive(Debug)]
 pub enum Overlay {
-    Help,
+    Help {
+        scroll: usize,
+    },
     Search(Typing),
     Comment(Typing),
     Reject(Reject),
@@ -37,7 +40,7 @@ impl Overlay {
         match self {
             Self::Search(typing) | Self::Comment(typing) => typing.paste(text),
             Self::Reject(reject) if reject.typing => reject.reason.paste(text),
-            Self::Reject(_) | Self::Help | Self::Aside { .. } => {}
+            Self::Reject(_) | Self::Help { .. } | Self::Aside { .. } => {}
         }
     }
 }
@@ -50,9 +53,22 @@ impl State {
             Some(Overlay::Comment(typing)) => self.comment_key(key, typing),
             Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
             Some(Overlay::Aside { id, cursor }) => self.aside_key(key, id, cursor),
-            // Any key ends the help.
-            Some(Overlay::Help) | None => Vec::new(),
+            Some(Overlay::Help { scroll }) => self.help_key(key, scroll),
+            None => Vec::new(),
         }
+    }
+
+    /// Whatever does not scroll it ends it.
+    fn help_key(&mut self, key: KeyEvent, scroll: usize) -> Vec<Effect> {
+        let scroll = match key.code {
+            KeyCode::Down | KeyCode::Char('j') => scroll.saturating_add(1),
+            KeyCode::Up | KeyCode::Char('k') => scroll.saturating_sub(1),
+            KeyCode::PageDown | KeyCode::Char(' ') => scroll.saturating_add(HELP_LEAP),
+            KeyCode::PageUp => scroll.saturating_sub(HELP_LEAP),
+            _ => return Vec::new(),
+        };
+        self.overlay = Some(Overlay::Help { scroll });
+        Vec::new()
     }
 
     /// What is shown follows the typing; Enter asks the hub for all there is.

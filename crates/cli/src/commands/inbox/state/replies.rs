@@ -86,7 +86,7 @@ impl State {
             Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
             Some(Overlay::Comment(typing)) => open.comment = typing,
             Some(Overlay::Aside { .. }) | None => {}
-            Some(other @ (Overlay::Help | Overlay::Search(_))) => self.overlay = Some(other),
+            Some(other @ (Overlay::Help { .. } | Overlay::Search(_))) => self.overlay = Some(other),
         }
     }
 

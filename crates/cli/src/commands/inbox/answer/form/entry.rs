@@ -112,6 +112,7 @@ impl Entry {
             _ if self.field.read_only => "cannot be changed".to_owned(),
             FieldKind::Text { format: Some(format), .. } if format == "date" => "a date, like 2026-06-04".to_owned(),
             FieldKind::Text { format: Some(format), .. } => format.clone(),
+            FieldKind::Text { multiline: true, .. } => "text, Ctrl-J for a new line".to_owned(),
             FieldKind::Text { .. } => "text".to_owned(),
             FieldKind::Number { integer: true, .. } => "a whole number".to_owned(),
             FieldKind::Number { integer: false, .. } => "a number".to_owned(),

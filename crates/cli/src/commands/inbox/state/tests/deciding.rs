@@ -236,7 +236,7 @@ fn what_was_begun_is_still_there_when_one_comes_back() {
 fn help_closes_with_any_key_and_decides_nothing() {
     let mut scene = opened(&json!({}));
     scene.key('?');
-    assert!(matches!(scene.state.overlay, Some(Overlay::Help)));
+    assert!(matches!(scene.state.overlay, Some(Overlay::Help { .. })));
     assert_eq!(scene.key('a'), []);
     assert!(scene.state.overlay.is_none());
 }
