@@ -1,5 +1,6 @@
 // Forms without a reload. Nothing is shown as decided before the hub has said so, and a form that could not be sent stays as
 // it is, with the reason beside it.
+import { drop } from "./drafts.js";
 import { renew, replacePanel, SECRET, shownItem } from "./item.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
 import { tell } from "./tell.js";
@@ -43,6 +44,8 @@ async function send(sent, url, fields) {
     if (signedOut) fields.set("csrf", await freshToken());
     const options = { method: "POST", body: new URLSearchParams(fields), signal: AbortSignal.timeout(PATIENCE_MS) };
     const page = await load(url, options);
+    const { status = "open" } = page.main.querySelector("#item")?.dataset ?? {};
+    if (status !== "open") drop(id);
     if (isHere(sent)) await came(form, page);
     else mention(sent, page);
   } catch (error) {

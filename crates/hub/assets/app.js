@@ -42,6 +42,7 @@ function look() {
   clock.look();
   batch.look();
   passkey.look();
+  drafts.look();
   item.look();
   reach();
 }
@@ -62,6 +63,7 @@ answer.start();
 arrivals.start();
 batch.start();
 clock.start();
+drafts.start();
 keys.start();
 notify.start();
 passkey.start();
@@ -70,5 +72,6 @@ swap.start();
 live.start();
 guard.arm();
 counts.fromPage();
+drafts.putBack();
 look();
 install();

@@ -2,8 +2,6 @@
 import { keepStill, list, rows, token } from "./rows.js";
 import { parse } from "./swap.js";
 
-/** As many as the hub puts on a page. */
-const PAGE = 50;
 const GATHER_MS = 50;
 const MOST_WAITING = 200;
 /** Rows the person has their hands on are not taken away. */
@@ -102,10 +100,12 @@ function settle() {
   const arrived = [...waiting.values()].filter(belongs).map(({ row }) => row);
   waiting.clear();
   if (arrived.length === 0) return;
+  // As many as the hub puts on a page.
+  const most = Number(list().dataset.most);
   const order = [...rows(), ...arrived].sort((one, other) => compare(place(one), place(other)));
-  const cut = order.slice(PAGE).filter((row) => !row.matches(HELD));
+  const cut = order.slice(most).filter((row) => !row.matches(HELD));
   keepStill(() => put(order.filter((row) => !cut.includes(row)), cut));
-  if (order.length > PAGE) endAt(place(order[PAGE - 1]));
+  if (order.length > most) endAt(place(order[most - 1]));
   document.querySelector("main .empty")?.remove();
   document.dispatchEvent(new CustomEvent("rows"));
 }

@@ -35,6 +35,17 @@ export function toggle(row) {
   changed();
 }
 
+/** Where what is selected is rejected with a reason, if it can be. As on an item: Deny where that is offered, else a decline. */
+export function rejection() {
+  const kinds = picks().filter((pick) => pick.checked).map((pick) => pick.closest(".row").dataset.kind);
+  const verdict = kinds.every((kind) => kind === "confirm") ? "deny" : "decline";
+  const button = bar()?.querySelector(`button[value=${verdict}]`);
+  if (kinds.length === 0 || !button) return null;
+  const url = new URL(bar().action);
+  url.search = new URLSearchParams(new FormData(bar(), button)).toString();
+  return url;
+}
+
 function clicked(event) {
   const pick = event.target;
   if (!pick.matches?.("#rows .pick")) return;

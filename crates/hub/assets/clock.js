@@ -1,9 +1,32 @@
-// Everything on a page that changes with time: instants in the reader's zone, ages, countdowns. One timer for all.
+// Everything on a page that changes with time: instants in the reader's zone, ages, countdowns. One timer for all. What counts
+// is the hub's clock: it lets things expire, and the reader's may be wrong.
 import { refresh } from "./refresh.js";
 
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
+
+/** How far the hub's clock is ahead of ours, in milliseconds. */
+let ahead = 0;
+
+/** A page says what the hub's clock showed, somewhen between these two instants of ours. Within them ours may be right. */
+export function compare({ dataset }, sent, received) {
+  const shown = Number(dataset.now);
+  if (shown) ahead = Math.min(Math.max(ahead, shown - received), shown - sent);
+}
+
+/** The first page was loaded before any script could look at a clock. */
+function compareFirst() {
+  const main = document.getElementById("main");
+  const [loading] = performance.getEntriesByType("navigation");
+  const opened = Date.now() - performance.now();
+  if (main) compare(main, opened, opened + (loading?.responseStart || performance.now()));
+}
+
+/** The instant it is now, by the hub's clock. */
+export function now() {
+  return Date.now() + ahead;
+}
 
 /** In one unit, as the server says it. */
 export function waited(seconds) {
@@ -33,9 +56,10 @@ const DATE_OF_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "
 const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 
 /** 14:05 today, else 16 Nov 14:05 or 16 Nov 2025 14:05 */
-export function local(at, now) {
-  if (at.toDateString() === now.toDateString()) return TIME.format(at);
-  const date = at.getFullYear() === now.getFullYear() ? DATE : DATE_OF_YEAR;
+export function local(at) {
+  const today = new Date(now());
+  if (at.toDateString() === today.toDateString()) return TIME.format(at);
+  const date = at.getFullYear() === today.getFullYear() ? DATE : DATE_OF_YEAR;
   return `${date.format(at)} ${TIME.format(at)}`;
 }
 
@@ -43,8 +67,8 @@ function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function age(time, now) {
-  const seconds = Math.max(0, Math.floor((now - Number(time.dataset.since)) / 1000));
+function age(time) {
+  const seconds = Math.max(0, Math.floor((now() - Number(time.dataset.since)) / 1000));
   put(time, waited(seconds));
   const fresh = freshness(seconds);
   if (time.classList.contains(fresh)) return;
@@ -52,35 +76,33 @@ function age(time, now) {
   time.classList.add(fresh);
 }
 
-function countdown(time, now) {
-  const left = Math.ceil((Number(time.dataset.at) - now) / 1000);
+function countdown(time) {
+  const left = Math.ceil((Number(time.dataset.at) - now()) / 1000);
   put(time, left > 0 ? span(left) : "ending…");
 }
 
 /** What was put away comes back by itself. */
-function returns(now) {
+function returns() {
   const rows = document.querySelector("#rows[data-returns-at]");
   const at = Number(rows?.dataset.returnsAt);
-  if (!at || now < at) return;
+  if (!at || now() < at) return;
   rows.removeAttribute("data-returns-at");
   refresh();
 }
 
 function tick() {
-  const now = Date.now();
-  for (const time of document.querySelectorAll("time.age[data-since]")) age(time, now);
-  for (const time of document.querySelectorAll("time.countdown[data-at]")) countdown(time, now);
-  returns(now);
+  for (const time of document.querySelectorAll("time.age[data-since]")) age(time);
+  for (const time of document.querySelectorAll("time.countdown[data-at]")) countdown(time);
+  returns();
 }
 
 function zone() {
-  const now = new Date();
   for (const time of document.querySelectorAll("main time[datetime]:not([data-zoned])")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     time.dataset.zoned = "";
     time.title = FULL.format(at);
-    if (time.dataset.ms) put(time, local(at, now));
+    if (time.dataset.ms) put(time, local(at));
   }
 }
 
@@ -99,6 +121,7 @@ export function look() {
 }
 
 export function start() {
+  compareFirst();
   setInterval(tick, 1000);
   document.addEventListener("visibilitychange", () => document.hidden || tick());
   document.addEventListener("change", (event) => event.target.type === "datetime-local" && offsets());

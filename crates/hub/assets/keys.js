@@ -51,6 +51,16 @@ async function aside() {
   if (isItem() || (await open())) unfold("#aside-box", ":is(select, input, button):not(:disabled, [type=hidden])");
 }
 
+/** On an item, for all that is selected, or for the row under the cursor. */
+async function reject() {
+  const review = isItem() ? null : batch.rejection();
+  if (review) {
+    if (await visit(review)) find("#confirm #reason")?.focus();
+  } else if (isItem() || (!batch.any() && (await open()))) {
+    unfold("#reject", "#reason");
+  }
+}
+
 function search() {
   const field = find("#q");
   field?.focus();
@@ -81,7 +91,7 @@ const KEYS = {
   x: () => current() && batch.toggle(current()),
   b: () => batch.any() && find("#batch button[name=verdict]")?.focus(),
   a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : open()),
-  r: () => (isItem() ? unfold("#reject", "#reason") : open()),
+  r: reject,
   c: () => unfold("#comment-box", "#comment"),
   e: away,
   s: aside,

@@ -2,6 +2,7 @@
 import { isForLater } from "./answer.js";
 import { forget, insert, read } from "./arrivals.js";
 import { recount, showCounts } from "./counts.js";
+import { drop, signedOut } from "./drafts.js";
 import { decidedElsewhere, renew, shownItem } from "./item.js";
 import { announce } from "./notify.js";
 import { heard, refresh } from "./refresh.js";
@@ -29,6 +30,7 @@ const hear = {
   resolved({ id, words, actor, at_ms: at }) {
     const told = actor && !words.includes(actor) ? `${words} by ${actor}` : words;
     forget(id);
+    drop(id);
     flip(id, told, new Date(at));
     if (!isForLater(id)) decidedElsewhere(id, told).catch(() => {});
   },
@@ -42,7 +44,7 @@ const hear = {
 };
 
 /** From the tab that listens. */
-const told = { counts: showCounts, link: showLink, gap: lookAgain };
+const told = { counts: showCounts, link: showLink, gap: lookAgain, signedOut };
 
 /** A tab out of view looks again when it comes into view, since it listens anew then. */
 function lookAgain() {

@@ -34,7 +34,8 @@ function sound() {
 }
 
 async function system(events) {
-  if (!document.hidden || globalThis.Notification?.permission !== "granted") return;
+  const isLooking = !document.hidden && document.hasFocus();
+  if (isLooking || globalThis.Notification?.permission !== "granted") return;
   const [first] = events;
   const isOne = events.length === 1;
   const one = first.sensitive ? "A sensitive question" : `${first.agent}: ${first.title}`.slice(0, TITLE_CHARS);

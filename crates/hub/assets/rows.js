@@ -88,7 +88,7 @@ function saying(className, words, at) {
   const time = document.createElement("time");
   said.className = className;
   time.dateTime = at.toISOString();
-  time.textContent = local(at, new Date());
+  time.textContent = local(at);
   said.append(`${words} at `, time);
   return said;
 }

@@ -1,5 +1,6 @@
 // Pages without a reload: the inside of a page is fetched and put in place of the one that is shown. Whatever is unexpected
 // is left to the browser.
+import { compare } from "./clock.js";
 import { keep } from "./drafts.js";
 import { refresh, watch } from "./refresh.js";
 import { restore } from "./rows.js";
@@ -41,7 +42,9 @@ export function checkPerson(person, status) {
 }
 
 export async function load(url, options) {
+  const sent = Date.now();
   const response = await fetch(url, { ...options, headers: { "x-fragment": "main" } });
+  const received = Date.now();
   const { status, redirected: moved } = response;
   const at = new URL(response.url);
   const isHtml = response.headers.get("content-type")?.startsWith("text/html");
@@ -49,6 +52,7 @@ export async function load(url, options) {
   const main = page?.querySelector("main#main");
   if (!main) throw new Surprise(status);
   checkPerson(main.dataset.person, status);
+  compare(main, sent, received);
   return { main, title: page.title, url: at, status, moved };
 }
 

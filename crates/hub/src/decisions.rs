@@ -1,7 +1,7 @@
 //! Every change to a message passes here on its way to the store, and everybody concerned hears of it on the way back.
 
-use countersign_core::Command;
 use countersign_core::decide::is_overdue_at;
+use countersign_core::{Command, Outcome, Rejection, Resolution};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::StoreError;
 use countersign_store::model::{Application, Proposal, Pulled};
@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::app::Hub;
 use crate::inbox::news::Change;
+use crate::problem::Problem;
 
 impl Hub {
     pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
@@ -30,6 +31,23 @@ impl Hub {
             tracing::debug!(id = %message_id, outcome = %applied.resolution.outcome, "resolved");
         }
         Ok(application)
+    }
+
+    /// For those to whom it is a problem if anything else becomes of the message than what they command.
+    pub async fn bring_about(&self, message_id: &MessageId, command: Command) -> Result<Resolution, Problem> {
+        let wanted = match &command {
+            Command::Resolve { verdict, .. } => verdict.outcome(),
+            Command::Cancel => Outcome::Cancelled,
+            Command::Expire => Outcome::Expired,
+        };
+        match self.decide(message_id, command).await? {
+            Application::Resolved(applied) if applied.resolution.outcome == wanted => Ok(applied.resolution),
+            // Too late: the command made the expiry happen.
+            Application::Resolved(applied) => Err(Rejection::already(message_id, &applied.resolution).into()),
+            Application::Rejected(rejection) => Err(rejection.into()),
+            Application::Gone => Err(Problem::Gone),
+            Application::NotFound => Err(Problem::no_message()),
+        }
     }
 
     /// Somebody looks at a message whose time is over before the timer got to it.

@@ -17,7 +17,7 @@ const MOST_NOTES: usize = 65_536;
 /// So many in one turn of the writer, whom everybody shares.
 const BATCH: usize = 128;
 /// Time for others to come along.
-const GATHER: Duration = Duration::from_millis(50);
+const GATHER: Duration = Duration::from_millis(250);
 const AFTER_AN_ERROR: Duration = Duration::from_millis(500);
 /// How many ids are remembered twice over, so that an agent that pulls again causes no writing.
 const REMEMBERED: usize = 4096;

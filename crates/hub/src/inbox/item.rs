@@ -95,7 +95,7 @@ pub fn shown(value: &Value, content: &Content) -> Option<Value> {
         (&content.matter, &mut shown)
     {
         for name in sensitive_fields(schema) {
-            fields.remove(name);
+            fields.shift_remove(name);
         }
     }
     Some(shown)

@@ -1,8 +1,12 @@
 //! What people see. Never in it: `state`, `client_ref`, callbacks, keys.
 
 pub mod api;
+mod cursor;
+mod find;
 mod item;
+mod kind;
 pub mod news;
 mod presets;
+mod shelf;
 pub mod text;
 pub mod web;

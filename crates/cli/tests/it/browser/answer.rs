@@ -18,15 +18,14 @@ async fn a_confirm_is_approved_by_mouse_and_by_key() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
 
     browser.click(&format!("#row-{first} a.title")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&first).await;
     browser.click("button.choice[data-role=approve]").await;
     let answer = bot.outcome(&first).await;
     assert_eq!(answer["response"]["response"]["value"], "approve");
     assert_eq!(answer["response"]["response"]["actor"], "human:owner");
 
     // The next one is there already, without a reload.
-    browser.see(&format!("#item[data-id='{second}']")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&second).await;
     browser.press("a").await;
     assert_eq!(bot.outcome(&second).await["response"]["response"]["value"], "approve");
     browser.see("body[data-page=list] .empty").await;
@@ -39,8 +38,7 @@ async fn a_rejection_carries_its_reason() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &id).await;
     browser.press("r").await;
     browser.see("#reject[open] #reason:focus").await;
     browser.press("not on a Friday").await;
@@ -58,8 +56,7 @@ async fn what_was_written_on_an_item_is_there_again_after_a_look_at_another() {
     let bot = hub.agent("bot").await;
     let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{first}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &first).await;
     browser.press("c").await;
     browser.see("#comment:focus").await;
     browser.press("not before noon").await;
@@ -82,14 +79,12 @@ async fn a_select_is_picked_by_mouse_and_by_number() {
     let bot = hub.agent("bot").await;
     let (first, second) = (bot.accepted(&select("bot")).await, bot.accepted(&select("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{first}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &first).await;
     browser.click("input[name=value][value=green]").await;
     browser.click("#send").await;
     assert_eq!(bot.outcome(&first).await["response"]["response"]["value"], "green");
 
-    browser.see(&format!("#item[data-id='{second}']")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&second).await;
     browser.press("1").await;
     browser.press(ENTER).await;
     assert_eq!(bot.outcome(&second).await["response"]["response"]["value"], "blue");
@@ -102,8 +97,7 @@ async fn a_form_shows_its_errors_in_place_and_keeps_what_was_typed() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&input("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &id).await;
     // Two letters are too few for the hub, and the browser would not send them.
     browser.script("document.querySelector('#answer').noValidate = true").await;
     browser.fill("[name='field.reason']", "no").await;
@@ -137,8 +131,7 @@ async fn a_form_is_filled_by_keyboard_alone() {
     browser.see(&format!("#row-{id}")).await;
     browser.press("j").await;
     browser.press(ENTER).await;
-    browser.see(&format!("#item[data-id='{id}']")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&id).await;
     browser.press("1").await;
     browser.see("[name='field.reason']:focus").await;
     browser.press("because").await;
@@ -153,8 +146,7 @@ async fn a_task_is_worked_off_and_its_ticks_come_back() {
     let bot = hub.agent("bot").await;
     let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&task("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{first}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &first).await;
     browser.click("input[name=done][value='1']").await;
     browser.shot("task").await;
     browser.click("#complete").await;
@@ -162,8 +154,7 @@ async fn a_task_is_worked_off_and_its_ticks_come_back() {
     let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
     assert_eq!((&done["status"], &done["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
 
-    browser.see(&format!("#item[data-id='{second}']")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&second).await;
     browser.press("12").await;
     browser.press("a").await;
     let done = bot.outcome(&second).await;
@@ -179,12 +170,10 @@ async fn free_text_and_several_choices_are_answered() {
     let questions = vec![("What next?", seed::text()), ("Which regions?", seed::many())];
     let ids = seed::ask(&mut hub, "bot", questions).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{}", ids[0])).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &ids[0]).await;
     browser.fill("textarea[name=value]", "Write the tests.\nThen ship.").await;
     browser.click("#send").await;
-    browser.see(&format!("#item[data-id='{}']", ids[1])).await;
-    browser.guard_lifted().await;
+    browser.item_came(&ids[1]).await;
     browser.press("13").await;
     browser.shot("many").await;
     browser.press(ENTER).await;
@@ -221,16 +210,14 @@ async fn free_text_is_typed_without_a_mouse_and_several_choices_are_ticked_witho
     let questions = vec![("What next?", seed::text()), ("Which regions?", seed::many())];
     let ids = seed::ask(&mut hub, "bot", questions).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{}", ids[0])).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &ids[0]).await;
     browser.press("1").await;
     browser.see("textarea[name=value]:focus").await;
     browser.press("Go on").await;
     browser.press(TAB).await;
     browser.see("#send:focus").await;
     browser.press(ENTER).await;
-    browser.see(&format!("#item[data-id='{}']", ids[1])).await;
-    browser.guard_lifted().await;
+    browser.item_came(&ids[1]).await;
     browser.click("input[name=value][value=us]").await;
     browser.click("#send").await;
     browser.see("body[data-page=list] .empty").await;
@@ -246,8 +233,7 @@ async fn rejecting_and_archiving_need_no_keys() {
     let bot = hub.agent("bot").await;
     let (question, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{question}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &question).await;
     browser.click("#reject summary").await;
     browser.fill("#reason", "too risky today").await;
     browser.click("#decline").await;

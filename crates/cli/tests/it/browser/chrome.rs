@@ -59,6 +59,7 @@ impl Browser {
         let mobile = width < 500;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+        self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": mobile})).await;
         let scheme = if look.dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.devtools("Emulation.setEmulatedMedia", features).await;
@@ -73,6 +74,11 @@ impl Browser {
         let session = self.client.session_id().await.ok().flatten().expect("a session");
         let reply = Api::anonymous(&self.driver_url).post(&format!("/session/{session}/{path}"), body).await;
         reply.expect(200)["value"].clone()
+    }
+
+    /// Runs in every page that is loaded from now on, before anything of the page itself.
+    pub async fn before_pages(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script})).await;
     }
 
     /// Signed in as the owner, by the link the hub printed.
@@ -189,6 +195,17 @@ impl Browser {
     /// The script calls its last argument when it is done.
     pub async fn script_async(&self, script: &str) -> Value {
         within("a script", self.client.execute_async(script, vec![])).await.expect("the script runs")
+    }
+
+    /// Opens an item and waits until it can be decided.
+    pub async fn open_item(&self, hub: &Hub, id: &str) {
+        self.open(hub, &format!("/inbox/items/{id}")).await;
+        self.item_came(id).await;
+    }
+
+    /// Waits until the item is shown and can be decided.
+    pub async fn item_came(&self, id: &str) {
+        self.see(&format!("#item[data-id='{id}'] #panel:not([data-guarded])")).await;
     }
 
     /// The choices of an item are shut for a moment after it appears.

@@ -3,6 +3,9 @@
 use super::chrome::{Browser, Look};
 use crate::harness::{Hub, ask, select};
 
+const ENTER: &str = "\u{e007}";
+const TAB: &str = "\u{e004}";
+
 #[tokio::test]
 async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
     let hub = Hub::start().await;
@@ -17,7 +20,7 @@ async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
     browser.shot("batch").await;
     browser.press("b").await;
     browser.see("#batch button[value=approve]:focus").await;
-    browser.press("\u{e007}").await;
+    browser.press(ENTER).await;
     browser.see_text("#going", "Deploy build 42?").await;
     browser.see("#left").await;
     // One of them is decided by somebody else while the person reads the confirmation.
@@ -30,6 +33,47 @@ async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
     assert_eq!(bot.outcome(&ids[1]).await["response"]["response"]["value"], "deny");
     assert_eq!(bot.pull(&ids[2]).await["status"], "open");
     assert_eq!(bot.pull(&other).await["status"], "open");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn several_are_rejected_with_one_reason_by_keyboard_alone() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see(&format!("#row-{}", ids[2])).await;
+    browser.press("jxjx").await;
+    browser.see_text("#picked", "2 selected").await;
+    browser.press("r").await;
+    browser.see("#confirm:has([name=verdict][value=deny]):not([data-guarded]) #reason:focus").await;
+    browser.press("not on a Friday").await;
+    browser.press(TAB).await;
+    browser.press(ENTER).await;
+    for id in &ids[..2] {
+        let answer = bot.outcome(id).await;
+        assert_eq!(answer["response"]["response"]["value"], "deny", "{answer}");
+        assert_eq!(answer["response"]["response"]["comment"], "not on a Friday");
+    }
+    assert_eq!(bot.pull(&ids[2]).await["status"], "open");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn rejecting_what_is_no_confirm_declines_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (first, second) = (bot.accepted(&select("bot")).await, bot.accepted(&ask("bot")).await);
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see(&format!("#row-{second}")).await;
+    browser.press("jxjxr").await;
+    browser.see("#confirm:has([name=verdict][value=decline]) #reason:focus").await;
+    browser.open(&hub, "/inbox").await;
+    // With nothing selected it is the row under the cursor.
+    browser.press("j").await;
+    browser.see(&format!("#row-{first}[aria-current]")).await;
+    browser.press("r").await;
+    browser.see(&format!("#item[data-id='{first}'] #reject[open] #reason:focus")).await;
     browser.finish().await;
 }
 
@@ -51,7 +95,8 @@ async fn search_finds_words_of_open_and_decided_items() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.press("/").await;
     browser.see("#q:focus").await;
-    browser.press("certif\u{e007}").await;
+    browser.press("certif").await;
+    browser.press(ENTER).await;
     browser.see(&format!("#row-{open}")).await;
     browser.see(&format!("#row-{decided}")).await;
     assert_eq!(browser.count(&format!("#row-{secret}")).await, 0, "sensitive text is not searched");
@@ -71,8 +116,7 @@ async fn what_is_set_aside_comes_back_and_was_never_declined() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &id).await;
     browser.press("s").await;
     browser.click("#aside-box[open] button[value='1h']").await;
     browser.see("body[data-page=list] .empty").await;

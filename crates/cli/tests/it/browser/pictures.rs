@@ -42,7 +42,7 @@ async fn the_list_and_a_decision_are_pictured() {
     browser.see(&format!("#rows > li:first-child#row-{id}")).await;
     browser.shot("list").await;
     browser.click(&format!("#row-{id} a.title")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&id).await;
     browser.see_text("#panel", "Approve").await;
     browser.shot("decision").await;
     browser.finish().await;

@@ -76,6 +76,49 @@ async fn on_a_phone_nothing_has_to_be_scrolled_sideways() {
     browser.finish().await;
 }
 
+/// What of it lies outside of the window, or is too low for a thumb.
+const UNREACHABLE: &str = "return [...document.querySelectorAll('SELECTOR')].filter((control) => {
+      const { left, right, top, width, height } = control.getBoundingClientRect();
+      const isInside = left >= 0 && right <= innerWidth && top >= 0 && width > 0;
+      return !isInside || height < 40;
+    }).map((control) => control.outerHTML + JSON.stringify(control.getBoundingClientRect()))";
+
+#[tokio::test]
+async fn on_a_phone_what_filters_a_list_is_in_reach_of_a_thumb() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    one_of_each(&hub, &bot).await;
+    let browser = Browser::signed_in(Look::PHONE, &hub).await;
+    for (page, name) in [("/inbox", "open"), ("/inbox/history", "history")] {
+        browser.open(&hub, page).await;
+        browser.see("#rows .who a").await;
+        browser.shot(&format!("phone-{name}")).await;
+        let links = "#rows .who a, #rows .pick-box, #filter-box > summary, .top nav a";
+        let low = browser.script(&UNREACHABLE.replace("SELECTOR", links)).await;
+        assert_eq!(low, json!([]), "{page}");
+        browser.click("#filter-box > summary").await;
+        browser.shot(&format!("phone-{name}-filters")).await;
+        let fields = "#filters :is(input:not([type=hidden]), select, button)";
+        let hidden = browser.script(&UNREACHABLE.replace("SELECTOR", fields)).await;
+        assert_eq!(hidden, json!([]), "{page}");
+        let sideways = "const { scrollWidth, clientWidth } = document.querySelector('#filters');
+            return scrollWidth - clientWidth";
+        assert_eq!(browser.script(sideways).await, 0, "{page}");
+    }
+    // With one thumb: a name in a row, then the form.
+    browser.open(&hub, "/inbox").await;
+    browser.click("#rows a.project").await;
+    browser.see_text("#active", "project: storefront").await;
+    browser.click("#active a:last-child").await;
+    browser.see_none("#active").await;
+    browser.click("#filter-box > summary").await;
+    browser.click("#filters select[name=kind] option[value=task]").await;
+    browser.click("#filters button").await;
+    browser.see_text("#active", "kind: task").await;
+    assert_eq!(browser.count("#rows > .row").await, 1);
+    browser.finish().await;
+}
+
 #[tokio::test]
 async fn every_page_is_accessible_and_keeps_the_policy() {
     let axe = axe();

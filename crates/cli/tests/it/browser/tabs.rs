@@ -43,14 +43,12 @@ async fn a_slow_answer_does_not_land_on_another_item() {
     let bot = hub.agent("bot").await;
     let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{first}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &first).await;
     hold_posts(&browser, "after").await;
     browser.click("button.choice[data-role=approve]").await;
     until_held(&browser).await;
     browser.press("j").await;
-    browser.see(&format!("#item[data-id='{second}']")).await;
-    browser.guard_lifted().await;
+    browser.item_came(&second).await;
     browser.script("window.letGo()").await;
     browser.see_text("#news", "Approve").await;
     browser.see(&format!("#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]")).await;
@@ -68,8 +66,7 @@ async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
     let bot = hub.agent("bot").await;
     let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.open(&hub, &format!("/inbox/items/{first}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &first).await;
     hold_posts(&browser, "before").await;
     browser.click("button.choice[data-role=approve]").await;
     until_held(&browser).await;
@@ -119,8 +116,7 @@ async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
     let id = bot.accepted(&question).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     let old = new_tab(&browser).await;
-    browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &id).await;
     browser.press("c").await;
     browser.see("#comment:focus").await;
     browser.press("as the owner").await;
@@ -181,8 +177,7 @@ async fn what_was_set_aside_and_is_decided_elsewhere_is_not_counted_twice() {
     bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see_text("#count", "2").await;
-    browser.open(&hub, &format!("/inbox/items/{aside}")).await;
-    browser.guard_lifted().await;
+    browser.open_item(&hub, &aside).await;
     browser.press("s").await;
     browser.click("#aside-box[open] button[value='1h']").await;
     browser.see("body[data-page=list]").await;

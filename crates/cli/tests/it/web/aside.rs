@@ -64,7 +64,8 @@ async fn setting_aside_wants_a_time_to_come_and_something_open() {
     }
     let late = aside(&over, "until", "1h").await.expect(409);
     assert!(late.text_at("#problem").contains("already answered, by human:owner"));
-    aside(&notice, "until", "1h").await.expect(400);
+    let refused = aside(&notice, "until", "1h").await.expect(422);
+    assert!(refused.text_at("#problem").contains("archive it"));
     aside("msg_00000000000000000000000000", "until", "1h").await.expect(404);
     assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
 }

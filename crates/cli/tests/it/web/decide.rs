@@ -168,6 +168,26 @@ async fn own_words_to_a_sensitive_question_are_typed_hidden_and_never_come_back(
     assert_eq!(value(&bot.pull(&id).await), "hunter2");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_to_a_sensitive_question_is_written_anew_after_a_refusal() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut envelope = select("bot");
+    envelope["sensitive"] = json!(true);
+    let id = bot.accepted(&envelope).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = open(&owner, &id).await;
+    let filled = [("reason", "hunter2"), ("comment", "swordfish")];
+    let again = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
+    assert!(!again.has("hunter2") && !again.has("swordfish"), "{}", again.html);
+    assert!(again.text_at("#answer").contains("write the reason again"), "it is not lost unseen");
+    assert!(again.text_at("#error-comment").starts_with("write the comment again"));
+    assert_eq!((again.count("#reject[open]"), again.count("#comment-box[open]")), (1, 1));
+    let filled = [("value", "green"), ("comment", "swordfish")];
+    owner.submit(&again, "form#answer", &filled, ANSWERED).await.expect(200);
+    assert_eq!(bot.pull(&id).await["response"]["response"]["comment"], "swordfish");
+}
+
 fn secret_form() -> Value {
     let mut form = input("bot");
     form["request"]["schema"] = json!({

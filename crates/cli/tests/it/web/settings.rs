@@ -13,6 +13,8 @@ async fn an_invited_person_signs_in_by_the_link_that_was_shown_once() {
     let page = owner.get("/inbox/settings/people").await.expect(200);
     let made = owner.submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None).await.expect(200);
     let link = made.text_at("code.secret");
+    assert!(made.text_at("#once-title").contains("It signs in once, until 20"), "{}", made.text_at("#once-title"));
+    assert!(made.attribute("#once-title time[datetime]", "data-ms").is_some(), "in the reader's zone");
     assert!(!owner.get("/inbox/settings/people").await.has(&link), "shown once");
     let alice = Visitor::stranger(&hub);
     alice.redeem(&link).await;

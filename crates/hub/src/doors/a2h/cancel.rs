@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::{Command, Outcome, Rejection};
+use countersign_core::{Command, Outcome};
 use countersign_protocol::id::MessageId;
-use countersign_store::model::{Application, Found};
+use countersign_store::model::Found;
 use countersign_store::ops::pull::Pull;
 use serde_json::{Value, json};
 
@@ -26,14 +26,9 @@ pub async fn cancel(
         Some(Found::Gone { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),
         Some(Found::Live(_) | Found::Gone { .. }) | None => return Err(Problem::no_message()),
     }
-    match hub.decide(&id, Command::Cancel).await? {
-        Application::Resolved(applied) if applied.resolution.outcome == Outcome::Cancelled => Ok(cancelled(&id)),
-        // Too late: the cancel made the expiry happen.
-        Application::Resolved(applied) => Err(Rejection::already(&id, &applied.resolution).into()),
-        Application::Rejected(Rejection::AlreadyTerminal { outcome: Outcome::Cancelled, .. }) => Ok(cancelled(&id)),
-        Application::Rejected(rejection) => Err(rejection.into()),
-        Application::Gone => Err(Problem::Gone),
-        Application::NotFound => Err(Problem::no_message()),
+    match hub.bring_about(&id, Command::Cancel).await {
+        Ok(_) | Err(Problem::AlreadyTerminal { outcome: Outcome::Cancelled, .. }) => Ok(cancelled(&id)),
+        Err(problem) => Err(problem),
     }
 }
 

@@ -41,7 +41,7 @@ pub async fn pull(
     let wait = parse_wait(query.wait.as_deref())?;
     drop((query, headers));
     let pulled = if wait.is_zero() {
-        look(&hub, &agent.id, &id).await?
+        Box::pin(look(&hub, &agent.id, &id)).await?
     } else {
         look_until_terminal(&hub, &agent.id, &id, wait).await?
     };
@@ -94,7 +94,8 @@ async fn look_until_terminal(
     let mut stopping = hub.stopping.clone();
     loop {
         let mut waiter = hub.wake.register(id);
-        let pulled = look(hub, agent_id, id).await?;
+        // On the heap and gone while the agent waits: what a look needs is many times what waiting needs.
+        let pulled = Box::pin(look(hub, agent_id, id)).await?;
         if !matches!(pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(pulled);
         }

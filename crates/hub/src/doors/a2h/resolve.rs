@@ -7,11 +7,11 @@ use axum::body::Body;
 use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_core::limits::check_comment;
-use countersign_core::{Command, Outcome, Rejection, Verdict};
+use countersign_core::{Command, Verdict};
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
-use countersign_store::model::{Application, Found};
+use countersign_store::model::Found;
 use countersign_store::ops::pull::Pull;
 use serde_json::{Map, Value, json};
 
@@ -35,19 +35,10 @@ pub async fn resolve(
         Ok(asked) => asked,
         Err(problem) => return Err(known_or(&hub, &id, problem).await?),
     };
-    let wanted = asked.outcome;
     let actor = principal.resolver()?;
     let command = Command::Resolve { actor, verdict: asked.verdict, comment: asked.comment };
-    match hub.decide(&id, command).await? {
-        Application::Resolved(applied) if applied.resolution.outcome == wanted => {
-            Ok(Json(json!({"id": id, "status": wanted, "resolution_id": applied.resolution.id})))
-        }
-        // Too late: the answer made the expiry happen.
-        Application::Resolved(applied) => Err(Rejection::already(&id, &applied.resolution).into()),
-        Application::Rejected(rejection) => Err(rejection.into()),
-        Application::Gone => Err(Problem::Gone),
-        Application::NotFound => Err(Problem::no_message()),
-    }
+    let resolution = hub.bring_about(&id, command).await?;
+    Ok(Json(json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id})))
 }
 
 /// A malformed body about a message that is not there is first of all about a message that is not there.
@@ -60,7 +51,6 @@ async fn known_or(hub: &Hub, id: &MessageId, problem: Problem) -> Result<Problem
 }
 
 struct Asked {
-    outcome: Outcome,
     verdict: Verdict,
     comment: Option<String>,
 }
@@ -77,12 +67,11 @@ fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
     if let Some(comment) = &comment {
         check_comment(comment)?;
     }
-    let (outcome, verdict) = verdict(&mut fields)?;
-    Ok(Asked { outcome, verdict, comment })
+    Ok(Asked { verdict: verdict(&mut fields)?, comment })
 }
 
 /// `value` belongs to an answer and to nothing else, a checklist to a task.
-fn verdict(fields: &mut Map<String, Value>) -> Result<(Outcome, Verdict), Problem> {
+fn verdict(fields: &mut Map<String, Value>) -> Result<Verdict, Problem> {
     let value = fields.remove("value").filter(|value| !value.is_null());
     let checklist = fields.remove("checklist").filter(|list| !list.is_null()).map(checklist).transpose()?;
     let resolution = fields.get("resolution").and_then(Value::as_str).unwrap_or_default();
@@ -94,12 +83,12 @@ fn verdict(fields: &mut Map<String, Value>) -> Result<(Outcome, Verdict), Proble
     }
     match resolution {
         "answered" => match value {
-            Some(value) => Ok((Outcome::Answered, Verdict::Answered(value))),
+            Some(value) => Ok(Verdict::Answered(value)),
             None => Err(Problem::validation("value", "value is needed for resolution answered")),
         },
-        "declined" => Ok((Outcome::Declined, Verdict::Declined)),
-        "completed" => Ok((Outcome::Completed, Verdict::Completed(checklist))),
-        "dismissed" => Ok((Outcome::Dismissed, Verdict::Dismissed(checklist))),
+        "declined" => Ok(Verdict::Declined),
+        "completed" => Ok(Verdict::Completed(checklist)),
+        "dismissed" => Ok(Verdict::Dismissed(checklist)),
         _ => {
             let message = "resolution must be answered, declined, completed or dismissed";
             Err(Problem::validation("resolution", message))

@@ -6,12 +6,12 @@ use countersign_store::model::Cursor;
 use countersign_store::ops::list::Filter;
 use serde::Deserialize;
 
+use crate::inbox::cursor::pair;
+use crate::inbox::kind::kinds_to_decide;
 use crate::problem::Problem;
 
 const DEFAULT_PAGE: i64 = 50;
 pub const LARGEST_PAGE: i64 = 200;
-/// What open and decided lists hold.
-const KINDS: [&str; 6] = ["confirm", "select", "many", "text", "form", "task"];
 
 #[derive(Debug, Default, Deserialize)]
 pub struct ListQuery {
@@ -52,8 +52,9 @@ impl ListQuery {
     }
 
     pub fn filter(&self) -> Result<Filter, Problem> {
-        if self.kind.as_deref().is_some_and(|kind| !KINDS.contains(&kind)) {
-            return Err(Problem::validation("kind", format!("kind must be one of: {}", KINDS.join(", "))));
+        let kinds: Vec<&str> = kinds_to_decide().map(|(kind, _)| *kind).collect();
+        if self.kind.as_deref().is_some_and(|kind| !kinds.contains(&kind)) {
+            return Err(Problem::validation("kind", format!("kind must be one of: {}", kinds.join(", "))));
         }
         let (agent, project) = (self.agent.clone(), self.project.clone());
         Ok(Filter { agent, project, tag: self.tag.clone(), kind: self.kind.clone() })
@@ -65,29 +66,20 @@ impl ListQuery {
 
     /// For lists in the order of arrival.
     pub fn place(&self) -> Result<Option<i64>, Problem> {
-        self.cursor.as_deref().map(number).transpose()
+        self.read_cursor(|text| text.parse().ok())
     }
 
     pub fn open_cursor(&self) -> Result<Option<Cursor>, Problem> {
-        let pair = self.cursor.as_deref().map(pair).transpose()?;
-        Ok(pair.map(|(rank, seq)| Cursor { rank, seq }))
+        Ok(self.read_cursor(pair)?.map(|(rank, seq)| Cursor { rank, seq }))
     }
 
     pub fn decided_cursor(&self) -> Result<Option<(Timestamp, i64)>, Problem> {
-        let pair = self.cursor.as_deref().map(pair).transpose()?;
-        Ok(pair.map(|(millis, seq)| (Timestamp::from_millis(millis), seq)))
+        Ok(self.read_cursor(pair)?.map(|(millis, seq)| (Timestamp::from_millis(millis), seq)))
     }
-}
 
-fn bad_cursor() -> Problem {
-    Problem::validation("cursor", "cursor must be the next_cursor of an earlier page")
-}
-
-fn number(text: &str) -> Result<i64, Problem> {
-    text.parse().map_err(|_| bad_cursor())
-}
-
-fn pair(text: &str) -> Result<(i64, i64), Problem> {
-    let (first, second) = text.split_once('.').ok_or_else(bad_cursor)?;
-    Ok((number(first)?, number(second)?))
+    fn read_cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
+        let Some(text) = &self.cursor else { return Ok(None) };
+        let bad = || Problem::validation("cursor", "cursor must be the next_cursor of an earlier page");
+        read(text).map(Some).ok_or_else(bad)
+    }
 }

@@ -6,13 +6,13 @@ use bytes::Bytes;
 use countersign_core::message::{State, inbox_rank};
 use countersign_core::visible::escape;
 use countersign_protocol::id::MessageId;
-use countersign_store::StoreError;
-use countersign_store::model::{Found, Item};
-use countersign_store::ops::pull::View;
+use countersign_store::model::Item;
 use serde_json::{Value, json};
 
 use crate::app::Hub;
+use crate::inbox::find::find;
 use crate::inbox::web::{row, words};
+use crate::problem::Problem;
 
 /// What whoever changed something has to say about it, after the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Draft {
 impl Draft {
     /// Nothing, if the message is gone. One that was resolved meanwhile has opened all the same: whoever counts hears of
     /// both.
-    pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, StoreError> {
+    pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, Problem> {
         Ok(match change {
             Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", id, &item, hub)),
             Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", id, &item, hub)),
@@ -89,11 +89,12 @@ impl Draft {
     }
 }
 
-async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, StoreError> {
-    Ok(match hub.store.run(View(id.clone())).await? {
-        Some(Found::Live(item)) => Some(item),
-        Some(Found::Gone { .. }) | None => None,
-    })
+async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
+    match find(hub, id).await {
+        Ok(item) => Ok(Some(item)),
+        Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 fn arrived(kind: &'static str, message_id: MessageId, item: &Item, hub: &Hub) -> Draft {

@@ -113,10 +113,8 @@ pub async fn run(hub: Arc<Hub>) {
         match Draft::of(change, &hub).await {
             Ok(Some(draft)) => news.push(|id| Heard::Event(Arc::new(draft.numbered(id)))),
             Ok(None) => {}
-            Err(error) => {
-                tracing::warn!(%error, "news could not be read");
-                news.push(|id| Heard::Resync { id });
-            }
+            // The log has the reason already.
+            Err(_) => news.push(|id| Heard::Resync { id }),
         }
     }
 }

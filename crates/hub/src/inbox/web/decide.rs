@@ -7,16 +7,16 @@ use axum::response::Response;
 use countersign_core::decide::is_overdue_at;
 use countersign_core::{Command, Outcome, Rejection, State as MessageState};
 use countersign_protocol::id::MessageId;
-use countersign_store::model::{Application, Found, Item};
-use countersign_store::ops::pull::View;
+use countersign_store::model::{Application, Item};
 
 use super::form::{Fields, Posted};
-use super::item::{Faults, Missing, Occasion, Reading, missing, page, read};
+use super::item::{Faults, Occasion, Reading, missing, page, read};
 use super::page::{Asked, Failure, see_other};
 use super::row::may_answer;
 use super::visitor::Visitor;
 use crate::app::Hub;
 use crate::extract::MessagePath;
+use crate::inbox::find::find;
 use crate::problem::Problem;
 
 pub async fn decide(
@@ -28,7 +28,7 @@ pub async fn decide(
     let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields };
     match path {
         Ok(MessagePath(id)) => desk.decide(&id).await,
-        Err(_) => desk.missing(Missing::Never).await,
+        Err(problem) => desk.missing(problem).await,
     }
 }
 
@@ -42,10 +42,9 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     async fn decide(&self, id: &MessageId) -> Result<Response, Failure> {
-        match self.hub.store.run(View(id.clone())).await? {
-            Some(Found::Live(item)) => self.answer(&item).await,
-            Some(Found::Gone { .. }) => self.missing(Missing::Gone).await,
-            None => self.missing(Missing::Never).await,
+        match find(self.hub, id).await {
+            Ok(item) => self.answer(&item).await,
+            Err(problem) => self.missing(problem).await,
         }
     }
 
@@ -71,8 +70,8 @@ impl Desk<'_> {
             Application::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
             Application::Resolved(_) => Ok(see_other(&format!("/inbox/items/{id}"))),
             Application::Rejected(rejection) => self.rejected(item, rejection).await,
-            Application::Gone => self.missing(Missing::Gone).await,
-            Application::NotFound => self.missing(Missing::Never).await,
+            Application::Gone => self.missing(Problem::Gone).await,
+            Application::NotFound => self.missing(Problem::no_message()).await,
         }
     }
 
@@ -90,9 +89,9 @@ impl Desk<'_> {
 
     /// Shows who was first, and what came too late.
     async fn late(&self, id: &MessageId) -> Result<Response, Failure> {
-        match self.hub.store.run(View(id.clone())).await? {
-            Some(Found::Live(item)) => self.show(&item, Occasion::Late { sent: self.fields }).await,
-            Some(Found::Gone { .. }) | None => self.missing(Missing::Gone).await,
+        match find(self.hub, id).await {
+            Ok(item) => self.show(&item, Occasion::Late { sent: self.fields }).await,
+            Err(problem) => self.missing(problem).await,
         }
     }
 
@@ -100,7 +99,7 @@ impl Desk<'_> {
         page(self.hub, self.visitor, self.asked, item, occasion).await
     }
 
-    async fn missing(&self, which: Missing) -> Result<Response, Failure> {
-        missing(self.hub, self.visitor, self.asked, which).await
+    async fn missing(&self, why: Problem) -> Result<Response, Failure> {
+        missing(self.hub, self.visitor, self.asked, why).await
     }
 }

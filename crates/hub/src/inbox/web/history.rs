@@ -23,6 +23,7 @@ use super::row::{Ending, List, Row, Track};
 use super::visitor::Visitor;
 use super::words;
 use crate::app::Hub;
+use crate::inbox::cursor::pair;
 use crate::problem::Problem;
 
 const ADDRESS: &str = "/inbox/history";
@@ -78,8 +79,7 @@ fn status_of(text: &str) -> Result<Option<Status>, Problem> {
 }
 
 fn parse_place(text: &str) -> Result<(Timestamp, i64), Problem> {
-    let numbers = text.split_once('.').and_then(|(at, seq)| Some((at.parse().ok()?, seq.parse().ok()?)));
-    let (at, seq) = numbers.ok_or_else(|| Problem::validation("before", "before: begin again at the first page"))?;
+    let (at, seq) = pair(text).ok_or_else(|| Problem::validation("before", "before: begin again at the first page"))?;
     Ok((Timestamp::from_millis(at), seq))
 }
 

@@ -8,11 +8,8 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use countersign_core::Matter;
 use countersign_store::ops::list::Notices;
-use countersign_store::ops::shelf::PutAway;
 
-use super::aside::load;
 use super::filters;
 use super::form::{Fields, Posted};
 use super::list::PAGE;
@@ -21,6 +18,7 @@ use super::row::{Around, List, Row};
 use super::visitor::Visitor;
 use crate::app::Hub;
 use crate::extract::MessagePath;
+use crate::inbox::shelf;
 use crate::problem::Problem;
 
 pub fn router() -> Router<Arc<Hub>> {
@@ -73,14 +71,6 @@ async fn archive(
     posted: Posted,
 ) -> Result<Response, Failure> {
     let MessagePath(id) = path?;
-    let item = load(&hub, &id).await?;
-    match item.message.content.matter {
-        Matter::Notify => {}
-        Matter::Ask(_) | Matter::Task(_) => {
-            let message = "only a notice is archived; this waits for an answer, so set it aside instead".to_owned();
-            return Err(Problem::Validation { field: None, message }.into());
-        }
-    }
-    hub.store.run(PutAway { person: posted.visitor.name, id, until: None }).await?;
+    shelf::archive(&hub, &posted.visitor.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

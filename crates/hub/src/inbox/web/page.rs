@@ -99,6 +99,8 @@ pub struct Shell {
     pub is_owner: bool,
     pub csrf: String,
     pub counts: CountsNow,
+    /// What the hub's clock says, for pages whose reader's clock is wrong.
+    pub now_ms: Option<i64>,
     /// What the search field holds.
     pub query: String,
     pub assets: &'static str,
@@ -119,6 +121,7 @@ impl Shell {
             is_owner: visitor.is_owner(),
             csrf: visitor.csrf.clone(),
             counts,
+            now_ms: Some(hub.store.clock().now().as_millis()),
             ..Self::anonymous(asked, here, title)
         })
     }
@@ -138,6 +141,7 @@ impl Shell {
             is_owner: false,
             csrf: String::new(),
             counts: CountsNow::default(),
+            now_ms: None,
             query: String::new(),
             assets: assets::base(),
         }

@@ -11,6 +11,7 @@ use url::form_urlencoded::byte_serialize;
 use super::filters;
 use super::visitor::Visitor;
 use super::words::{self, Expiry, Instant};
+use crate::inbox::kind::kind_words;
 
 /// Which list a row stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,21 +49,6 @@ impl List {
             Self::Aside | Self::History | Self::Search => false,
         }
     }
-}
-
-/// The kinds of messages as filters spell them and as people read them.
-pub const KINDS: [(&str, &str); 7] = [
-    ("confirm", "confirm"),
-    ("select", "choose one"),
-    ("many", "choose several"),
-    ("text", "text"),
-    ("form", "form"),
-    ("task", "task"),
-    ("notify", "notice"),
-];
-
-pub fn kind_words(kind: &str) -> &str {
-    KINDS.iter().find(|(word, _)| *word == kind).map_or(kind, |(_, words)| words)
 }
 
 /// An agent may send many long tags and name many people; a row stays short all the same.

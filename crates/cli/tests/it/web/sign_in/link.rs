@@ -86,6 +86,16 @@ async fn whoever_tries_links_is_sent_away_and_whoever_has_one_gets_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_is_no_text_is_a_link_that_does_not_work() {
+    let hub = Hub::start().await;
+    let stranger = Visitor::stranger(&hub);
+    let page = stranger.get("/signin/%FF").await.expect(200);
+    let refused = stranger.submit(&page, "form#redeem", &[], None).await.expect(410);
+    assert!(refused.header("content-type").starts_with("text/html"));
+    assert_eq!(refused.text_at("h1"), "This link no longer works");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_can_come_back_goes_straight_to_the_inbox() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub use put::load;
 pub use until::until;
 
 use crate::app::Hub;

@@ -1,9 +1,8 @@
 //! Until when something is set aside, in the reader's zone.
 
-use std::time::Duration;
-
 use countersign_protocol::time::Timestamp;
 
+use crate::inbox::shelf;
 use crate::inbox::web::form::Fields;
 use crate::problem::Problem;
 
@@ -11,8 +10,6 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const MORNING: i64 = 9 * HOUR;
-/// What is put off longer than this is better declined.
-const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
 /// No place on earth is further from UTC.
 const FURTHEST_MINUTES: i64 = 14 * 60;
 
@@ -28,10 +25,7 @@ pub fn until(fields: &Fields, now: Timestamp) -> Result<Timestamp, Problem> {
         "" | "at" => wall_clock(fields.text("at"), behind)?,
         _ => return Err(Problem::invalid("until", "choose 15m, 1h, 4h, tomorrow or monday, or give a date and time")),
     };
-    if at <= now || at > now.plus(LONGEST) {
-        return Err(Problem::invalid("until", "choose a time from now on and within 90 days"));
-    }
-    Ok(at)
+    shelf::check_until(at, now)
 }
 
 fn in_millis(now: Timestamp, millis: i64) -> Timestamp {

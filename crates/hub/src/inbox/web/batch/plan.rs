@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::act::Act;
 use crate::app::Hub;
-use crate::inbox::web::aside::load;
-use crate::inbox::web::row::{kind_words, may_answer};
+use crate::inbox::find::find;
+use crate::inbox::kind::kind_words;
+use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::Visitor;
 use crate::inbox::web::words;
 
@@ -34,7 +35,7 @@ pub struct Plan {
 impl Plan {
     /// What cannot be found or read now is a reason like any other: the rest goes on.
     pub async fn of(hub: &Hub, id: &MessageId, act: Act, visitor: &Visitor) -> Self {
-        match load(hub, id).await {
+        match find(hub, id).await {
             Ok(item) => Self {
                 id: id.clone(),
                 title: item.message.content.title.clone(),

@@ -7,16 +7,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::limits::check_comment;
-use countersign_core::{Command, Outcome, Rejection, Verdict};
+use countersign_core::{Command, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Application;
-use countersign_store::ops::shelf::PutAway;
 
 use super::act::{Act, Wish};
 use super::plan::{Plan, Step};
 use super::review::{Line, show};
 use crate::app::Hub;
+use crate::inbox::shelf;
 use crate::inbox::web::aside::until;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::{Fields, Posted};
@@ -82,37 +81,17 @@ pub async fn run(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
 
 async fn carry_out(hub: &Hub, plan: &Plan, order: &Order, visitor: &Visitor) -> Result<String, String> {
     let (step, words) = plan.step.as_ref().map_err(String::clone)?;
-    match step {
-        Step::Decide(verdict) => decide(hub, &plan.id, verdict, order, visitor).await?,
-        Step::SetAside => put_away(hub, &plan.id, order.until, visitor).await?,
-        Step::Archive => put_away(hub, &plan.id, None, visitor).await?,
-    }
-    Ok(words.clone())
+    let carried_out = match (step, order.until) {
+        (Step::Decide(verdict), _) => decide(hub, &plan.id, verdict, order, visitor).await,
+        (Step::SetAside, Some(until)) => shelf::set_aside(hub, &visitor.name, &plan.id, until).await,
+        (Step::SetAside, None) => Err(Problem::invalid("until", "say until when")),
+        (Step::Archive, _) => shelf::archive(hub, &visitor.name, &plan.id).await,
+    };
+    carried_out.map(|()| words.clone()).map_err(|problem| problem.message())
 }
 
-async fn put_away(hub: &Hub, id: &MessageId, until: Option<Timestamp>, visitor: &Visitor) -> Result<(), String> {
-    let put = PutAway { person: visitor.name.clone(), id: id.clone(), until };
-    match hub.store.run(put).await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err("somebody decided it meanwhile".to_owned()),
-        Err(error) => Err(Problem::from(error).message()),
-    }
-}
-
-async fn decide(hub: &Hub, id: &MessageId, verdict: &Verdict, order: &Order, visitor: &Visitor) -> Result<(), String> {
-    let actor = visitor.principal().resolver().map_err(|rejection| rejection.to_string())?;
+async fn decide(hub: &Hub, id: &MessageId, verdict: &Verdict, order: &Order, visitor: &Visitor) -> Result<(), Problem> {
+    let actor = visitor.principal().resolver()?;
     let command = Command::Resolve { actor, verdict: verdict.clone(), comment: order.reason.clone() };
-    match hub.decide(id, command).await {
-        Ok(Application::Resolved(applied)) => match applied.resolution.outcome {
-            Outcome::Answered | Outcome::Declined => Ok(()),
-            // Too late: the answer made the expiry happen.
-            Outcome::Expired | Outcome::Cancelled | Outcome::Completed | Outcome::Dismissed => {
-                Err(Rejection::already(id, &applied.resolution).to_string())
-            }
-        },
-        Ok(Application::Rejected(rejection)) => Err(rejection.to_string()),
-        Ok(Application::Gone) => Err(Problem::Gone.message()),
-        Ok(Application::NotFound) => Err(Problem::no_message().message()),
-        Err(error) => Err(Problem::from(error).message()),
-    }
+    hub.bring_about(id, command).await.map(drop)
 }

@@ -89,13 +89,13 @@ impl Answer {
     /// A notify has none.
     pub fn of(content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
         let faults = again.faults;
-        let sent = |name: &str| again.sent.map(|fields| lines(fields.text(name))).unwrap_or_default();
         let (wanted, own_words, withdrawn, reject) = match &content.matter {
-            Matter::Ask(ask) => {
-                let reject = reject(ask, presets, again.sent);
-                let typed = if content.sensitive { String::new() } else { sent("typed") };
-                (wanted(ask, content, again), own_words(ask, again, typed), withdrawn(ask), reject)
-            }
+            Matter::Ask(ask) => (
+                wanted(ask, content, again),
+                own_words(ask, content, again),
+                withdrawn(ask),
+                reject(ask, content, presets, again),
+            ),
             Matter::Task(task) => (Wanted::Work(ticks(task, again.sent)), None, None, None),
             Matter::Notify => return None,
         };
@@ -104,12 +104,30 @@ impl Answer {
             own_words,
             withdrawn,
             reject,
-            comment: sent("comment"),
+            comment: again.typed("comment", content),
             is_sensitive: content.sensitive,
-            errors: faults.of(""),
+            errors: [faults.of(""), again.withheld("reason", content)].concat(),
             value_errors: faults.of("value"),
-            comment_errors: faults.of("comment"),
+            comment_errors: [faults.of("comment"), again.withheld("comment", content)].concat(),
         })
+    }
+}
+
+impl Again<'_> {
+    fn sent(&self, name: &str) -> String {
+        self.sent.map(|fields| lines(fields.text(name))).unwrap_or_default()
+    }
+
+    /// What was typed, to go on from there. What is sensitive is typed anew.
+    fn typed(&self, name: &str, content: &Content) -> String {
+        if content.sensitive { String::new() } else { self.sent(name) }
+    }
+
+    /// A comment or a reason that is not shown again must not be forgotten over it.
+    fn withheld(&self, name: &str, content: &Content) -> Vec<String> {
+        let is_withheld = content.sensitive && !self.sent(name).trim().is_empty();
+        let message = || format!("write the {name} again: what is sensitive is not shown a second time");
+        is_withheld.then(message).into_iter().collect()
     }
 }
 
@@ -122,10 +140,7 @@ fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
         Question::Confirm { options, .. } => Wanted::Press(offers(options)),
         Question::Select { options, many: false, .. } => Wanted::One(offers(options)),
         Question::Select { options, many: true, .. } => Wanted::Many(offers(options)),
-        Question::Text => {
-            let sent = again.sent.filter(|_| !content.sensitive);
-            Wanted::Text { value: sent.map(|fields| lines(fields.text("value"))).unwrap_or_default() }
-        }
+        Question::Text => Wanted::Text { value: again.typed("value", content) },
         Question::Form { schema } => {
             let fields = form::fields(schema).into_iter().enumerate();
             let hide = |field: form::Field| form::Field { sensitive: field.sensitive || content.sensitive, ..field };
@@ -153,12 +168,13 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec
     options.iter().enumerate().map(offer).collect()
 }
 
-fn own_words(ask: &Ask, again: &Again<'_>, sent: String) -> Option<OwnWords> {
+fn own_words(ask: &Ask, content: &Content, again: &Again<'_>) -> Option<OwnWords> {
     let allowed = match ask.question {
         Question::Confirm { allow_edit, .. } | Question::Select { allow_edit, many: false, .. } => allow_edit,
         Question::Select { many: true, .. } | Question::Text | Question::Form { .. } => false,
     };
-    (allowed && ask.may_respond).then(|| OwnWords { value: sent, errors: again.faults.of("typed") })
+    let words = || OwnWords { value: again.typed("typed", content), errors: again.faults.of("typed") };
+    (allowed && ask.may_respond).then(words)
 }
 
 fn withdrawn(ask: &Ask) -> Option<&'static str> {
@@ -170,20 +186,19 @@ fn withdrawn(ask: &Ask) -> Option<&'static str> {
     }
 }
 
-fn reject(ask: &Ask, presets: Vec<String>, sent: Option<&Fields>) -> Option<Reject> {
+fn reject(ask: &Ask, content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Reject> {
     let denial = denial(&ask.question).filter(|_| ask.may_respond).map(|choice| choice.label.clone());
     if denial.is_none() && !ask.may_decline {
         return None;
     }
-    let text = |name: &str| sent.map(|fields| lines(fields.text(name))).unwrap_or_default();
-    let (picked, reason) = (text("preset"), text("reason"));
+    let picked = again.sent("preset");
     Some(Reject {
         verdict: if denial.is_some() { "denied" } else { "declined" },
         also_decline: denial.is_some() && ask.may_decline,
         denial,
-        is_open: !picked.is_empty() || !reason.is_empty(),
+        is_open: !picked.is_empty() || !again.sent("reason").is_empty(),
         presets: presets.into_iter().map(|text| Preset { chosen: text == picked, text }).collect(),
-        reason,
+        reason: again.typed("reason", content),
     })
 }
 

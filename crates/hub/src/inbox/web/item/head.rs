@@ -8,8 +8,9 @@ use countersign_protocol::time::Timestamp;
 
 use super::part::{Part, part};
 use super::presence::Presence;
+use crate::inbox::kind::kind_words;
 use crate::inbox::text::{self, Safe};
-use crate::inbox::web::row::{encoded, kind_words};
+use crate::inbox::web::row::encoded;
 use crate::inbox::web::words::{self, Expiry, Instant};
 
 pub struct Head {

@@ -29,7 +29,7 @@ use crate::app::Hub;
 pub use faults::Faults;
 pub use page::{Occasion, page};
 pub use reading::{Reading, lines, read};
-pub use show::{Missing, missing};
+pub use show::missing;
 pub use track::why;
 
 pub fn router() -> Router<Arc<Hub>> {

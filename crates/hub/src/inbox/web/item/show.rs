@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
-use countersign_store::model::Found;
-use countersign_store::ops::pull::View;
 
 use super::page::{Occasion, page};
 use crate::app::Hub;
 use crate::extract::MessagePath;
+use crate::inbox::find::find;
 use crate::inbox::web::filters;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
 use crate::inbox::web::visitor::Visitor;
@@ -24,21 +22,13 @@ pub async fn show(
     path: Result<MessagePath, Problem>,
 ) -> Result<Response, Failure> {
     let found = match path {
-        Ok(MessagePath(id)) => hub.store.run(View(id)).await?,
-        Err(_) => None,
+        Ok(MessagePath(id)) => find(&hub, &id).await,
+        Err(problem) => Err(problem),
     };
     match found {
-        Some(Found::Live(item)) => page(&hub, &visitor, &asked, &item, Occasion::Look).await,
-        Some(Found::Gone { .. }) => missing(&hub, &visitor, &asked, Missing::Gone).await,
-        None => missing(&hub, &visitor, &asked, Missing::Never).await,
+        Ok(item) => page(&hub, &visitor, &asked, &item, Occasion::Look).await,
+        Err(problem) => missing(&hub, &visitor, &asked, problem).await,
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
-    Never,
-    /// Emptied at the end of its retention.
-    Gone,
 }
 
 #[derive(Template)]
@@ -48,11 +38,13 @@ struct MissingPage {
     gone: bool,
 }
 
-pub async fn missing(hub: &Hub, visitor: &Visitor, asked: &Asked, which: Missing) -> Result<Response, Failure> {
-    let (status, title) = match which {
-        Missing::Never => (StatusCode::NOT_FOUND, "Nothing here"),
-        Missing::Gone => (StatusCode::GONE, "No longer kept"),
+/// Of an item that never was, or was emptied at the end of its retention. Any other reason has a page of its own.
+pub async fn missing(hub: &Hub, visitor: &Visitor, asked: &Asked, why: Problem) -> Result<Response, Failure> {
+    let (title, gone) = match why {
+        Problem::NotFound { .. } => ("Nothing here", false),
+        Problem::Gone => ("No longer kept", true),
+        other => return Err(other.into()),
     };
     let shell = Shell::of(hub, visitor, asked, Here::Item, title).await?;
-    Ok(render(status, &MissingPage { shell, gone: which == Missing::Gone }))
+    Ok(render(why.status(), &MissingPage { shell, gone }))
 }

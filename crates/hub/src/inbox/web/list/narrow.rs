@@ -4,8 +4,9 @@ use countersign_core::{Outcome, visible};
 use countersign_store::model::Item;
 use countersign_store::ops::list::Filter;
 
+use crate::inbox::kind::{kind_words, kinds_to_decide};
 use crate::inbox::web::form::Fields;
-use crate::inbox::web::row::{KINDS, encoded, kind_words};
+use crate::inbox::web::row::encoded;
 
 /// What the filter form holds.
 #[derive(Debug, Default, Clone)]
@@ -93,7 +94,7 @@ impl Narrow {
 
     /// The kinds that can be decided on.
     pub fn kinds(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-        KINDS.iter().filter(|(kind, _)| *kind != "notify")
+        kinds_to_decide()
     }
 
     /// What a decided item can have come to.

@@ -13,6 +13,7 @@ use countersign_store::ops::list::{Aside, Inbox};
 
 use super::narrow::{Active, Narrow, Offered};
 use crate::app::Hub;
+use crate::inbox::cursor::pair;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::Fields;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
@@ -21,7 +22,7 @@ use crate::inbox::web::visitor::Visitor;
 use crate::problem::Problem;
 
 /// How many rows stand on one page.
-pub const PAGE: i64 = 50;
+pub const PAGE: i64 = 30;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox", get(list))
@@ -73,8 +74,8 @@ async fn list(
 }
 
 fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
-    let numbers = text.split_once('.').and_then(|(rank, seq)| Some((rank.parse().ok()?, seq.parse().ok()?)));
-    let (rank, seq) = numbers.ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
+    let (rank, seq) =
+        pair(text).ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
     Ok(Cursor { rank, seq })
 }
 

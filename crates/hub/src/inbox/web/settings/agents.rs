@@ -63,11 +63,13 @@ async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result
 
 /// Credentials as they are shown, once.
 pub fn shown_once(id: &str, made: Credentials) -> Word {
-    let title = match made.old_valid_until {
-        Some(until) => format!("New credentials of {id}; the old ones work until {}", instant(until).text),
-        None => format!("Credentials of {id}"),
-    };
-    Word::once(title, vec![("Token", made.token), ("Signing key", made.signing_key)])
+    let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
+    match made.old_valid_until {
+        Some(until) => {
+            Word::once_until(format!("New credentials of {id}; the old ones work until"), instant(until), lines)
+        }
+        None => Word::once(format!("Credentials of {id}"), lines),
+    }
 }
 
 pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {

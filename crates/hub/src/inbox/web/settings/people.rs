@@ -76,8 +76,8 @@ fn role_of(text: &str) -> Result<Role, Problem> {
 /// A link of one use, for somebody who is there.
 async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<Word, Problem> {
     let (link, expires_at) = new_link(hub, name, actor).await?.ok_or_else(|| no_person(name))?;
-    let title = format!("Give this link to {name}. It signs in once, until {}", instant(expires_at).text);
-    Ok(Word::once(title, vec![("Link", link)]))
+    let title = format!("Give this link to {name}. It signs in once, until");
+    Ok(Word::once_until(title, instant(expires_at), vec![("Link", link)]))
 }
 
 pub async fn invite(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {

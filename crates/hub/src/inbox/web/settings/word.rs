@@ -7,11 +7,14 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use crate::inbox::web::form::Fields;
+use crate::inbox::web::words::Instant;
 use crate::problem::Problem;
 
 /// Something that is shown once and never again.
 pub struct Once {
     pub title: String,
+    /// What the title ends with.
+    pub until: Option<Instant>,
     pub lines: Vec<(&'static str, String)>,
 }
 
@@ -69,7 +72,12 @@ impl Word {
     }
 
     pub fn once(title: impl Into<String>, lines: Vec<(&'static str, String)>) -> Self {
-        Self { once: Some(Once { title: title.into(), lines }), ..Self::default() }
+        Self { once: Some(Once { title: title.into(), until: None, lines }), ..Self::default() }
+    }
+
+    /// The title goes on with the instant.
+    pub fn once_until(title: impl Into<String>, until: Instant, lines: Vec<(&'static str, String)>) -> Self {
+        Self { once: Some(Once { title: title.into(), until: Some(until), lines }), ..Self::default() }
     }
 
     pub fn status(&self) -> StatusCode {

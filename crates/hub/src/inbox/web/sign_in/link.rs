@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -60,10 +61,12 @@ pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap)
 pub async fn redeem(
     State(hub): State<Arc<Hub>>,
     Peer(from): Peer,
-    Path(token): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     asked: Asked,
     posted: StrangerPosted,
 ) -> Result<Response, Failure> {
+    // What is no text at all is no link of ours either.
+    let token = path.map(|Path(token)| token).unwrap_or_default();
     let fresh = Fresh::for_browser(&hub, &posted.headers)?;
     let Some(person) = use_up(&hub, &token, &fresh).await? else {
         hub.sign_in_attempts.missed(from)?;
