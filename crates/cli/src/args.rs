@@ -76,6 +76,10 @@ pub struct ServeArgs {
     /// Development only: let callbacks go to this machine.
     #[arg(long)]
     pub allow_loopback_callbacks: bool,
+    /// Leave the terminal: a session of its own, which closing the terminal does not end. It does not go to the
+    /// background by itself.
+    #[arg(long)]
+    pub detached: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,8 +11,17 @@ use crate::rejection::Rejection;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Principal {
-    Agent { id: String },
-    Person { name: String, role: Role },
+    Agent {
+        id: String,
+    },
+    Person {
+        name: String,
+        role: Role,
+    },
+    /// A person's terminals, where agents run: they ask that person, and can do nothing in their name.
+    Terminal {
+        person: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +67,8 @@ impl Principal {
         match self {
             Self::Agent { id } => Actor::agent(id),
             Self::Person { name, .. } => Actor::human(name),
+            // Which of its agents acts is known from the call, not from the token.
+            Self::Terminal { .. } => Actor::agent("terminal"),
         }
     }
 
@@ -65,7 +76,9 @@ impl Principal {
     pub fn resolver(&self) -> Result<Actor, Rejection> {
         let actor = self.actor();
         match self {
-            Self::Person { role: Role::Viewer, .. } => Err(Rejection::NotAuthorized(actor.to_string())),
+            Self::Person { role: Role::Viewer, .. } | Self::Terminal { .. } => {
+                Err(Rejection::NotAuthorized(actor.to_string()))
+            }
             Self::Agent { .. } | Self::Person { role: Role::Owner | Role::Resolver, .. } => Ok(actor),
         }
     }
@@ -89,4 +102,17 @@ pub fn is_person_name(name: &str) -> bool {
 /// Ids of agents: visible characters without spaces. `#` is kept free, the wire uses it to name a session.
 pub fn is_agent_id(id: &str) -> bool {
     (1..=200).contains(&id.len()) && id.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_decides_nothing_in_its_persons_name() {
+        let terminal = Principal::Terminal { person: "olga".to_owned() };
+        assert_ne!(terminal.actor(), Actor::human("olga"));
+        assert_eq!(terminal.resolver(), Err(Rejection::NotAuthorized("agent:terminal".to_owned())));
+        assert!(!terminal.is_owner());
+    }
 }

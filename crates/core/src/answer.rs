@@ -3,7 +3,7 @@
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
 
-use crate::question::Question;
+use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 use crate::schema;
 
@@ -13,6 +13,18 @@ const MAX_TYPED_CHARS: usize = 20_000;
 pub struct Fits {
     /// The answer is text the asker did not offer.
     pub edited: bool,
+}
+
+/// Of an ask that is open-ended any text fits, and no text at all where files say enough.
+pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<Fits, Rejection> {
+    let as_asked = check(&ask.question, value);
+    match (value, as_asked) {
+        (Value::String(text), Err(_)) if ask.open_ended => {
+            let is_enough = text.is_empty() && has_files;
+            if is_enough { Ok(AS_ASKED) } else { check_length(text).map(|()| Fits { edited: true }) }
+        }
+        (_, as_asked) => as_asked,
+    }
 }
 
 pub fn check(question: &Question, value: &Value) -> Result<Fits, Rejection> {
@@ -107,6 +119,24 @@ mod tests {
         }
         for picked in [json!([]), json!(["deny", "deny"]), json!(["on Monday"]), json!([["deny"]]), json!("deny")] {
             assert!(check(&many, &picked).is_err(), "{picked}");
+        }
+    }
+
+    #[test]
+    fn an_open_ended_ask_takes_any_text_and_files_without_one() {
+        let question = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
+        let closed = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: None };
+        let open = Ask { open_ended: true, ..closed.clone() };
+        assert_eq!(check_ask(&open, &json!("neither"), false), Ok(Fits { edited: true }));
+        assert_eq!(check_ask(&open, &json!(["deny"]), false), Ok(Fits { edited: false }));
+        assert_eq!(check_ask(&open, &json!(""), true), Ok(Fits { edited: false }));
+        for (ask, value, has_files) in [
+            (&open, json!(""), false),
+            (&open, json!(1), true),
+            (&open, json!(["x"]), false),
+            (&closed, json!("neither"), true),
+        ] {
+            assert!(check_ask(ask, &value, has_files).is_err(), "{value}");
         }
     }
 

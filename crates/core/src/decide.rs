@@ -1,14 +1,15 @@
 //! The state machine. Every change to a message, from whatever door, surface or timer, is decided here and nowhere else.
 
 use countersign_protocol::a2h::CheckItem;
-use countersign_protocol::id::ResolutionId;
+use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 
 use crate::access;
 use crate::actor::Actor;
 use crate::answer;
-use crate::message::{Matter, Message, Outcome, Resolution, State, Task};
+use crate::limits;
+use crate::message::{FileNote, Matter, Message, Outcome, Resolution, State, Task};
 use crate::question::Ask;
 use crate::rejection::Rejection;
 
@@ -21,6 +22,10 @@ pub enum Command {
     },
     /// By the submitting agent; the caller has checked that it is.
     Cancel,
+    /// By the submitting agent, which asks something else instead.
+    Supersede {
+        by: MessageId,
+    },
     /// The clock says so. Refused while it does not.
     Expire,
 }
@@ -28,6 +33,7 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Answered(Value),
+    AnsweredWith { value: Value, files: Vec<FileNote> },
     Declined,
     Completed(Option<Vec<CheckItem>>),
     Dismissed(Option<Vec<CheckItem>>),
@@ -36,7 +42,7 @@ pub enum Verdict {
 impl Verdict {
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Answered(_) => Outcome::Answered,
+            Self::Answered(_) | Self::AnsweredWith { .. } => Outcome::Answered,
             Self::Declined => Outcome::Declined,
             Self::Completed(_) => Outcome::Completed,
             Self::Dismissed(_) => Outcome::Dismissed,
@@ -56,6 +62,9 @@ pub fn decide(
     let decided = match command {
         Command::Resolve { actor, verdict, comment } => resolve(message, actor, verdict, comment, &draft)?,
         Command::Cancel => cancel(message, &draft)?,
+        Command::Supersede { by } => {
+            Resolution { comment: Some(format!("superseded by {by}")), ..cancel(message, &draft)? }
+        }
         Command::Expire if is_overdue_at(message.expires_at, now) => expire(message, &draft),
         Command::Expire => return still_open(message).and(Err(Rejection::NotDue)),
     };
@@ -85,6 +94,7 @@ impl Draft {
             resolved_at: self.now,
             comment: None,
             checklist: None,
+            files: Vec::new(),
         }
     }
 }
@@ -113,7 +123,8 @@ fn resolve(
     }
     let resolution = draft.by(actor, verdict.outcome());
     let filled = match (&message.content.matter, verdict) {
-        (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, resolution)?,
+        (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
+        (Matter::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
         (Matter::Ask(ask), Verdict::Declined) => declined(ask, resolution)?,
         (Matter::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
             worked_off(task, checklist, resolution)?
@@ -121,7 +132,7 @@ fn resolve(
         (Matter::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
             return Err(Rejection::field("resolution", "an ask is answered or declined"));
         }
-        (Matter::Task(_), Verdict::Answered(_) | Verdict::Declined) => {
+        (Matter::Task(_), Verdict::Answered(_) | Verdict::AnsweredWith { .. } | Verdict::Declined) => {
             return Err(Rejection::field("resolution", "a task is completed or dismissed"));
         }
         (Matter::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
@@ -129,12 +140,16 @@ fn resolve(
     Ok(Resolution { comment, ..filled })
 }
 
-fn answered(ask: &Ask, value: Value, resolution: Resolution) -> Result<Resolution, Rejection> {
+fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolution) -> Result<Resolution, Rejection> {
     if !ask.may_respond {
         return Err(Rejection::field("resolution", "the asker withdrew answering (allow_respond is false); decline"));
     }
-    let fits = answer::check(&ask.question, &value)?;
-    Ok(Resolution { value: Some(value), edited: fits.edited, ..resolution })
+    limits::check_files(&files)?;
+    if !files.is_empty() && !ask.open_ended {
+        return Err(Rejection::field("files", "this ask takes no files; answer without them"));
+    }
+    let fits = answer::check_ask(ask, &value, !files.is_empty())?;
+    Ok(Resolution { value: Some(value), edited: fits.edited, files, ..resolution })
 }
 
 fn declined(ask: &Ask, resolution: Resolution) -> Result<Resolution, Rejection> {

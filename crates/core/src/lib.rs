@@ -9,6 +9,7 @@ pub mod delivery;
 pub mod digest;
 pub mod envelope;
 pub mod form;
+pub mod hap;
 pub mod limits;
 pub mod message;
 pub mod question;

@@ -5,7 +5,7 @@ use countersign_protocol::a2h::bounds::{
 };
 use serde_json::Value;
 
-use crate::message::Content;
+use crate::message::{Content, FileNote};
 use crate::rejection::Rejection;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,11 @@ pub struct Limits {
     pub max_state_bytes: usize,
 }
 
+/// Of one answer.
+pub const MAX_FILES: usize = 10;
+pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
+pub const MAX_FILES_BYTES: u64 = 20 * 1024 * 1024;
+const MAX_FILE_NAME_BYTES: usize = 200;
 const MAX_COMMENT_BYTES: usize = 20_000;
 
 impl Limits {
@@ -112,4 +117,35 @@ pub fn check_comment(comment: &str) -> Result<(), Rejection> {
         return Err(Rejection::field("comment", format!("keep it within {MAX_COMMENT_BYTES} bytes")));
     }
     Ok(())
+}
+
+pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
+    check_count("files", files.len(), MAX_FILES)?;
+    for (index, file) in files.iter().enumerate() {
+        if !is_file_name(&file.name) {
+            let message = format!("give a plain name of 1 to {MAX_FILE_NAME_BYTES} bytes, without a path");
+            return Err(Rejection::field(format!("files[{index}].name"), message));
+        }
+        if files[..index].iter().any(|earlier| earlier.name == file.name) {
+            return Err(Rejection::field(format!("files[{index}].name"), "two files have this name; rename one"));
+        }
+        if file.size > MAX_FILE_BYTES {
+            return Err(Rejection::field(
+                format!("files[{index}]"),
+                format!("keep a file within {MAX_FILE_BYTES} bytes"),
+            ));
+        }
+        check_name(&format!("files[{index}].media_type"), &file.media_type)?;
+    }
+    if files.iter().map(|file| file.size).sum::<u64>() > MAX_FILES_BYTES {
+        return Err(Rejection::field("files", format!("keep them within {MAX_FILES_BYTES} bytes together")));
+    }
+    Ok(())
+}
+
+/// A name that is safe to make a file of, wherever it arrives.
+pub fn is_file_name(name: &str) -> bool {
+    (1..=MAX_FILE_NAME_BYTES).contains(&name.len())
+        && !matches!(name, "." | "..")
+        && !name.chars().any(|character| character.is_control() || matches!(character, '/' | '\\'))
 }

@@ -107,6 +107,7 @@ pub struct Source {
 #[serde(rename_all = "snake_case")]
 pub enum Door {
     A2h,
+    Hap,
 }
 
 /// Where a resolution has to be brought. Kept apart from `Content`: no surface shows it.
@@ -139,6 +140,10 @@ pub struct Message {
 }
 
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most states that are looked at are resolved; a box each would cost more"
+)]
 pub enum State {
     /// Waits for a person, an expiry or a cancel.
     Open,
@@ -172,6 +177,18 @@ pub struct Resolution {
     pub comment: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checklist: Option<Vec<CheckItem>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileNote>,
+}
+
+/// A file that came with an answer; its bytes are kept beside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileNote {
+    pub name: String,
+    pub media_type: String,
+    pub size: u64,
+    /// In hex.
+    pub sha256: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -17,6 +17,9 @@ pub struct Ask {
     pub may_respond: bool,
     #[serde(default = "granted", skip_serializing_if = "is_granted")]
     pub may_decline: bool,
+    /// Free text is an answer, whatever is offered, and files may come with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open_ended: bool,
     /// Declared by the asker; applied by the hub at expiry and never otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_on_expire: Option<Value>,
@@ -131,7 +134,7 @@ mod tests {
     }
 
     fn ask(question: Question, default: Option<Value>) -> Ask {
-        Ask { question, may_respond: true, may_decline: true, default_on_expire: default }
+        Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: default }
     }
 
     fn field_at_fault(ask: &Ask) -> String {

@@ -12,12 +12,13 @@ use tokio::sync::watch;
 use crate::auth::{Attempts, CredentialCache, Passwords, RateLimit};
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::doors::a2h;
+use crate::doors::{a2h, hap};
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::receipts::Receipts;
+use crate::terminals::Terminals;
 use crate::timers::Alarm;
 use crate::wake::Wake;
 use crate::{admin, health, inbox, openapi};
@@ -33,6 +34,7 @@ pub struct Hub {
     pub(crate) wake: Arc<Wake>,
     pub(crate) news: Arc<News>,
     pub(crate) presence: Presence,
+    pub(crate) terminals: Arc<Terminals>,
     pub(crate) receipts: Receipts,
     pub(crate) indexer: Indexer,
     pub(crate) expiry_alarm: Alarm,
@@ -59,6 +61,7 @@ impl Hub {
             passwords: Passwords::default(),
             sign_in_attempts: Attempts::default(),
             wake: Arc::default(),
+            terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), started_at),
             news,
             presence: Presence::default(),
             receipts: Receipts::default(),
@@ -126,7 +129,7 @@ pub fn routes() -> Routes {
         .get("/ready", health::ready)
         .get("/metrics", health::metrics)
         .get("/openapi.json", openapi::document);
-    admin_routes(people_routes(agent_routes(routes)))
+    admin_routes(people_routes(terminal_routes(agent_routes(routes))))
 }
 
 fn agent_routes(routes: Routes) -> Routes {
@@ -142,12 +145,25 @@ fn agent_routes(routes: Routes) -> Routes {
         .post("/v1/callbacks", admin::callbacks::register)
 }
 
+fn terminal_routes(routes: Routes) -> Routes {
+    routes
+        .post("/v1/hap/join", hap::join::join)
+        .post("/v1/hap/cues", hap::cue::cue)
+        .get("/v1/hap/cues/{id}", hap::wait::wait)
+        .get("/v1/hap/cues/{id}/files/{index}", hap::files::file)
+        .post("/v1/hap/cues/{id}/collected", hap::collected::collected)
+        .get("/v1/hap/agents/{agent_id}/current", hap::current::current)
+        .post("/v1/hap/import", hap::import::import)
+}
+
 fn people_routes(routes: Routes) -> Routes {
     routes
         .get("/v1/inbox", inbox::api::list)
         .get("/v1/inbox/aside", inbox::api::aside)
         .get("/v1/inbox/events", inbox::api::events)
         .get("/v1/inbox/{id}", inbox::api::show)
+        .get("/v1/inbox/{id}/prompt", inbox::api::prompt)
+        .get("/v1/inbox/{id}/files/{index}", inbox::api::file)
         .post("/v1/inbox/{id}/aside", inbox::api::put_aside)
         .post("/v1/inbox/{id}/archive", inbox::api::archive)
         .post("/v1/inbox/{id}/return", inbox::api::take_back)
@@ -155,6 +171,10 @@ fn people_routes(routes: Routes) -> Routes {
         .get("/v1/search", inbox::api::search)
         .get("/v1/decided", inbox::api::decided)
         .get("/v1/presets", inbox::api::presets)
+        .get("/v1/terminals", inbox::api::terminals)
+        .get("/v1/terminals/{agent_id}/ahead", inbox::api::list_ahead)
+        .post("/v1/terminals/{agent_id}/ahead", inbox::api::type_ahead)
+        .post("/v1/terminals/{agent_id}/ahead/{id}/drop", inbox::api::drop_ahead)
 }
 
 fn admin_routes(routes: Routes) -> Routes {

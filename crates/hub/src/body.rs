@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 use crate::problem::Problem;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// For what may be larger than this.
+const LARGE: usize = 8 * 1024 * 1024;
+const PATIENCE_IF_LARGE: Duration = Duration::from_secs(180);
 /// So much of a request that is too large is read and thrown away. Closing at once would break the connection while the
 /// client still sends, and it would never see why.
 const THROWN_AWAY: u64 = 8 * 1024 * 1024;
@@ -20,7 +23,8 @@ pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(&mut body, limit).await);
     }
-    let collected = tokio::time::timeout(PATIENCE, Limited::new(&mut body, limit).collect()).await;
+    let patience = if limit > LARGE { PATIENCE_IF_LARGE } else { PATIENCE };
+    let collected = tokio::time::timeout(patience, Limited::new(&mut body, limit).collect()).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(&mut body, limit).await),

@@ -4,7 +4,7 @@ use countersign_core::decide::is_overdue_at;
 use countersign_core::{Command, Outcome, Rejection, Resolution};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::StoreError;
-use countersign_store::model::{Application, Proposal, Pulled};
+use countersign_store::model::{Application, Applied, Proposal, Pulled};
 use countersign_store::ops::apply::Apply;
 use uuid::Uuid;
 
@@ -14,33 +14,44 @@ use crate::problem::Problem;
 
 impl Hub {
     pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
-        let proposal = Proposal {
-            message_id: message_id.clone(),
-            command,
-            resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
-        };
+        self.decide_with(message_id, command, Vec::new()).await
+    }
+
+    /// With the bytes of the files that the verdict names, in its order.
+    pub async fn decide_with(
+        &self,
+        message_id: &MessageId,
+        command: Command,
+        files: Vec<Vec<u8>>,
+    ) -> Result<Application, StoreError> {
+        let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
+        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files };
         let application = self.store.run(Apply(proposal)).await?;
         self.indexer.active();
         if let Application::Resolved(applied) = &application {
-            self.metrics.resolved(applied.resolution.outcome);
-            self.wake.ring(&applied.pulled);
-            self.news.tell(Change::Resolved(message_id.clone()));
-            if let Some(host) = &applied.push_host {
-                self.outbox.wake(host);
-            }
-            tracing::debug!(id = %message_id, outcome = %applied.resolution.outcome, "resolved");
+            self.announce(applied);
         }
         Ok(application)
     }
 
     /// For those to whom it is a problem if anything else becomes of the message than what they command.
     pub async fn bring_about(&self, message_id: &MessageId, command: Command) -> Result<Resolution, Problem> {
+        self.bring_about_with(message_id, command, Vec::new()).await
+    }
+
+    /// The same, with the bytes of the files that the verdict notes.
+    pub async fn bring_about_with(
+        &self,
+        message_id: &MessageId,
+        command: Command,
+        files: Vec<Vec<u8>>,
+    ) -> Result<Resolution, Problem> {
         let wanted = match &command {
             Command::Resolve { verdict, .. } => verdict.outcome(),
-            Command::Cancel => Outcome::Cancelled,
+            Command::Cancel | Command::Supersede { .. } => Outcome::Cancelled,
             Command::Expire => Outcome::Expired,
         };
-        match self.decide(message_id, command).await? {
+        match self.decide_with(message_id, command, files).await? {
             Application::Resolved(applied) if applied.resolution.outcome == wanted => Ok(applied.resolution),
             // Too late: the command made the expiry happen.
             Application::Resolved(applied) => Err(Rejection::already(message_id, &applied.resolution).into()),
@@ -48,6 +59,19 @@ impl Hub {
             Application::Gone => Err(Problem::Gone),
             Application::NotFound => Err(Problem::no_message()),
         }
+    }
+
+    /// Call it after the commit, for every resolution.
+    pub fn announce(&self, applied: &Applied) {
+        let (id, outcome) = (&applied.pulled.id, applied.resolution.outcome);
+        self.metrics.resolved(outcome);
+        self.terminals.forget(id);
+        self.wake.ring(&applied.pulled);
+        self.news.tell(Change::Resolved(id.clone()));
+        if let Some(host) = &applied.push_host {
+            self.outbox.wake(host);
+        }
+        tracing::debug!(%id, %outcome, "resolved");
     }
 
     /// Somebody looks at a message whose time is over before the timer got to it.

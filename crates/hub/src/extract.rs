@@ -1,11 +1,15 @@
 //! Addresses and query strings, with errors in our own words.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use countersign_protocol::id::MessageId;
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
+
+const LONGEST_WAIT_SECONDS: u64 = 60;
 
 pub struct Params<T>(pub T);
 
@@ -31,4 +35,56 @@ impl<S: Send + Sync> FromRequestParts<S> for MessagePath {
         let id = segment.ok().and_then(|Path(text)| text.parse().ok());
         id.map(Self).ok_or_else(Problem::no_message)
     }
+}
+
+/// A file that came with the answer to a message, by its place in the list.
+pub struct FilePath {
+    pub id: MessageId,
+    pub index: usize,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for FilePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let segments = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let read = segments.ok().and_then(|Path((id, index))| Some((id.parse().ok()?, index.parse().ok()?)));
+        read.map(|(id, index)| Self { id, index }).ok_or_else(Problem::no_message)
+    }
+}
+
+/// The agent an address names, whether there is one or not.
+pub struct AgentPath(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let segment = Path::<String>::from_request_parts(parts, state).await;
+        segment.map(|Path(agent_id)| Self(agent_id)).map_err(|_| Problem::no_terminal())
+    }
+}
+
+/// A text typed ahead for an agent.
+pub struct AheadPath {
+    pub agent_id: String,
+    pub id: i64,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for AheadPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let segments = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let read = segments.ok().and_then(|Path((agent_id, id))| Some(Self { agent_id, id: id.parse().ok()? }));
+        read.ok_or_else(Problem::no_terminal)
+    }
+}
+
+/// `wait` of a long-poll; longer than we keep anybody waiting is as long as we do.
+pub fn wait_of(text: Option<&str>) -> Result<Duration, Problem> {
+    let Some(text) = text else { return Ok(Duration::ZERO) };
+    let seconds: u64 =
+        text.parse().map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
+    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
 }

@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod app;
+mod attachments;
 pub mod auth;
 mod body;
 pub mod config;
@@ -18,6 +19,7 @@ mod presence;
 mod problem;
 mod receipts;
 pub mod serve;
+mod terminals;
 mod timers;
 mod wake;
 

@@ -43,6 +43,14 @@ impl Problem {
         Self::NotFound { message: "no such message, or not yours to see".to_owned() }
     }
 
+    pub fn no_file() -> Self {
+        Self::NotFound { message: "no such file, or not yours to see".to_owned() }
+    }
+
+    pub fn no_terminal() -> Self {
+        Self::NotFound { message: "no such agent in a terminal, or not yours".to_owned() }
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,

@@ -1,12 +1,18 @@
 //! The schema's versions, one file each and the same numbers for every engine.
 
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 const COUNT: usize = SCHEMA_VERSION as usize;
 
-pub const SQLITE: [&str; COUNT] =
-    [include_str!("../migrations/sqlite/001_initial.sql"), include_str!("../migrations/sqlite/002_inbox.sql")];
-pub const POSTGRES: [&str; COUNT] =
-    [include_str!("../migrations/postgres/001_initial.sql"), include_str!("../migrations/postgres/002_inbox.sql")];
+pub const SQLITE: [&str; COUNT] = [
+    include_str!("../migrations/sqlite/001_initial.sql"),
+    include_str!("../migrations/sqlite/002_inbox.sql"),
+    include_str!("../migrations/sqlite/003_terminal.sql"),
+];
+pub const POSTGRES: [&str; COUNT] = [
+    include_str!("../migrations/postgres/001_initial.sql"),
+    include_str!("../migrations/postgres/002_inbox.sql"),
+    include_str!("../migrations/postgres/003_terminal.sql"),
+];
 
 /// What a store of version `found` still lacks, in order.
 pub fn after(found: i64, texts: [&'static str; COUNT]) -> impl Iterator<Item = (i64, &'static str)> {

@@ -281,6 +281,8 @@ pub struct Proposal {
     pub message_id: MessageId,
     pub command: countersign_core::Command,
     pub resolution_id: ResolutionId,
+    /// The bytes of the files that the verdict names, in its order.
+    pub files: Vec<Vec<u8>>,
 }
 
 /// How structured parts of a message are stored.

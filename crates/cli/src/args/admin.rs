@@ -104,6 +104,9 @@ pub enum PersonCommand {
     Token {
         /// The person.
         name: String,
+        /// For agents in the person's terminals: it asks and waits, and can do nothing in the person's name.
+        #[arg(long)]
+        terminal: bool,
     },
     /// Make a one-time link that signs a person in, in a browser; it replaces the one made before.
     Link {

@@ -40,9 +40,11 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
     match command {
         PersonCommand::Add { name, role } => add(&name, role, client, json).await,
         PersonCommand::List => list(client, json).await,
-        PersonCommand::Token { name } => {
-            let reply = client.post(&["v1", "admin", "people", "token"], &json!({ "name": name })).await?;
-            present(&reply, json, |access: Access| words("has another access token", &access))
+        PersonCommand::Token { name, terminal } => {
+            let body = json!({ "name": name, "terminal": terminal });
+            let reply = client.post(&["v1", "admin", "people", "token"], &body).await?;
+            let done = if terminal { "has another token for terminals" } else { "has another access token" };
+            present(&reply, json, |access: Access| words(done, &access))
         }
         PersonCommand::Link { name } => {
             let reply = client.post(&["v1", "admin", "people", "link"], &json!({ "name": name })).await?;

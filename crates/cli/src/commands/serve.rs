@@ -13,6 +13,9 @@ use crate::args::ServeArgs;
 
 pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     log_to_stderr();
+    if args.detached {
+        detach()?;
+    }
     let file = args.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
     let tls = args.tls_cert.zip(args.tls_key).map(|(cert, key)| TlsFiles { cert, key });
     let flags = Overrides {
@@ -33,6 +36,16 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
         }
     };
     run_hub(ServeOptions { config, data }, stop).await
+}
+
+/// A session without a terminal: no key pressed there and no closing of its window reaches the hub.
+fn detach() -> Result<()> {
+    let is_alone = || rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
+    match rustix::process::setsid() {
+        Ok(_) => Ok(()),
+        Err(_) if is_alone() => Ok(()),
+        Err(error) => Err(error).context("cannot leave the terminal; start it from a script, or with `setsid`"),
+    }
 }
 
 /// Ids and codes only; `RUST_LOG` sets how much of it.

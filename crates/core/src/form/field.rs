@@ -43,6 +43,8 @@ pub enum FieldKind {
     Boolean,
     /// The values with their labels; one is picked by its index, because two of them may read the same.
     Choice(Vec<(Value, String)>),
+    /// The same, of which any number may be picked.
+    Choices(Vec<(Value, String)>),
 }
 
 /// In the order in which the agent wrote them.
@@ -79,6 +81,9 @@ fn types(property: &Value) -> Vec<&str> {
 fn kind(property: &Value) -> FieldKind {
     if let Some(values) = property["enum"].as_array() {
         return FieldKind::Choice(labelled(values, property["enumNames"].as_array()));
+    }
+    if let Some(values) = property["items"]["enum"].as_array() {
+        return FieldKind::Choices(labelled(values, None));
     }
     if let Some(only) = property.get("const") {
         return FieldKind::Choice(labelled(std::slice::from_ref(only), None));
@@ -194,6 +199,7 @@ mod tests {
             FieldKind::Number { integer: false, .. } => "number",
             FieldKind::Boolean => "boolean",
             FieldKind::Choice(_) => "choice",
+            FieldKind::Choices(_) => "choices",
         };
         for (property, expected) in [
             (json!({}), "text"),

@@ -5,8 +5,8 @@ use serde_json::{Number, Value};
 use super::field::{Field, FieldKind};
 use crate::rejection::Rejection;
 
-/// Nothing typed is no value, and whether one was required is for `check_all` to say. A choice is typed as its index, a
-/// boolean as `true`, `false` or, as browsers send a ticked box, `on`.
+/// Nothing typed is no value, and whether one was required is for `check_all` to say. A choice is typed as its index, several
+/// with blanks between, a boolean as `true`, `false` or, as browsers send a ticked box, `on`.
 pub fn value_of(field: &Field, typed: Option<&str>) -> Result<Option<Value>, Rejection> {
     if field.read_only {
         return Ok(field.default.clone());
@@ -35,6 +35,12 @@ fn read(field: &Field, text: &str) -> Result<Value, Rejection> {
         FieldKind::Choice(choices) => {
             let picked = text.parse::<usize>().ok().and_then(|index| choices.get(index));
             picked.map(|(value, _)| value.clone()).ok_or_else(|| refuse("choose one of the values offered"))
+        }
+        FieldKind::Choices(choices) => {
+            let picked = |index: &str| index.parse::<usize>().ok().and_then(|index| choices.get(index));
+            let values: Option<Vec<Value>> =
+                text.split_whitespace().map(|index| picked(index).map(|(value, _)| value.clone())).collect();
+            values.map(Value::Array).ok_or_else(|| refuse("choose among the values offered"))
         }
     }
 }
@@ -70,6 +76,7 @@ mod tests {
             (json!({"type": "boolean"}), "false", json!(false)),
             (json!({"enum": ["s", 3, null]}), "0", json!("s")),
             (json!({"enum": ["s", 3, null]}), "2", json!(null)),
+            (json!({"type": "array", "items": {"enum": ["s", "m"]}}), "1 0", json!(["m", "s"])),
         ] {
             assert_eq!(typed(property, text), Ok(Some(value)), "{text}");
         }

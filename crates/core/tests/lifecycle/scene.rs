@@ -74,6 +74,7 @@ pub fn confirm() -> Ask {
         question: Question::Confirm { options: approve_or_deny(), allow_edit: false },
         may_respond: true,
         may_decline: true,
+        open_ended: false,
         default_on_expire: Some(json!("deny")),
     }
 }

@@ -34,13 +34,11 @@ pub fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 pub fn credential(name: &str, token: &Token) -> NewCredential {
-    NewCredential {
-        hash: token.hash,
-        kind: Kind::Person,
-        subject: name.to_owned(),
-        label: "token".to_owned(),
-        expires_at: None,
-    }
+    credential_of(Kind::Person, name, token)
+}
+
+fn credential_of(kind: Kind, name: &str, token: &Token) -> NewCredential {
+    NewCredential { hash: token.hash, kind, subject: name.to_owned(), label: "token".to_owned(), expires_at: None }
 }
 
 pub async fn add(
@@ -92,14 +90,36 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
     Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    name: String,
+    /// For their terminals, where agents run, instead of for themselves.
+    #[serde(default)]
+    terminal: bool,
+}
+
 pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let Named { name } = read_json(body).await?;
-    let token = Token::new(Kind::Person).map_err(no_randomness)?;
-    let op = AddPersonToken { name: name.clone(), token: credential(&name, &token), actor: owner.actor };
+    let NewToken { name, terminal } = read_json(body).await?;
+    if terminal {
+        check_may_be_asked(&hub, &name).await?;
+    }
+    let kind = if terminal { Kind::Terminal } else { Kind::Person };
+    let token = Token::new(kind).map_err(no_randomness)?;
+    let op = AddPersonToken { name: name.clone(), token: credential_of(kind, &name, &token), actor: owner.actor };
     if !hub.store.run(op).await? {
         return Err(no_person(&name));
     }
     Ok(Json(json!({"name": name, "actor": Actor::human(&name), "token": token.text})))
+}
+
+/// Agents in terminals ask the one person whose token they have.
+async fn check_may_be_asked(hub: &Hub, name: &str) -> Result<(), Problem> {
+    let people = hub.store.run(ListPeople).await?;
+    match people.iter().find(|person| person.name == name).map(|person| person.role) {
+        Some(Role::Viewer) => Err(Problem::invalid("terminal", format!("{name} is a viewer and could answer nothing"))),
+        Some(Role::Owner | Role::Resolver) | None => Ok(()),
+    }
 }
 
 /// A one-time link for a browser, in place of the one the person was given before.

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use countersign_core::delivery::Track;
 use countersign_store::SCHEMA_VERSION;
-use countersign_store::ops::admin::agents::ListAgents;
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::Deliveries;
+use countersign_store::ops::list::Counts;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,11 +17,11 @@ use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::config::LegacyPush;
 use crate::extract::Params;
+use crate::health::NOBODY;
 use crate::problem::Problem;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
-    let agents = hub.store.run(ListAgents).await?;
-    let open: i64 = agents.iter().map(|agent| agent.open).sum();
+    let open = hub.store.run(Counts { person: NOBODY.to_owned() }).await?.open;
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "started_at": hub.started_at,

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 const MAX_TOKEN_BYTES: usize = 512;
 
-/// An agent or a person.
+/// An agent or a person; not a terminal.
 pub struct AnyCaller(pub Principal);
 
 pub struct AgentCaller {
@@ -23,6 +23,11 @@ pub struct AgentCaller {
 pub struct PersonCaller {
     pub name: String,
     pub role: Role,
+}
+
+/// The agents in one person's terminals. Which of them calls stands in the request.
+pub struct TerminalCaller {
+    pub person: String,
 }
 
 /// A person who administers the hub; the name stands in the audit trail.
@@ -52,7 +57,31 @@ impl FromRequestParts<Arc<Hub>> for AnyCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        authenticate(&parts.headers, hub).await.map(Self)
+        match authenticate(&parts.headers, hub).await? {
+            Principal::Terminal { .. } => Err(not_for_terminals()),
+            principal @ (Principal::Agent { .. } | Principal::Person { .. }) => Ok(Self(principal)),
+        }
+    }
+}
+
+/// Its token lies where agents can read it, so it asks and waits and does nothing in its person's name.
+pub fn not_for_terminals() -> Problem {
+    let message = "a terminal's token works under /v1/hap only; `countersign person token NAME` makes one for a person";
+    Problem::NotAuthorized { message: message.to_owned() }
+}
+
+impl FromRequestParts<Arc<Hub>> for TerminalCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
+        match authenticate(&parts.headers, hub).await? {
+            Principal::Terminal { person } => Ok(Self { person }),
+            Principal::Agent { .. } | Principal::Person { .. } => {
+                let message =
+                    "this call is for terminals; `countersign person token NAME --terminal` makes their token";
+                Err(Problem::NotAuthorized { message: message.to_owned() })
+            }
+        }
     }
 }
 
@@ -65,6 +94,7 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
             Principal::Person { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for agents; use an agent's token".to_owned() })
             }
+            Principal::Terminal { .. } => Err(not_for_terminals()),
         }
     }
 }
@@ -84,6 +114,7 @@ impl PersonCaller {
             Principal::Agent { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for people; use a person's token".to_owned() })
             }
+            Principal::Terminal { .. } => Err(not_for_terminals()),
         }
     }
 }
@@ -105,6 +136,9 @@ impl FromRequestParts<Arc<Hub>> for OwnerCaller {
 impl OwnerCaller {
     pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Self, Problem> {
         let principal = authenticate(headers, hub).await?;
+        if matches!(principal, Principal::Terminal { .. }) {
+            return Err(not_for_terminals());
+        }
         if principal.is_owner() {
             return Ok(Self { actor: principal.actor().to_string() });
         }

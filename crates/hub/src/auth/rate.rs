@@ -1,4 +1,4 @@
-//! How often one agent may write.
+//! How often one agent, or the terminals of one person, may write.
 
 use std::num::NonZeroU32;
 
@@ -19,12 +19,22 @@ impl RateLimit {
     }
 
     pub fn check(&self, agent_id: &str) -> Result<(), Problem> {
+        self.check_key(agent_id.to_owned(), "this agent")
+    }
+
+    /// All of them together: each agent in a terminal takes a name by itself.
+    pub fn check_terminals(&self, person: &str) -> Result<(), Problem> {
+        // No agent can have a name with this in it.
+        self.check_key(format!("#{person}"), "your terminals")
+    }
+
+    fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
-        limiter.check_key(&agent_id.to_owned()).map_err(|until| {
+        limiter.check_key(&key).map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());
             Problem::RateLimited {
                 retry_after_seconds: wait.as_secs() + 1,
-                message: "too many requests from this agent; wait as long as Retry-After says".to_owned(),
+                message: format!("too many requests from {whom}; wait as long as Retry-After says"),
             }
         })
     }

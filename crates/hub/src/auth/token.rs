@@ -26,6 +26,7 @@ fn prefix(kind: Kind) -> &'static str {
         Kind::Person => "csp_",
         Kind::SignIn => "css_",
         Kind::Session => "csb_",
+        Kind::Terminal => "cst_",
     }
 }
 

@@ -29,6 +29,7 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
         "question": ask.map(|ask| &ask.question),
         "action": action(&content.matter),
         "permissions": permissions(ask),
+        "open_ended": ask.is_some_and(|ask| ask.open_ended),
         "resolvers": content.resolvers,
         "can_answer": can_answer(&message.state, content, viewer),
         "created_at": message.received_at,
@@ -82,6 +83,7 @@ fn resolution(state: &State, content: &Content) -> Value {
         "resolved_at": resolution.resolved_at,
         "comment": resolution.comment.as_ref().filter(|_| !content.sensitive),
         "checklist": resolution.checklist,
+        "files": if content.sensitive { &[][..] } else { &resolution.files[..] },
     })
 }
 

@@ -54,6 +54,8 @@ impl DataDir {
         let text = json!({
             "url": welcome.local_url,
             "token": welcome.owner_token,
+            "terminal_token": welcome.terminal_token,
+            "sign_in_url": welcome.sign_in_url,
             "pid": std::process::id(),
             "started_at": welcome.started_at,
         });

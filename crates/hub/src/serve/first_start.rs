@@ -16,7 +16,7 @@ use crate::inbox::web::sign_in::link_to;
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
 const HUB: &str = "system:hub";
-/// The token of hub.json and the demo token live from start to start; each start replaces them.
+/// The tokens of hub.json and the demo token live from start to start; each start replaces them.
 pub const PER_START: &str = "start";
 const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
 
@@ -24,7 +24,8 @@ pub struct Welcome {
     pub local_url: String,
     pub started_at: Timestamp,
     pub owner_token: String,
-    sign_in: String,
+    pub terminal_token: String,
+    pub sign_in_url: String,
     owner: String,
     /// Nothing when the demo agent has been removed.
     demo_token: Option<String>,
@@ -45,7 +46,8 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         local_url: hub.local_url().to_owned(),
         started_at: hub.started_at,
         owner_token: per_start(hub, Kind::Person, &owner, None).await?,
-        sign_in: per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?,
+        terminal_token: per_start(hub, Kind::Terminal, &owner, None).await?,
+        sign_in_url: link_to(hub, &per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?),
         demo_token,
         owner,
     })
@@ -83,8 +85,7 @@ impl Welcome {
     pub fn text(&self, hub: &Hub) -> String {
         let mut text = format!(
             "Countersign is listening on {}\n\nSign in (works once):\n  {}\n",
-            self.local_url,
-            link_to(hub, &self.sign_in)
+            self.local_url, self.sign_in_url
         );
         if let Some(token) = &self.demo_token {
             text.push_str(&format!("\nLet an agent ask something:\n  {}\n", self.demo_line(token)));

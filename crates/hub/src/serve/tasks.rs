@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::app::Hub;
 use crate::inbox::news;
-use crate::{indexer, presence, receipts, timers};
+use crate::{indexer, presence, receipts, terminals, timers};
 
 const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
 
@@ -23,6 +23,7 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     tasks.spawn(keep("search index", hub(), indexer::run));
     tasks.spawn(keep("receipts", hub(), receipts::run));
     tasks.spawn(keep("presence", hub(), presence::run));
+    tasks.spawn(keep("terminals", hub(), terminals::run));
     tasks
 }
 

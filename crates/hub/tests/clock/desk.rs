@@ -19,7 +19,7 @@ use countersign_store::Store;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::AddAgent;
-use countersign_store::ops::admin::people::AddPerson;
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
 use countersign_store::ops::credential::{Kind, NewCredential};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ pub struct Desk {
     agent_token: String,
     stranger_token: String,
     person_token: String,
+    terminal_token: String,
     directory: PathBuf,
     _stop: watch::Sender<bool>,
 }
@@ -55,6 +56,7 @@ impl Desk {
             agent_token: add_agent(&store, "acme/deployer").await,
             stranger_token: add_agent(&store, "stranger").await,
             person_token: add_person(&store, "alice").await,
+            terminal_token: add_terminal(&store, "alice").await,
             store,
             clock,
             directory,
@@ -109,6 +111,26 @@ impl Desk {
         self.call("POST", &format!("/v1/messages/{id}/resolve"), &self.person_token, Some(body)).await
     }
 
+    pub async fn cue(&self, body: &Value) -> Value {
+        let (status, ack) = self.call("POST", "/v1/hap/cues", &self.terminal_token, Some(body)).await;
+        assert_eq!(status, StatusCode::CREATED, "{ack}");
+        ack
+    }
+
+    pub async fn import(&self, body: &Value) -> Value {
+        let (status, ack) = self.call("POST", "/v1/hap/import", &self.terminal_token, Some(body)).await;
+        assert_eq!(status, StatusCode::OK, "{ack}");
+        ack
+    }
+
+    pub async fn look(&self, id: &str, wait: u64) -> Value {
+        self.call("GET", &format!("/v1/hap/cues/{id}?wait={wait}"), &self.terminal_token, None).await.1
+    }
+
+    pub async fn item(&self, id: &str) -> Value {
+        self.call("GET", &format!("/v1/inbox/{id}"), &self.person_token, None).await.1
+    }
+
     async fn call(&self, method: &str, path: &str, token: &str, body: Option<&Value>) -> (StatusCode, Value) {
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
         let request = Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
@@ -135,6 +157,15 @@ async fn add_agent(store: &Store, id: &str) -> String {
         actor: "system:test".to_owned(),
     };
     assert!(store.run(op).await.expect("an agent"));
+    token.text
+}
+
+async fn add_terminal(store: &Store, name: &str) -> String {
+    let token = Token::new(Kind::Terminal).expect("a token");
+    let (subject, label) = (name.to_owned(), "test".to_owned());
+    let token_of = NewCredential { hash: token.hash, kind: Kind::Terminal, subject, label, expires_at: None };
+    let (name, actor) = (name.to_owned(), "system:test".to_owned());
+    assert!(store.run(AddPersonToken { name, token: token_of, actor }).await.expect("a person"));
     token.text
 }
 

@@ -1,6 +1,7 @@
 //! What depends on the very millisecond, on a hub whose clock the test holds in its hand.
 
 mod desk;
+mod presence;
 
 use std::time::Duration;
 

@@ -159,7 +159,7 @@ impl Stage {
         let (actor, verdict) = (Actor::human("owner"), Verdict::Answered(json!("approve")));
         let command = Command::Resolve { actor, verdict, comment: None };
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id };
+        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files: Vec::new() };
         let applied = self.store.run(Apply(proposal)).await.unwrap();
         assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
         message_id
@@ -173,7 +173,7 @@ impl Stage {
 
 fn content() -> Content {
     let question = Question::Confirm { options: approve_or_deny(), allow_edit: false };
-    let ask = Ask { question, may_respond: true, may_decline: true, default_on_expire: None };
+    let ask = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: None };
     let agent = Agent {
         id: "bot".to_owned(),
         run_id: "run-1".to_owned(),

@@ -41,9 +41,21 @@ pub fn post(path: &str) -> Call<'_> {
 }
 
 impl Call<'_> {
-    /// What stands in the address for `{id}`.
+    /// What stands in the address for `{id}`, and the first for `{index}`.
     pub fn at(mut self, word: &str) -> Self {
-        self.place = self.path.replace("{id}", word);
+        self.place = self.place.replace("{id}", word).replace("{index}", "0");
+        self
+    }
+
+    /// What stands in the address for `{agent_id}`.
+    pub fn of(mut self, agent_id: &str) -> Self {
+        self.place = self.place.replace("{agent_id}", agent_id);
+        self
+    }
+
+    /// What stands in the address for `{index}`; it comes before `at`.
+    pub fn nth(mut self, index: &str) -> Self {
+        self.place = self.place.replace("{index}", index);
         self
     }
 

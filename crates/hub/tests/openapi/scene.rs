@@ -19,7 +19,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::AddAgent;
-use countersign_store::ops::admin::people::AddPerson;
+use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
 use countersign_store::ops::credential::{Kind, NewCredential};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -74,6 +74,10 @@ pub struct Scene {
     pub viewer: String,
     /// `agent:bot`
     pub bot: String,
+    /// Of ann's terminals.
+    pub terminal: String,
+    /// Of the owner's.
+    pub other_terminal: String,
     document: &'static Document,
     pub scratch: Scratch,
     pub stop: watch::Sender<bool>,
@@ -104,6 +108,8 @@ impl Scene {
             ann: person(&store, "ann", Role::Resolver).await,
             viewer: person(&store, "vic", Role::Viewer).await,
             bot: agent(&store, "bot").await,
+            terminal: terminal(&store, "ann").await,
+            other_terminal: terminal(&store, "owner").await,
             document: Document::read(),
             router: app::router(hub),
             seen: seen.clone(),
@@ -162,6 +168,15 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
     let actor = "system:hub".to_owned();
     let added = store.run(AddPerson { name: name.to_owned(), role, token: Some(credential), actor }).await;
     assert!(added.expect("the store works"));
+    token.text
+}
+
+async fn terminal(store: &Store, name: &str) -> String {
+    let token = Token::new(Kind::Terminal).expect("randomness");
+    let (subject, label) = (name.to_owned(), "token".to_owned());
+    let credential = NewCredential { hash: token.hash, kind: Kind::Terminal, subject, label, expires_at: None };
+    let (name, actor) = (name.to_owned(), "system:hub".to_owned());
+    assert!(store.run(AddPersonToken { name, token: credential, actor }).await.expect("the store works"));
     token.text
 }
 

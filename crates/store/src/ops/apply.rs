@@ -1,12 +1,12 @@
 //! load → decide → write: the only way a message changes.
 
-use countersign_core::Digest;
 use countersign_core::audit::Entry;
-use countersign_core::decide;
-use countersign_core::message::{Message, Resolution, State};
+use countersign_core::message::{FileNote, Message, Resolution, State};
+use countersign_core::{Command, Digest, Rejection, Verdict, decide};
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::{audit, rows, submit};
+use super::{audit, rows, submit, terminal};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::{Application, Applied, Proposal, Pulled};
@@ -18,22 +18,44 @@ impl Op for Apply {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Application, StoreError> {
-        let loaded = match load(x, &self.0).await? {
-            Loaded::Nothing => return Ok(Application::NotFound),
-            Loaded::Purged => return Ok(Application::Gone),
-            Loaded::Message(loaded) => loaded,
-        };
-        let Proposal { command, resolution_id, .. } = self.0.clone();
-        let resolution = match decide(&loaded.message, command, resolution_id, now) {
-            Ok(resolution) => resolution,
-            Err(rejection) => return Ok(Application::Rejected(rejection)),
-        };
-        write(x, &loaded, &resolution).await?;
-        Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
+        apply(x, &self.0, now).await
     }
 }
 
-struct LoadedMessage {
+/// All three steps, in the transaction of the caller.
+pub(super) async fn apply<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestamp) -> Result<Application, StoreError> {
+    let loaded = match load(x, &proposal.message_id).await? {
+        Loaded::Nothing => return Ok(Application::NotFound),
+        Loaded::Purged => return Ok(Application::Gone),
+        Loaded::Message(loaded) => loaded,
+    };
+    let decided = check_files(notes(&proposal.command), &proposal.files)
+        .and_then(|()| decide(&loaded.message, proposal.command.clone(), proposal.resolution_id.clone(), now));
+    let resolution = match decided {
+        Ok(resolution) => resolution,
+        Err(rejection) => return Ok(Application::Rejected(rejection)),
+    };
+    write(x, &loaded, &resolution, &proposal.files).await?;
+    Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
+}
+
+fn notes(command: &Command) -> &[FileNote] {
+    match command {
+        Command::Resolve { verdict: Verdict::AnsweredWith { files, .. }, .. } => files,
+        Command::Resolve { .. } | Command::Cancel | Command::Supersede { .. } | Command::Expire => &[],
+    }
+}
+
+/// Whether the bytes are those of the notes.
+pub(super) fn check_files(notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
+    let fit = |(note, body): (&FileNote, &Vec<u8>)| usize::try_from(note.size) == Ok(body.len());
+    if notes.len() == bodies.len() && notes.iter().zip(bodies).all(fit) {
+        return Ok(());
+    }
+    Err(Rejection::field("files", "send the bytes of every file that is named, and of no other"))
+}
+
+pub(super) struct LoadedMessage {
     seq: i64,
     message: Message,
     content_sha256: Digest,
@@ -60,15 +82,15 @@ impl LoadedMessage {
     }
 }
 
-enum Loaded {
+pub(super) enum Loaded {
     Nothing,
     Purged,
     Message(Box<LoadedMessage>),
 }
 
-async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreError> {
+pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, StoreError> {
     const SELECT: &str = rows::select_messages!("m.seq, m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
-    let Some(mut row) = x.row(SELECT, &[proposal.message_id.as_str().into()]).await? else {
+    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(Loaded::Nothing);
     };
     if row.opt_int(rows::MESSAGE + 3)?.is_some() {
@@ -86,9 +108,14 @@ async fn load<X: Exec>(x: &mut X, proposal: &Proposal) -> Result<Loaded, StoreEr
     })))
 }
 
-/// The resolution, its audit entry, the changed row and the delivery obligation. The change is guarded by the revision
-/// that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
-async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resolution) -> Result<(), StoreError> {
+/// The resolution with its files, its audit entry, the changed row and the delivery obligation. The change is guarded by the
+/// revision that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
+pub(super) async fn write<X: Exec>(
+    x: &mut X,
+    loaded: &LoadedMessage,
+    resolution: &Resolution,
+    files: &[Vec<u8>],
+) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
          audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
@@ -115,6 +142,10 @@ async fn write<X: Exec>(x: &mut X, loaded: &LoadedMessage, resolution: &Resoluti
     ];
     if x.exec(UPDATE, &params).await? == 0 {
         return Err(StoreError::Raced);
+    }
+    // An answer that came too late left its files behind with it.
+    if !resolution.files.is_empty() {
+        terminal::keep(x, loaded.seq, files).await?;
     }
     submit::release_place(x, &message.content.agent.id).await?;
     oblige(x, message, resolution.resolved_at).await

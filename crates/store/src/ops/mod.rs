@@ -21,3 +21,4 @@ pub mod setting;
 pub mod shelf;
 pub mod submit;
 pub mod sweep;
+pub mod terminal;

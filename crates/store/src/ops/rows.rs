@@ -115,7 +115,10 @@ pub fn decided_text(row: &Row) -> Result<Digest, StoreError> {
 }
 
 pub fn message_id(row: &mut Row, column: usize) -> Result<MessageId, StoreError> {
-    let text = row.text(column)?;
+    parse_message_id(&row.text(column)?)
+}
+
+pub fn parse_message_id(text: &str) -> Result<MessageId, StoreError> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("{text} is not a message id")))
 }
 

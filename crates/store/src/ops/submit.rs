@@ -26,26 +26,30 @@ impl Op for Submit {
         {
             return Ok(Submission::Taken(earlier));
         }
-        if message.kind != Kind::Notify && !self.take_place(x).await? {
+        if message.kind != Kind::Notify && !take_place(x, &message.agent_id, self.max_open).await? {
             // The last place may have gone to the same key while this one waited for the agent's row.
             return Ok(match &message.idempotency_key {
                 Some(key) => find(x, &message.agent_id, key).await?.map_or(Submission::TooManyOpen, Submission::Taken),
                 None => Submission::TooManyOpen,
             });
         }
-        let hash = message.audit.hash();
-        let audit_seq = audit::append(x, 1, None, &message.audit, &hash).await?;
-        let seq = insert(x, message, audit_seq, &hash).await?;
-        insert_text(x, seq, message).await?;
+        create(x, message, &message.source).await?;
         Ok(Submission::Created)
     }
 }
 
-impl Submit {
-    async fn take_place<X: Exec>(&self, x: &mut X) -> Result<bool, StoreError> {
-        const TAKE: &str = "UPDATE agent SET open = open + 1 WHERE id = ?1 AND open < ?2";
-        Ok(x.exec(TAKE, &[(&self.message.agent_id).into(), self.max_open.into()]).await? == 1)
-    }
+pub(super) async fn take_place<X: Exec>(x: &mut X, agent_id: &str, max_open: i64) -> Result<bool, StoreError> {
+    const TAKE: &str = "UPDATE agent SET open = open + 1 WHERE id = ?1 AND open < ?2";
+    Ok(x.exec(TAKE, &[agent_id.into(), max_open.into()]).await? == 1)
+}
+
+/// The message, its text and its trail, once its place has been taken. Gives its place in the order of arrival.
+pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &str) -> Result<i64, StoreError> {
+    let hash = message.audit.hash();
+    let audit_seq = audit::append(x, 1, None, &message.audit, &hash).await?;
+    let seq = insert(x, message, source, audit_seq, &hash).await?;
+    insert_text(x, seq, message).await?;
+    Ok(seq)
 }
 
 pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), StoreError> {
@@ -53,8 +57,13 @@ pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), Sto
     if released == 0 { left_open::add(x, -1).await } else { Ok(()) }
 }
 
-/// Gives the place in the order of arrival.
-async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_seq: i64, hash: &Digest) -> Result<i64, StoreError> {
+async fn insert<X: Exec>(
+    x: &mut X,
+    message: &NewMessage,
+    source: &str,
+    audit_seq: i64,
+    hash: &Digest,
+) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
          idempotency_key, audit_seq, audit_hash, source, callback) \
          VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
@@ -71,7 +80,7 @@ async fn insert<X: Exec>(x: &mut X, message: &NewMessage, audit_seq: i64, hash: 
         message.idempotency_key.as_ref().into(),
         audit_seq.into(),
         hash.into(),
-        (&message.source).into(),
+        source.into(),
         message.callback.as_ref().into(),
     ];
     x.insert(INSERT, &params).await
@@ -82,7 +91,7 @@ async fn insert_text<X: Exec>(x: &mut X, seq: i64, message: &NewMessage) -> Resu
     x.exec(INSERT, &[seq.into(), message.content.as_ref().into(), (&message.wire).into()]).await.map(drop)
 }
 
-async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
+pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
     const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
          WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
     let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else { return Ok(None) };

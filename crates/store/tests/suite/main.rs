@@ -1,9 +1,11 @@
 //! One suite of behaviours that every engine runs, and beside it what an engine promises of its own.
 
 mod behaviours;
+mod cues;
 mod model;
 mod postgres;
 mod scene;
 mod sequences;
 mod sqlite;
 mod version_one;
+mod version_two;

@@ -114,7 +114,8 @@ impl Draft {
 
     pub fn ask(number: u64) -> Self {
         let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
-        let ask = Ask { question, may_respond: true, may_decline: true, default_on_expire: Some(json!("deny")) };
+        let default_on_expire = Some(json!("deny"));
+        let ask = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire };
         Self::of(number, Matter::Ask(ask))
     }
 
@@ -242,8 +243,11 @@ pub async fn submitted(store: &Store, draft: &Draft) -> MessageId {
 }
 
 pub async fn apply(store: &Store, id: &MessageId, command: Command) -> Application {
-    let proposal = Proposal { message_id: id.clone(), command, resolution_id: resolution_id() };
-    store.run(Apply(proposal)).await.unwrap()
+    store.run(Apply(proposal(id, command))).await.unwrap()
+}
+
+pub fn proposal(id: &MessageId, command: Command) -> Proposal {
+    Proposal { message_id: id.clone(), command, resolution_id: resolution_id(), files: Vec::new() }
 }
 
 pub async fn resolved(store: &Store, id: &MessageId, command: Command) -> Resolution {

@@ -35,6 +35,7 @@ fn resolution() -> Resolution {
         resolved_at: at(5),
         comment: None,
         checklist: None,
+        files: Vec::new(),
     }
 }
 

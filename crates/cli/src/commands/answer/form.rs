@@ -23,6 +23,10 @@ pub fn kind_words(field: &form::Field) -> String {
         FieldKind::Choice(choices) => {
             choices.iter().map(|(value, _)| form::plain(value)).collect::<Vec<_>>().join(" | ")
         }
+        FieldKind::Choices(choices) => {
+            let offered = choices.iter().map(|(value, _)| form::plain(value)).collect::<Vec<_>>().join(" | ");
+            format!("any of, with commas between: {offered}")
+        }
     };
     let null = if field.nullable && !matches!(field.kind, FieldKind::Choice(_)) { " or null" } else { "" };
     words + null
@@ -54,7 +58,15 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
             let index = field.choice_reading(typed)?;
             form::value_of(field, Some(&index.to_string())).ok().flatten()
         }
-        _ => form::value_of(field, Some(typed)).ok().flatten(),
+        FieldKind::Choices(choices) => {
+            let index = |word: &str| choices.iter().position(|(value, _)| form::plain(value) == word.trim());
+            let picked: Option<Vec<String>> =
+                typed.split(',').map(|word| index(word).map(|index| index.to_string())).collect();
+            form::value_of(field, Some(&picked?.join(" "))).ok().flatten()
+        }
+        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean => {
+            form::value_of(field, Some(typed)).ok().flatten()
+        }
     }
 }
 

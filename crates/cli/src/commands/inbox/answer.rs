@@ -15,7 +15,7 @@ use super::seen::Seen;
 use crate::item::Question;
 
 pub use choice::Pick;
-pub use form::{Entry, FormEditor};
+pub use form::{Entry, FormEditor, indexes};
 pub use many::Ticks;
 pub use task::Steps;
 pub use text::Words;

@@ -19,10 +19,8 @@ use super::receipted::Receipted;
 use super::respond;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
-use crate::extract::{MessagePath, Params};
+use crate::extract::{MessagePath, Params, wait_of};
 use crate::problem::Problem;
-
-const LONGEST_WAIT_SECONDS: u64 = 60;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {
@@ -38,7 +36,7 @@ pub async fn pull(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = Known::from_request(&query, &headers)?;
-    let wait = parse_wait(query.wait.as_deref())?;
+    let wait = wait_of(query.wait.as_deref())?;
     drop((query, headers));
     let pulled = if wait.is_zero() {
         Box::pin(look(&hub, &agent.id, &id)).await?
@@ -74,13 +72,6 @@ impl Known {
         let has_current = tags.into_iter().any(|tag| tag == "*" || tag.trim_start_matches("W/") == current);
         has_current || self.since.is_some_and(|since| pulled.changed_at() <= since)
     }
-}
-
-fn parse_wait(text: Option<&str>) -> Result<Duration, Problem> {
-    let Some(text) = text else { return Ok(Duration::ZERO) };
-    let seconds: u64 =
-        text.parse().map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
-    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
 }
 
 /// Registers first and looks then, so that no resolution falls between the two.

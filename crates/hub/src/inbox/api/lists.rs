@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::query::ListQuery;
 use crate::app::Hub;
-use crate::auth::{AnyCaller, PersonCaller};
+use crate::auth::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
@@ -76,6 +76,7 @@ pub async fn history(
     let agent_id = match &viewer {
         Principal::Agent { id } => Some(id.clone()),
         Principal::Person { .. } => None,
+        Principal::Terminal { .. } => return Err(not_for_terminals()),
     };
     let items = hub.store.run(History { agent_id, status, before, limit }).await?;
     let next = last_of_full_page(&items, limit).map(|item| item.seq.to_string());

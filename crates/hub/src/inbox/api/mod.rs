@@ -1,14 +1,18 @@
 //! The inbox for terminals and scripts, as JSON. The path is for people with a token; pages have their own.
 
+mod attached;
 mod events;
 mod lists;
 mod one;
 mod presets;
 mod query;
 mod shelf;
+mod terminals;
 
+pub use attached::{file, prompt};
 pub use events::events;
 pub use lists::{decided, history, list, notices, search};
 pub use one::show;
 pub use presets::presets;
 pub use shelf::{archive, aside, put_aside, take_back};
+pub use terminals::{drop_ahead, list_ahead, terminals, type_ahead};

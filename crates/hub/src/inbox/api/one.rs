@@ -21,6 +21,9 @@ pub async fn show(
     let item = find(&hub, &id).await?;
     let seen_at = hub.agent_seen_at(&item.message.content.agent.id).await?;
     let mut shown = render(&item, &person.into());
+    let presence = hub.cue_presence(&item.message);
+    let since = presence.since.or(seen_at).filter(|_| presence.state.is_some());
+    shown["presence"] = json!({"state": presence.state, "since": since});
     shown["agent_seen_at"] = json!(seen_at);
     shown["waiting_now"] = hub.wake.is_waited_for(&id).into();
     Ok(Json(shown))

@@ -54,7 +54,7 @@ impl Visitor {
             Some(Principal::Person { name, role }) => {
                 Ok(Some(Self { name, role, csrf: csrf_of(token), session: hash_token(token) }))
             }
-            Some(Principal::Agent { .. }) | None => Ok(None),
+            Some(Principal::Agent { .. } | Principal::Terminal { .. }) | None => Ok(None),
         }
     }
 }

@@ -92,6 +92,9 @@ async fn people(scene: &Scene) {
     scene.expect(400, call(PEOPLE, json!({"name": "carl", "role": "king"}))).await;
     scene.expect(200, call(TOKEN, json!({"name": "ben"}))).await;
     scene.expect(404, call(TOKEN, json!({"name": "nobody"}))).await;
+    let terminal = scene.json(200, call(TOKEN, json!({"name": "ben", "terminal": true}))).await;
+    assert!(terminal["token"].as_str().is_some_and(|token| token.starts_with("cst_")), "{terminal}");
+    scene.expect(422, call(TOKEN, json!({"name": "vic", "terminal": true}))).await;
     let link = scene.json(200, call(LINK, json!({"name": "ben"}))).await;
     assert!(link["url"].as_str().is_some_and(|url| url.starts_with("http://localhost:7422/signin/css_")), "{link}");
     scene.expect(404, call(LINK, json!({"name": "nobody"}))).await;
@@ -138,7 +141,7 @@ async fn shown(scene: &Scene, id: &str, state: &str) {
 
 async fn audit(scene: &Scene, id: &str) {
     const AUDIT: &str = "/v1/admin/audit";
-    for (subject, count) in [(id, 2), ("human:ann", 1), ("hub", 1), ("nobody", 0)] {
+    for (subject, count) in [(id, 2), ("human:ann", 2), ("hub", 1), ("nobody", 0)] {
         let trail = scene.json(200, get(AUDIT).by(&scene.owner).query(&format!("id={subject}"))).await;
         assert_eq!(trail["entries"].as_array().map(Vec::len), Some(count), "{subject}");
     }

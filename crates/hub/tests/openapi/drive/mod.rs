@@ -8,6 +8,7 @@ mod people;
 mod public;
 mod refusals;
 mod shelf;
+mod terminals;
 
 pub use admin::admin;
 pub use agents::agents;
@@ -16,3 +17,4 @@ pub use people::people;
 pub use public::public;
 pub use refusals::refusals;
 pub use shelf::shelf;
+pub use terminals::terminals;

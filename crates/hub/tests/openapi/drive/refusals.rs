@@ -17,20 +17,41 @@ pub async fn refusals(seen: &Seen) {
             scene.expect(401, call()).await;
             scene.expect(401, call().header("x-api-key", "csa_nonsense")).await;
             wrong_credential(&scene, call(), path).await;
+            terminal_credential(&scene, call(), path).await;
         }
         if operation["requestBody"].is_object() {
             let right = match path {
                 _ if path.starts_with("/v1/admin") => &scene.owner,
-                _ if path.starts_with("/v1/inbox") => &scene.ann,
+                _ if path.starts_with("/v1/inbox") || path.starts_with("/v1/terminals") => &scene.ann,
+                _ if path.starts_with("/v1/hap") => &scene.terminal,
                 _ => &scene.bot,
             };
             let call = || post(path).at(&id).by(right);
             for body in [&b"{"[..], b"[]", b"{\"a\":1,\"a\":2}", b"\xff"] {
                 scene.expect(400, call().raw(body)).await;
             }
-            scene.expect(422, call().raw(&vec![b' '; 2 * 1024 * 1024])).await;
+            scene.expect(422, call().raw(&vec![b' '; too_much(path)])).await;
         }
     }
+}
+
+fn too_much(path: &str) -> usize {
+    const MIB: usize = 1024 * 1024;
+    match path {
+        "/v1/hap/cues" => 8 * MIB + 1,
+        "/v1/hap/import" => 28 * MIB + 1,
+        _ => 2 * MIB,
+    }
+}
+
+/// A terminal's token lies where agents can read it: it opens nothing but its own door.
+async fn terminal_credential(scene: &Scene, call: Call<'_>, path: &str) {
+    if path.starts_with("/v1/hap") {
+        return;
+    }
+    let refused = scene.json(403, call.by(&scene.terminal)).await;
+    let words = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("countersign person token NAME"), "{refused}");
 }
 
 /// A good token of somebody whom the call is not for. Everybody may list and, if named, resolve.
@@ -39,6 +60,7 @@ async fn wrong_credential(scene: &Scene, call: Call<'_>, path: &str) {
         "/v1/messages/{id}/resolve" => return,
         "/v1/messages" if call.method == "get" => return,
         _ if path.starts_with("/v1/admin") => &scene.ann,
+        _ if path.starts_with("/v1/terminals") => &scene.bot,
         "/v1/notices" | "/v1/search" | "/v1/decided" | "/v1/presets" => &scene.bot,
         _ if path.starts_with("/v1/inbox") => &scene.bot,
         _ => &scene.owner,

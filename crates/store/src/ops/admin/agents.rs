@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::{AgentSummary, SignatureAlg};
 use crate::ops::credential::{self, Kind, NewCredential};
-use crate::ops::{audit, hold, left_open};
+use crate::ops::{audit, hold, left_open, terminal};
 
 pub const TOKEN_LABEL: &str = "token";
 
@@ -15,7 +15,7 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     NewCredential { hash, kind: Kind::Agent, subject, label, expires_at: None }
 }
 
-/// Says whether the id was free.
+/// Says whether the id was free. The name of an agent in a terminal never is, not even when that one was removed.
 pub struct AddAgent {
     pub id: String,
     pub signature_alg: SignatureAlg,
@@ -31,11 +31,14 @@ impl Op for AddAgent {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str =
             "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+        if terminal::person_of(x, &self.id).await?.is_some() {
+            return Ok(false);
+        }
         let params = [(&self.id).into(), self.signature_alg.as_str().into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
             return Ok(false);
         }
-        self.count_what_it_left(x).await?;
+        count_what_it_left(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
@@ -43,21 +46,20 @@ impl Op for AddAgent {
     }
 }
 
-impl AddAgent {
-    /// An agent that was removed and comes back finds the messages it left open. They are held while they are counted:
-    /// one that is being resolved meanwhile does not know of this agent yet and would not give its place back.
-    async fn count_what_it_left<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
-        const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
-        let open = x.exec(HOLD, &[(&self.id).into()]).await?;
-        if open == 0 {
-            return Ok(());
-        }
-        let open = i64::try_from(open).unwrap_or(i64::MAX);
-        left_open::add(x, -open).await?;
-        x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), (&self.id).into()]).await.map(drop)
+/// An agent that was removed and comes back finds the messages it left open. They are held while they are counted: one
+/// that is being resolved meanwhile does not know of this agent yet and would not give its place back.
+pub async fn count_what_it_left<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
+    const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
+    let open = x.exec(HOLD, &[id.into()]).await?;
+    if open == 0 {
+        return Ok(());
     }
+    let open = i64::try_from(open).unwrap_or(i64::MAX);
+    left_open::add(x, -open).await?;
+    x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()]).await.map(drop)
 }
 
+/// Without the agents in terminals, which have no tokens and no keys.
 pub struct ListAgents;
 
 impl Op for ListAgents {
@@ -69,7 +71,8 @@ impl Op for ListAgents {
              (SELECT COUNT(*) FROM credential c WHERE c.kind = 'agent' AND c.subject = a.id \
              AND (c.expires_at IS NULL OR c.expires_at >= ?1)), \
              (SELECT COUNT(*) FROM signing_key k WHERE k.agent_id = a.id \
-             AND (k.retires_at IS NULL OR k.retires_at >= ?1)) FROM agent a ORDER BY a.id";
+             AND (k.retires_at IS NULL OR k.retires_at >= ?1)) FROM agent a \
+             WHERE NOT EXISTS (SELECT 1 FROM terminal w WHERE w.agent_id = a.id) ORDER BY a.id";
         let mut agents = Vec::new();
         for mut row in x.rows(SELECT, &[now.into()]).await? {
             let alg = row.text(1)?;
@@ -88,7 +91,8 @@ impl Op for ListAgents {
     }
 }
 
-/// A new token and key beside the old ones, which end after the overlap. Nothing when there is no such agent.
+/// A new token and key beside the old ones, which end after the overlap. Nothing when there is no such agent, or when it is
+/// in a terminal: that one calls with its person's token.
 pub struct RotateAgent {
     pub id: String,
     pub token_hash: [u8; 32],
@@ -104,7 +108,7 @@ impl Op for RotateAgent {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
              AND (expires_at IS NULL OR expires_at > ?1)";
-        if !hold::agent(x, &self.id).await? {
+        if !hold::agent(x, &self.id).await? || terminal::person_of(x, &self.id).await?.is_some() {
             return Ok(None);
         }
         let old_valid_until = now.plus(self.overlap);
@@ -128,11 +132,12 @@ impl Op for RemoveAgent {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        const REMOVALS: [&str; 4] = [
+        const REMOVALS: [&str; 5] = [
             "DELETE FROM credential WHERE kind = 'agent' AND subject = ?1",
             "DELETE FROM signing_key WHERE agent_id = ?1",
             "DELETE FROM callback_host WHERE agent_id = ?1",
             "DELETE FROM secret WHERE agent_id = ?1",
+            "DELETE FROM ahead WHERE agent_id = ?1",
         ];
         let removed = x.row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()]).await?;
         let Some(mut agent) = removed else { return Ok(false) };

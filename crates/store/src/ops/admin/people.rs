@@ -114,12 +114,15 @@ impl Op for RemovePerson {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Change, StoreError> {
-        const REMOVALS: [&str; 5] = [
+        const REMOVALS: [&str; 7] = [
             "DELETE FROM person WHERE name = ?1",
-            "DELETE FROM credential WHERE kind IN ('person', 'signin', 'session') AND subject = ?1",
+            "DELETE FROM credential WHERE kind IN ('person', 'signin', 'session', 'terminal') AND subject = ?1",
             "DELETE FROM passkey WHERE person = ?1",
             "DELETE FROM ceremony WHERE person = ?1",
             "DELETE FROM shelf WHERE person = ?1",
+            "DELETE FROM ahead WHERE person = ?1",
+            // Nobody's from now on, and not a namesake's.
+            "UPDATE terminal SET person = '' WHERE person = ?1",
         ];
         let held = hold_without_losing_owners(x, &self.name).await?;
         if held != Change::Done {

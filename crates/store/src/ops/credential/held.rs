@@ -75,6 +75,7 @@ impl Op for EndCredential {
             Kind::Session => "person.session_ended",
             Kind::Person => "person.token_ended",
             Kind::SignIn => "person.link_ended",
+            Kind::Terminal => "person.terminal_token_ended",
             // An agent's tokens end by rotation.
             Kind::Agent => return Ok(false),
         };

@@ -1,6 +1,6 @@
 //! How a credential is kept, and how it is known again.
 
-use countersign_core::access::Principal;
+use countersign_core::access::{Principal, Role};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
@@ -15,10 +15,12 @@ pub enum Kind {
     SignIn,
     /// A person's browser.
     Session,
+    /// A person's terminals, for the agents in them.
+    Terminal,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Agent, Self::Person, Self::SignIn, Self::Session];
+    const ALL: [Self; 5] = [Self::Agent, Self::Person, Self::SignIn, Self::Session, Self::Terminal];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Person => "person",
             Self::SignIn => "signin",
             Self::Session => "session",
+            Self::Terminal => "terminal",
         }
     }
 
@@ -70,7 +73,9 @@ impl Op for Relabel {
         // Two that replace the same label at once would not see each other's; a subject that is not there needs no order.
         match credential.kind {
             Kind::Agent => hold::agent(x, &credential.subject).await?,
-            Kind::Person | Kind::SignIn | Kind::Session => hold::person(x, &credential.subject).await?,
+            Kind::Person | Kind::SignIn | Kind::Session | Kind::Terminal => {
+                hold::person(x, &credential.subject).await?
+            }
         };
         let params = [credential.kind.as_str().into(), (&credential.subject).into(), (&credential.label).into()];
         x.exec(DROP, &params).await?;
@@ -96,7 +101,7 @@ impl Op for Authenticate {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
         const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
-             LEFT JOIN person p ON c.kind IN ('person', 'session') AND p.name = c.subject WHERE c.hash = ?1";
+             LEFT JOIN person p ON c.kind IN ('person', 'session', 'terminal') AND p.name = c.subject WHERE c.hash = ?1";
         let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else { return Ok(None) };
         let expires_at = row.opt_instant(2)?;
         if expires_at.is_some_and(|expires_at| now > expires_at) {
@@ -107,6 +112,8 @@ impl Op for Authenticate {
         let principal = match kind {
             Kind::Agent => Some(Principal::Agent { id: subject }),
             Kind::Person | Kind::Session => role.map(|role| Principal::Person { name: subject, role }),
+            // Of somebody who is still there.
+            Kind::Terminal => role.map(|_: Role| Principal::Terminal { person: subject }),
             Kind::SignIn => None,
         };
         Ok(principal.map(|principal| Credential { principal, kind, expires_at }))

@@ -36,7 +36,7 @@ async fn remove(store: &Store, agent: &str) -> bool {
 async fn is_known(store: &Store, token: &str) -> bool {
     match authenticate(store, token).await {
         Some(Principal::Agent { id }) => id == BUILDER,
-        Some(Principal::Person { .. }) | None => false,
+        Some(Principal::Person { .. } | Principal::Terminal { .. }) | None => false,
     }
 }
 

@@ -103,7 +103,13 @@ pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
 pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    let text = Ask { question: Question::Text, may_respond: true, may_decline: true, default_on_expire: None };
+    let text = Ask {
+        question: Question::Text,
+        may_respond: true,
+        may_decline: true,
+        open_ended: false,
+        default_on_expire: None,
+    };
     let drafts = [
         Draft { agent: TESTER, tags: &["prod", "eu"], ..Draft::ask(1) },
         Draft { agent: TESTER, project: None, ..Draft::task(2) },

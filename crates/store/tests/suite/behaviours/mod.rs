@@ -1,15 +1,19 @@
 //! What every engine does alike: functions over a store that begins empty and a clock that stands still.
 
 pub mod agents;
+pub mod ahead;
 pub mod apply;
 pub mod audit;
 pub mod callbacks;
 pub mod ceremonies;
 pub mod counts;
 pub mod credentials;
+pub mod cues;
 pub mod decided;
 pub mod deliveries;
+pub mod files;
 pub mod history;
+pub mod imports;
 pub mod inbox;
 pub mod keys;
 pub mod links;
@@ -28,6 +32,7 @@ pub mod settings;
 pub mod shelf;
 pub mod submit;
 pub mod sweep;
+pub mod terminals;
 
 /// The list of all behaviours, handed to an engine's macro. One that is missing here is dead code and fails the lint.
 macro_rules! behaviours {
@@ -64,7 +69,50 @@ macro_rules! behaviours {
                 owners_cannot_depose_each_other
                 whoever_is_removed_keeps_no_token
                 a_label_replaced_at_once_holds_one_credential
-                purges_at_once_empty_each_message_once;
+                purges_at_once_empty_each_message_once
+                joins_at_once_have_one_winner
+                the_same_cue_at_once_is_made_once
+                cues_at_once_take_each_text_once
+                a_cue_that_supersedes_and_an_answer_have_one_winner;
+            terminals:
+                a_name_is_never_given_twice
+                joining_needs_a_person
+                agents_in_terminals_are_listed_apart
+                the_latest_to_call_comes_first
+                a_removed_agent_comes_back_to_its_person_alone
+                a_terminal_token_ends_with_its_person
+                whoever_is_removed_leaves_no_terminal_to_a_namesake;
+            cues:
+                the_same_envelope_attaches_until_its_answer_is_collected
+                a_cue_supersedes_what_is_gone
+                what_was_superseded_is_asked_anew
+                while_its_process_waits_an_earlier_cue_stays_open
+                only_open_cues_of_the_same_agent_are_superseded
+                an_unknown_name_joins_on_the_way
+                a_cue_under_anothers_name_leaves_nothing
+                an_agent_at_its_depth_is_told_so
+                a_cue_is_found_and_collected_by_its_person_alone
+                the_current_cue_is_the_newest_that_waits
+                open_cues_come_oldest_first
+                what_retention_emptied_is_not_attached_to;
+            ahead:
+                texts_answer_one_cue_each_oldest_first
+                coming_back_uses_no_text_up
+                only_the_person_an_agent_asks_types_ahead
+                whoever_may_not_decide_any_more_answers_nothing
+                so_many_texts_wait_and_no_more
+                a_text_is_dropped_by_whoever_typed_it
+                texts_go_with_their_agent_and_their_person;
+            files:
+                files_come_with_the_answer
+                an_answer_without_all_its_files_is_refused
+                an_answer_that_came_too_late_leaves_no_file
+                a_purge_takes_the_files;
+            imports:
+                an_import_twice_is_once
+                an_imported_answer_was_collected_long_ago
+                an_imported_cue_that_is_open_is_attached_to
+                a_name_of_somebody_else_is_not_imported;
             audit:
                 a_message_leaves_its_submission_and_its_outcome
                 a_chain_of_entries_holds_together

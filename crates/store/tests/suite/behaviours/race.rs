@@ -16,11 +16,13 @@ use countersign_store::ops::audit::Trail;
 use countersign_store::ops::credential::{Kind, RedeemLink, Relabel};
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::terminal::CueOutcome;
 use futures_util::future::{join, join_all, join3};
 
 use super::audit::assert_chained;
 use super::credentials::{add_person, authenticate, credential};
 use super::sessions::session;
+use crate::cues::{self, add_people, after, ask, created, cue, typed_ahead, waiting_texts};
 use crate::scene::*;
 
 fn rival(number: usize) -> Command {
@@ -194,4 +196,51 @@ pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &Manu
     let purge = || Purge { resolved_before: at(1), limit: 100 };
     let emptied = join_all((0..4).map(|_| store.run(purge()))).await;
     assert_eq!(emptied.into_iter().map(|count| count.unwrap()).sum::<u64>(), 20);
+}
+
+pub async fn joins_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    let people = ["alice", "bob"];
+    let joined = join_all((0..16).map(|number| cues::join(store, cues::ZOBAL, people[number % 2]))).await;
+    assert_eq!(joined.into_iter().filter(|joined| *joined).count(), 1);
+}
+
+pub async fn the_same_cue_at_once_is_made_once(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    // Nobody has joined yet, so they meet there too.
+    let outcomes = join_all((1..=16).map(|number| ask(store, cue(number, "Ship it?")))).await;
+    let made = outcomes.iter().position(|outcome| matches!(outcome, CueOutcome::Created { .. }));
+    let made = message_id(u64::try_from(made.expect("one is new")).unwrap() + 1);
+    let attached = outcomes.iter().filter(|outcome| matches!(outcome, CueOutcome::Attached(id) if *id == made));
+    assert_eq!(attached.count(), 15);
+    assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 1);
+}
+
+pub async fn cues_at_once_take_each_text_once(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    assert!(cues::join(store, cues::ZOBAL, "alice").await);
+    for text in ["one", "two", "three"] {
+        typed_ahead(store, text).await;
+    }
+    let made = join_all((1..=12).map(|number| created(store, cue(number, &format!("Next {number}?"))))).await;
+    let mut texts: Vec<_> = made.into_iter().filter_map(|made| made.answered?.resolution.value).collect();
+    texts.sort_by_key(ToString::to_string);
+    assert_eq!(texts, ["one", "three", "two"]);
+    assert!(waiting_texts(store).await.is_empty());
+    assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 9);
+}
+
+pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    for round in (10..200).step_by(10) {
+        let id = message_id(round);
+        created(store, cue(round, &format!("Ship {round}?"))).await;
+        let next = |offset: u64| after(&[round], cue(round + offset, &format!("Stop {}?", round + offset)));
+        let cues = join(created(store, next(1)), created(store, next(2)));
+        let ((first, second), answered) = join(cues, apply(store, &id, answer("yes"))).await;
+        let was_answered = matches!(answered, Application::Resolved(_));
+        assert_eq!(first.superseded.len() + second.superseded.len() + usize::from(was_answered), 1);
+        assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 2);
+    }
+    assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 2 * 19);
 }

@@ -3,10 +3,11 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
 use countersign_core::State;
 use countersign_store::StoreError;
-use countersign_store::model::{Proposal, Submission};
+use countersign_store::model::Submission;
 use countersign_store::ops::admin::agents::RemoveAgent;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::audit::Trail;
@@ -94,8 +95,7 @@ async fn it_is_not_run_again_for_ever() {
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
     let operator = fail_changes(&fresh, 1_000, "40001").await;
-    let proposal = Proposal { message_id: id.clone(), command: answer("approve"), resolution_id: resolution_id() };
-    let given_up = fresh.store.run(Apply(proposal)).await;
+    let given_up = fresh.store.run(Apply(proposal(&id, answer("approve")))).await;
     assert!(matches!(given_up, Err(StoreError::Unavailable(_))), "{given_up:?}");
     assert_eq!(tries(&operator).await, 16);
     assert_eq!(pulled(&fresh.store, &id).await.state, State::Open);
@@ -108,8 +108,7 @@ async fn any_other_refusal_is_told_at_once() {
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
     let operator = fail_changes(&fresh, 1, "23514").await;
-    let proposal = Proposal { message_id: id.clone(), command: answer("approve"), resolution_id: resolution_id() };
-    let refused = fresh.store.run(Apply(proposal)).await;
+    let refused = fresh.store.run(Apply(proposal(&id, answer("approve")))).await;
     assert!(matches!(&refused, Err(StoreError::Unavailable(why)) if why == "made up (23514)"), "{refused:?}");
     assert_eq!(tries(&operator).await, 1);
     resolved(&fresh.store, &id, answer("approve")).await;
@@ -126,10 +125,10 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
         until_it_waits(&fresh, impatient.as_mut()).await;
     }
     rival.batch_execute("ROLLBACK").await.unwrap();
-    // Whoever waits for a row gets it in turn, so this one comes after.
-    submitted(&fresh.store, &Draft::ask(2)).await;
+    let written = async { while fresh.store.run(Pull(message_id(1))).await.unwrap().is_none() {} };
+    tokio::time::timeout(Duration::from_secs(30), written).await.expect("its turn comes once the row is free");
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
-    assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::rows::moved;
 use super::{Pressed, Verdict};
 
-pub use entry::Entry;
+pub use entry::{Entry, indexes};
 
 const FAULTY: &str = "something is still wrong: see beside the fields";
 

@@ -39,8 +39,9 @@ fn entered(field: &Field, value: &Value) -> String {
         (FieldKind::Choice(choices), _) => {
             choices.iter().find(|(choice, _)| choice == value).map(|(_, label)| label.clone())
         }
+        (FieldKind::Choices(_), Value::Array(picked)) => Some(picked.iter().map(plain).collect::<Vec<_>>().join(", ")),
         (FieldKind::Boolean, Value::Bool(yes)) => Some(if *yes { "yes" } else { "no" }.to_owned()),
-        (FieldKind::Boolean | FieldKind::Text { .. } | FieldKind::Number { .. }, _) => None,
+        (FieldKind::Boolean | FieldKind::Choices(_) | FieldKind::Text { .. } | FieldKind::Number { .. }, _) => None,
     };
     label.unwrap_or_else(|| plain(value))
 }

@@ -5,7 +5,7 @@ use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
 use serde_json::{Map, Value};
 
-use super::super::answer::Verdict;
+use super::super::answer::{Verdict, indexes};
 use super::asker::Asker;
 use super::refusal::{KEY, Refusal, offered};
 use super::verdict::Asked;
@@ -91,7 +91,7 @@ fn prompt(field: &Field, hidden: bool) -> String {
     if let Some(description) = &field.description {
         text = format!("{text}\n     {}", escape(description));
     }
-    if let FieldKind::Choice(choices) = &field.kind {
+    if let FieldKind::Choice(choices) | FieldKind::Choices(choices) = &field.kind {
         for (index, (_, label)) in choices.iter().enumerate() {
             text = format!("{text}\n{:>3}. {}", index + 1, escape(label));
         }
@@ -107,6 +107,7 @@ fn hint(field: &Field) -> String {
         FieldKind::Number { integer: false, .. } => "a number".to_owned(),
         FieldKind::Boolean => "yes or no".to_owned(),
         FieldKind::Choice(_) => "the number of one".to_owned(),
+        FieldKind::Choices(_) => "numbers with blanks between".to_owned(),
     }
 }
 
@@ -134,6 +135,7 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
             Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
             Err(_) => line.to_owned(),
         },
+        FieldKind::Choices(_) => indexes(line),
     };
     value_of(field, Some(&typed))
 }

@@ -87,7 +87,9 @@ fn suggested(field: &Field, default: &Value) -> String {
             let index = choices.iter().position(|(value, _)| value == default);
             index.map(|index| index.to_string()).unwrap_or_default()
         }
-        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean => plain(default),
+        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choices(_) => {
+            plain(default)
+        }
     }
 }
 
@@ -114,6 +116,7 @@ fn data_type(kind: &FieldKind) -> &'static str {
         FieldKind::Number { integer: false, .. } => "number",
         FieldKind::Boolean => "boolean",
         FieldKind::Choice(_) => "choice",
+        FieldKind::Choices(_) => "choices",
     }
 }
 
@@ -126,6 +129,10 @@ fn shape(field: &Field, value: String) -> Shape {
             let labels = choices.iter().enumerate().map(|(index, (_, label))| (index.to_string(), label.clone()));
             let picks = picks(field, labels, &value);
             if choices.len() <= MOST_RADIOS { Shape::Radios(picks) } else { Shape::List(picks) }
+        }
+        FieldKind::Choices(choices) => {
+            let labels = choices.iter().enumerate().map(|(index, (_, label))| (index.to_string(), label.clone()));
+            Shape::List(picks(field, labels, &value))
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
@@ -194,7 +201,9 @@ pub fn answered(field: &Field, value: &Value) -> String {
         }
         (FieldKind::Boolean, Value::Bool(true)) => "Yes".to_owned(),
         (FieldKind::Boolean, Value::Bool(false)) => "No".to_owned(),
-        (FieldKind::Boolean | FieldKind::Text { .. } | FieldKind::Number { .. }, _) => plain(value),
+        (FieldKind::Boolean | FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Choices(_), _) => {
+            plain(value)
+        }
     }
 }
 
@@ -223,7 +232,7 @@ fn demand(kind: &FieldKind) -> String {
             let step = step.as_ref().map(|step| format!("a multiple of {step}"));
             [whole, range, step].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        FieldKind::Boolean | FieldKind::Choice(_) => String::new(),
+        FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_) => String::new(),
     }
 }
 

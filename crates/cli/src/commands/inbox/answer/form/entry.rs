@@ -39,13 +39,14 @@ impl Entry {
             }
             FieldKind::Boolean => self.picked = default.as_bool().map(|yes| usize::from(!yes)),
             FieldKind::Choice(choices) => self.picked = choices.iter().position(|(value, _)| value == default),
+            FieldKind::Choices(_) => {}
         }
     }
 
     /// What can be picked; nothing where the answer is typed.
     pub fn labels(&self) -> Vec<&str> {
         match &self.field.kind {
-            FieldKind::Text { .. } | FieldKind::Number { .. } => Vec::new(),
+            FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Choices(_) => Vec::new(),
             FieldKind::Boolean => vec!["yes", "no"],
             FieldKind::Choice(choices) => choices.iter().map(|(_, label)| label.as_str()).collect(),
         }
@@ -68,6 +69,7 @@ impl Entry {
             (FieldKind::Text { .. } | FieldKind::Number { .. }, _) => Some(self.typing.text().to_owned()),
             (FieldKind::Boolean, picked) => picked.map(|index| (index == 0).to_string()),
             (FieldKind::Choice(_), picked) => picked.map(|index| index.to_string()),
+            (FieldKind::Choices(_), _) => Some(indexes(self.typing.text())),
         };
         value_of(&self.field, typed.as_deref())
     }
@@ -118,8 +120,21 @@ impl Entry {
             FieldKind::Number { integer: false, .. } => "a number".to_owned(),
             FieldKind::Boolean => "yes or no, with Space".to_owned(),
             FieldKind::Choice(_) => "one of these, with Space".to_owned(),
+            FieldKind::Choices(choices) => {
+                let offered = choices.iter().enumerate().map(|(index, (_, label))| format!("{} {label}", index + 1));
+                format!("numbers with blanks between: {}", offered.collect::<Vec<_>>().join(", "))
+            }
         }
     }
+}
+
+/// People count from one. What is no number stays as it is, to be refused.
+pub fn indexes(line: &str) -> String {
+    let index = |word: &str| match word.parse::<usize>() {
+        Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
+        Err(_) => word.to_owned(),
+    };
+    line.split_whitespace().map(index).collect::<Vec<_>>().join(" ")
 }
 
 /// Past the last one is nothing, which is how a pick is taken back.

@@ -22,7 +22,8 @@ fn content(matter: Matter) -> Content {
 }
 
 fn asked(question: Question) -> Content {
-    content(Matter::Ask(Ask { question, may_respond: true, may_decline: true, default_on_expire: None }))
+    let (may_respond, may_decline, open_ended) = (true, true, false);
+    content(Matter::Ask(Ask { question, may_respond, may_decline, open_ended, default_on_expire: None }))
 }
 
 fn sent(question: Question, query: &str) -> Result<Reading, Faults> {

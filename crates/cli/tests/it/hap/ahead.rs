@@ -1,0 +1,54 @@
+use serde_json::json;
+
+use super::{Shell, id};
+use crate::harness::*;
+
+async fn type_ahead(hub: &Hub, shell: &Shell, text: &str) -> i64 {
+    let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
+    hub.owner.post(&path, &json!({ "text": text })).await.expect(201)["id"].as_i64().expect("a number")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_typed_ahead_answers_the_next_cues_in_order() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    type_ahead(&hub, &shell, "first").await;
+    type_ahead(&hub, &shell, "second").await;
+    for text in ["first", "second"] {
+        let ack = shell.ask(&format!("Before {text}?")).await;
+        assert_eq!(ack["status"], "answered", "{ack}");
+        let cue = shell.outcome(&id(&ack)).await;
+        assert_eq!((&cue["reply"]["text"], &cue["actor"]), (&json!(text), &json!("human:owner")));
+    }
+    assert_eq!(shell.ask("And now?").await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn coming_back_to_an_open_cue_uses_nothing_up() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let open = shell.ask_for_id("One?").await;
+    type_ahead(&hub, &shell, "for the next").await;
+    let back = shell.again("One?").await;
+    assert_eq!((id(&back), &back["status"]), (open, &json!("open")));
+    assert_eq!(shell.ask("Two?").await["status"], "answered");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_can_be_taken_back_and_is_typed_only_by_whom_the_agent_asks() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let alice = hub.person("alice", "resolver").await;
+    let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
+    alice.post(&path, &json!({"text": "as you like"})).await.refused("not_authorized");
+    let number = type_ahead(&hub, &shell, "wait").await;
+    let listed = alice.get(&path).await.expect(200);
+    assert_eq!((&listed["ahead"][0]["text"], &listed["ahead"][0]["id"]), (&json!("wait"), &json!(number)));
+    alice.post_bytes(&format!("{path}/{number}/drop"), "").await.refused("not_found");
+    assert_eq!(hub.owner.post_bytes(&format!("{path}/{number}/drop"), "").await.status, 204);
+    hub.owner.post_bytes(&format!("{path}/{number}/drop"), "").await.refused("not_found");
+    assert_eq!(shell.ask("One?").await["status"], "open");
+    let bot = hub.agent("bot").await;
+    let path = format!("/v1/terminals/{}/ahead", bot.id);
+    hub.owner.post(&path, &json!({"text": "no terminal"})).await.refused("not_found");
+}

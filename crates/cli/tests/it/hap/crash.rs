@@ -1,0 +1,81 @@
+use serde_json::{Value, json};
+
+use super::{Shell, id, item, presence};
+use crate::harness::*;
+
+/// As `kill -9` does it, and up again.
+async fn crash(hub: &mut Hub) {
+    hub.kill();
+    hub.restart().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hub_may_be_killed_between_any_two_steps() {
+    let mut hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    crash(&mut hub).await;
+    let first = shell.ask_for_id("Ship it?").await;
+    crash(&mut hub).await;
+    assert_eq!(id(&shell.again("Ship it?").await), first);
+    crash(&mut hub).await;
+    let file = json!({"name": "a.txt", "data": "aGk="});
+    hub.owner.resolve(&first, json!({"resolution": "answered", "value": "yes", "files": [file]})).await.expect(200);
+    crash(&mut hub).await;
+    assert_eq!(shell.outcome(&first).await["reply"]["text"], "yes");
+    crash(&mut hub).await;
+    assert_eq!(shell.api.get(&format!("/v1/hap/cues/{first}/files/0")).await.text(), "hi");
+    crash(&mut hub).await;
+    assert_eq!(id(&shell.again("Ship it?").await), first, "not collected yet");
+    shell.collect(&first).await;
+    crash(&mut hub).await;
+    let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
+    hub.owner.post(&path, &json!({"text": "and again"})).await.expect(201);
+    crash(&mut hub).await;
+    let second = shell.ask("Ship it?").await;
+    assert_eq!((id(&second) == first, &second["status"]), (false, &json!("answered")));
+    crash(&mut hub).await;
+    assert_eq!(shell.outcome(&id(&second)).await["reply"]["text"], "and again");
+    assert_eq!(hub.owner.get(&path).await.expect(200)["ahead"], json!([]), "used up once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_waits_through_a_restart_gets_its_answer() {
+    let mut hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let first = shell.ask_for_id("Ship it?").await;
+    let process = shell.waiting(&hub, &first).await;
+    hub.interrupt();
+    let sent_home = process.await.expect("a reply").expect(200);
+    assert_eq!(sent_home["status"], "open", "a hub that stops answers whoever waits");
+    hub.restart().await;
+    let process = shell.waiting(&hub, &first).await;
+    hub.owner.answer(&first, "yes").await.expect(200);
+    assert_eq!(process.await.expect("a reply").expect(200)["reply"]["text"], "yes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restart_nobody_is_called_gone_before_they_could_come_back() {
+    let mut hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let first = shell.ask_for_id("One?").await;
+    shell.waiting(&hub, &first).await.abort();
+    super::until_gone(&hub, &first).await;
+    crash(&mut hub).await;
+    assert_eq!(presence(&hub, &first).await, "waiting");
+    let second = shell.ask("Two?").await;
+    assert_eq!((&second["superseded"], &second["queued_behind"]), (&json!([]), &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_acknowledged_outlives_the_hub_and_the_process() {
+    let mut hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let first = shell.ask_for_id("Ship it?").await;
+    let process = shell.waiting(&hub, &first).await;
+    process.abort();
+    hub.owner.answer(&first, "yes").await.expect(200);
+    crash(&mut hub).await;
+    assert_eq!(item(&hub, &first).await["fetched_at"], Value::Null, "nobody has it yet");
+    let back = shell.again("Ship it?").await;
+    assert_eq!((id(&back), &back["status"]), (first, &json!("answered")));
+}

@@ -1,0 +1,106 @@
+//! The terminals' door over plain HTTP, as any program in a terminal would use it.
+
+mod ahead;
+mod crash;
+mod cues;
+mod detached;
+mod files;
+mod hostile;
+mod import;
+mod join;
+mod presence;
+mod tokens;
+
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::harness::*;
+
+/// An agent in one of the owner's terminals.
+#[derive(Clone)]
+struct Shell {
+    api: Api,
+    agent_id: String,
+}
+
+/// A token that outlives a restart of the hub.
+async fn terminal_token(hub: &Hub, person: &str) -> String {
+    let body = json!({"name": person, "terminal": true});
+    let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
+    made["token"].as_str().expect("a token").to_owned()
+}
+
+impl Shell {
+    async fn join(hub: &Hub) -> Self {
+        Self::join_as(hub, "owner").await
+    }
+
+    async fn join_as(hub: &Hub, person: &str) -> Self {
+        let api = hub.anonymous().bearer(&terminal_token(hub, person).await);
+        let place = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
+        let joined = api.post("/v1/hap/join", &place).await.expect(201);
+        Self { api, agent_id: joined["agent_id"].as_str().expect("a name").to_owned() }
+    }
+
+    fn words(&self, prompt: &str) -> Value {
+        json!({"agent_id": self.agent_id, "kind": "cue", "prompt": prompt, "payload": null})
+    }
+
+    async fn post(&self, body: &Value) -> Reply {
+        self.api.post("/v1/hap/cues", body).await
+    }
+
+    /// Asks what must be new, and returns the whole reply.
+    async fn ask(&self, prompt: &str) -> Value {
+        self.post(&self.words(prompt)).await.expect(201)
+    }
+
+    async fn ask_for_id(&self, prompt: &str) -> String {
+        id(&self.ask(prompt).await)
+    }
+
+    async fn again(&self, prompt: &str) -> Value {
+        let ack = self.post(&self.words(prompt)).await.expect(200);
+        assert_eq!(ack["attached"], true, "{ack}");
+        ack
+    }
+
+    async fn look(&self, id: &str) -> Value {
+        self.api.get(&format!("/v1/hap/cues/{id}")).await.expect(200)
+    }
+
+    /// Waits until it is resolved.
+    async fn outcome(&self, id: &str) -> Value {
+        let cue = self.api.get(&format!("/v1/hap/cues/{id}?wait=25")).await.expect(200);
+        assert_ne!(cue["status"], "open", "{cue}");
+        cue
+    }
+
+    async fn collect(&self, id: &str) {
+        assert_eq!(self.api.post_bytes(&format!("/v1/hap/cues/{id}/collected"), "").await.status, 204);
+    }
+
+    /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
+    async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
+        let (api, path) = (self.api.clone(), format!("/v1/hap/cues/{id}?wait=60"));
+        let process = tokio::spawn(async move { api.get(&path).await });
+        eventually("the process waits", async || (item(hub, id).await["waiting_now"] == true).then_some(())).await;
+        process
+    }
+}
+
+fn id(ack: &Value) -> String {
+    ack["id"].as_str().expect("an id").to_owned()
+}
+
+async fn item(hub: &Hub, id: &str) -> Value {
+    hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)
+}
+
+async fn presence(hub: &Hub, id: &str) -> String {
+    item(hub, id).await["presence"]["state"].as_str().unwrap_or("none").to_owned()
+}
+
+async fn until_gone(hub: &Hub, id: &str) {
+    eventually("its process is gone", async || (presence(hub, id).await == "gone").then_some(())).await;
+}

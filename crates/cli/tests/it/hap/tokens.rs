@@ -1,0 +1,84 @@
+use serde_json::json;
+
+use super::{Shell, terminal_token};
+use crate::harness::*;
+
+fn words(reply: &Reply) -> String {
+    reply.refused("not_authorized")["error"]["message"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_terminals_token_opens_the_door_and_the_refusal_names_the_command() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for caller in [&hub.owner, &Api::clone(&bot)] {
+        let refused = words(&caller.post("/v1/hap/join", &json!({})).await);
+        assert!(refused.contains("countersign person token NAME --terminal"), "{refused}");
+    }
+    hub.anonymous().post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    hub.anonymous().bearer("cst_nonsense").post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminals_token_cannot_answer_list_or_administer() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = shell.ask_for_id("May I?").await;
+    let refused = words(&shell.api.answer(&id, "yes").await);
+    assert!(refused.contains("/v1/hap only"), "{refused}");
+    for path in ["/v1/inbox", "/v1/messages", "/v1/terminals", "/v1/admin/people", &format!("/v1/inbox/{id}/prompt")] {
+        words(&shell.api.get(path).await);
+    }
+    words(&shell.api.submit(&ask(&shell.agent_id)).await);
+    words(&shell.api.cancel(&id).await);
+    words(&shell.api.post(&format!("/v1/terminals/{}/ahead", shell.agent_id), &json!({"text": "yes"})).await);
+    assert_eq!(shell.look(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_makes_a_terminals_token_for_those_who_may_answer() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    hub.person("vic", "viewer").await;
+    let made = hub.cli(&["person", "token", "alice", "--terminal", "--json"]).json();
+    let token = made["token"].as_str().expect("a token");
+    assert!(token.starts_with("cst_"), "{token}");
+    hub.anonymous().bearer(token).post("/v1/hap/join", &json!({})).await.expect(201);
+    assert!(hub.cli(&["person", "token", "alice", "--terminal"]).ok().contains("token for terminals"));
+    assert!(hub.cli(&["person", "token", "vic", "--terminal"]).fails(1).contains("viewer"));
+    assert!(hub.cli(&["person", "token", "alice", "--json"]).ok().contains("csp_"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let (mine, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
+    let id = mine.ask_for_id("Ship it?").await;
+    other.post(&mine.words("Ship it?")).await.refused_field("invalid_field", "agent_id");
+    for path in [format!("/v1/hap/cues/{id}"), format!("/v1/hap/cues/{id}/files/0")] {
+        other.api.get(&path).await.refused("not_found");
+    }
+    other.api.get(&format!("/v1/hap/agents/{}/current", mine.agent_id)).await.refused("not_found");
+    other.api.post_bytes(&format!("/v1/hap/cues/{id}/collected"), "").await.refused("not_found");
+    let bot = hub.agent("bot").await;
+    let mut as_bot = mine.words("Ship it?");
+    as_bot["agent_id"] = json!(bot.id);
+    mine.post(&as_bot).await.refused_field("invalid_field", "agent_id");
+    let a2h = bot.accepted(&ask("bot")).await;
+    mine.api.get(&format!("/v1/hap/cues/{a2h}")).await.refused("not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_is_removed_takes_the_terminals_tokens_along() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let shell = Shell::join_as(&hub, "alice").await;
+    shell.ask("Anybody there?").await;
+    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    shell.post(&shell.words("Anybody there?")).await.refused("unauthenticated");
+    hub.person("alice", "resolver").await;
+    let namesake = hub.anonymous().bearer(&terminal_token(&hub, "alice").await);
+    let words = shell.words("Anybody there?");
+    namesake.post("/v1/hap/cues", &words).await.refused_field("invalid_field", "agent_id");
+}

@@ -1,0 +1,185 @@
+//! From a cue to content in the core's words.
+
+use std::collections::BTreeMap;
+
+use countersign_protocol::a2h::{APPROVE, Agent, Choice, DENY, Priority};
+use countersign_protocol::hap::{Confirm, Field, Kind, Offer, Payload};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::actor::Actor;
+use crate::digest::Digest;
+use crate::message::{Content, Door, Matter, Source};
+use crate::question::{Ask, Question};
+
+/// The start of a long prompt stands in lists and on pages; the whole of it is kept beside.
+pub const MAX_SHOWN_BYTES: usize = 256 * 1024;
+const MAX_TITLE_CHARS: usize = 120;
+const PAUSED: &str = "Paused. Click Continue when you are ready.";
+
+/// Where an agent runs, as it said when it joined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terminal {
+    pub agent_id: String,
+    pub runtime: String,
+    pub project_dir: String,
+    /// The shell: `bash`, `zsh`, …, or `unknown`.
+    pub terminal: String,
+}
+
+/// What an agent handed over, once its envelope was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cue {
+    pub kind: Kind,
+    pub prompt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Map<String, Value>>,
+}
+
+impl Cue {
+    /// The payload as it is understood; of a pause there is one button and nothing else.
+    pub fn read_payload(&self) -> Option<Payload> {
+        match (self.kind, &self.payload) {
+            (Kind::Pause, _) => {
+                Some(Payload::Confirm(Confirm { text: None, confirm_label: "Continue".to_owned(), cancel_label: None }))
+            }
+            (Kind::Cue, Some(payload)) => Some(Payload::read(payload)),
+            (Kind::Cue, None) => None,
+        }
+    }
+
+    /// What the agent should know about its payload, in one line.
+    pub fn warning(&self) -> Option<String> {
+        match self.read_payload()? {
+            Payload::Unknown { reason } => {
+                Some(format!("the payload is shown as JSON and answered with free text: {reason}"))
+            }
+            Payload::Choice { .. } | Payload::Confirm(_) | Payload::Form(_) => None,
+        }
+    }
+}
+
+/// Two cues of one agent with the same digest are the same cue.
+pub fn digest(cue: &Cue) -> Digest {
+    let payload = cue.payload.as_ref().map(|payload| Value::Object(payload.clone()));
+    Digest::of(json!([cue.kind.as_str(), cue.prompt, payload]).to_string().as_bytes())
+}
+
+pub fn source(cue: &Cue, terminal: &Terminal, supersedes: &[String]) -> Source {
+    let mut ids = BTreeMap::from([
+        ("cue".to_owned(), cue.kind.as_str().to_owned()),
+        ("runtime".to_owned(), terminal.runtime.clone()),
+        ("project_dir".to_owned(), terminal.project_dir.clone()),
+        ("terminal".to_owned(), terminal.terminal.clone()),
+    ]);
+    if !supersedes.is_empty() {
+        ids.insert("supersedes".to_owned(), supersedes.join(" "));
+    }
+    Source { door: Door::Hap, ids }
+}
+
+/// Addressed to the one person whose token the terminal holds.
+pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
+    let payload = cue.read_payload();
+    let is_bare_pause = cue.kind == Kind::Pause && cue.prompt.trim().is_empty();
+    let prompt = if is_bare_pause { PAUSED } else { cue.prompt.as_str() };
+    let mut body = shown(prompt);
+    if let Some(Payload::Confirm(Confirm { text: Some(text), .. })) = &payload
+        && text.trim() != prompt.trim()
+    {
+        body = format!("{body}\n\n{text}");
+    }
+    let unknown = matches!(payload, Some(Payload::Unknown { .. }));
+    let raw = cue.payload.clone().filter(|_| unknown).map(Value::Object);
+    Content {
+        agent: Agent {
+            id: terminal.agent_id.clone(),
+            run_id: terminal.agent_id.clone(),
+            runtime: terminal.runtime.clone(),
+            project: project(&terminal.project_dir),
+            labels: BTreeMap::new(),
+        },
+        title: title(prompt),
+        body: Some(body),
+        priority: Priority::Normal,
+        tags: Vec::new(),
+        context: raw.map(|data| json!({"kind": "data", "data": data})).into_iter().collect(),
+        sensitive: false,
+        matter: Matter::Ask(Ask {
+            question: question(payload),
+            may_respond: true,
+            may_decline: true,
+            open_ended: true,
+            default_on_expire: None,
+        }),
+        resolvers: vec![Actor::human(person)],
+    }
+}
+
+fn question(payload: Option<Payload>) -> Question {
+    match payload {
+        None | Some(Payload::Unknown { .. }) => Question::Text,
+        Some(Payload::Choice { offers, many }) => {
+            Question::Select { options: offers.iter().map(choice).collect(), allow_edit: false, many }
+        }
+        Some(Payload::Confirm(Confirm { confirm_label, cancel_label, .. })) => {
+            let option = |value: &str, label: String| Choice { value: value.to_owned(), label, description: None };
+            let options = [Some(option(APPROVE, confirm_label)), cancel_label.map(|label| option(DENY, label))];
+            Question::Confirm { options: options.into_iter().flatten().collect(), allow_edit: false }
+        }
+        Some(Payload::Form(fields)) => Question::Form { schema: schema(&fields) },
+    }
+}
+
+fn choice(offer: &Offer) -> Choice {
+    Choice { value: offer.label.clone(), label: offer.label.clone(), description: None }
+}
+
+/// Fields are known by their labels, which is also how their answers reach the agent.
+fn schema(fields: &[Field]) -> Value {
+    let mut properties = Map::new();
+    for field in fields {
+        let mut name = field.label.clone();
+        let mut again = 2;
+        while properties.contains_key(&name) {
+            name = format!("{} ({again})", field.label);
+            again += 1;
+        }
+        properties.insert(name, property(field));
+    }
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+fn property(field: &Field) -> Value {
+    let labels: Vec<&str> = field.offers.iter().map(|offer| offer.label.as_str()).collect();
+    match (labels.is_empty(), field.many) {
+        (true, _) if field.is_long => json!({"type": "string", "contentMediaType": "text/plain"}),
+        (true, _) => json!({"type": "string"}),
+        (false, false) => json!({"type": "string", "enum": labels}),
+        (false, true) => json!({"type": "array", "items": {"enum": labels}, "uniqueItems": true}),
+    }
+}
+
+fn project(project_dir: &str) -> Option<String> {
+    let last = project_dir.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    (!last.is_empty()).then(|| last.chars().take(120).collect())
+}
+
+/// The first line that says something, without the marks of a heading.
+fn title(prompt: &str) -> String {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("…");
+    let line = line.trim_start_matches('#').trim_start();
+    let line = if line.is_empty() { "…" } else { line };
+    if line.chars().count() <= MAX_TITLE_CHARS {
+        return line.to_owned();
+    }
+    line.chars().take(MAX_TITLE_CHARS - 1).chain(['…']).collect()
+}
+
+fn shown(prompt: &str) -> String {
+    if prompt.len() <= MAX_SHOWN_BYTES {
+        return prompt.to_owned();
+    }
+    let end = (0..=MAX_SHOWN_BYTES).rev().find(|end| prompt.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}\n\n… ({} more bytes: open the whole text)", &prompt[..end], prompt.len() - end)
+}

@@ -1,0 +1,7 @@
+//! The terminal's door: a cue as a question, and its answer as the plain text an agent in a terminal reads.
+
+mod cue;
+mod reply;
+
+pub use cue::{Cue, Terminal, content, digest, source};
+pub use reply::{Reply, reply};

@@ -1,0 +1,54 @@
+//! What an agent in a terminal reads when its person has decided.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::form;
+use crate::message::{Content, FileNote, Matter, Outcome, Resolution};
+use crate::question::Question;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reply {
+    /// Labels, `Label: value` lines, or what was typed. Empty where nothing was said.
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileNote>,
+}
+
+pub fn reply(content: &Content, resolution: &Resolution) -> Reply {
+    let text = match (&content.matter, resolution.outcome, &resolution.value) {
+        (Matter::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
+        _ => String::new(),
+    };
+    Reply { text, comment: resolution.comment.clone(), files: resolution.files.clone() }
+}
+
+fn answer(question: &Question, value: &Value) -> String {
+    match (question, value) {
+        (Question::Confirm { options, .. } | Question::Select { options, .. }, value) => {
+            let label = |value: &Value| {
+                let option = options.iter().find(|option| *value == option.value.as_str());
+                option.map_or_else(|| form::plain(value), |option| option.label.clone())
+            };
+            match value {
+                Value::Array(picked) => picked.iter().map(label).collect::<Vec<_>>().join("\n"),
+                one => label(one),
+            }
+        }
+        (Question::Form { schema }, Value::Object(fields)) => {
+            let names = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
+            let line = |name: &String| fields.get(name).map(|value| format!("{name}: {}", listed(value)));
+            names.filter_map(line).collect::<Vec<_>>().join("\n")
+        }
+        (Question::Form { .. } | Question::Text, typed) => form::plain(typed),
+    }
+}
+
+fn listed(value: &Value) -> String {
+    match value {
+        Value::Array(picked) => picked.iter().map(form::plain).collect::<Vec<_>>().join(", "),
+        one => form::plain(one),
+    }
+}

@@ -1,0 +1,26 @@
+//! GET /v1/hap/cues/{id}/files/{index}
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use countersign_core::State as MessageState;
+
+use super::wait::look;
+use crate::app::Hub;
+use crate::attachments::kept;
+use crate::auth::TerminalCaller;
+use crate::extract::FilePath;
+use crate::problem::Problem;
+
+pub async fn file(
+    State(hub): State<Arc<Hub>>,
+    caller: TerminalCaller,
+    FilePath { id, index }: FilePath,
+) -> Result<Response, Problem> {
+    let found = look(&hub, &caller.person, &id).await?;
+    match &found.pulled.state {
+        MessageState::Resolved(resolution) => kept(&hub, &id, resolution, index).await,
+        MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
+    }
+}

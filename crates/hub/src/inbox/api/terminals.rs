@@ -1,0 +1,126 @@
+//! GET /v1/terminals, and what people type ahead: GET and POST /v1/terminals/{agent_id}/ahead, POST …/ahead/{id}/drop
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use countersign_core::access::Principal;
+use countersign_core::{Actor, Question, answer};
+use countersign_protocol::hap::Kind;
+use countersign_store::ops::terminal::{
+    DropAhead, ListAhead, MOST_AHEAD, TerminalOf, TerminalSummary, Terminals, TypeAhead, Typed,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::Hub;
+use crate::auth::PersonCaller;
+use crate::body::read_json;
+use crate::extract::{AgentPath, AheadPath};
+use crate::inbox::news::Change;
+use crate::problem::Problem;
+use crate::terminals::CuePresence;
+
+const MOST_LISTED: i64 = 200;
+const RETRY_AFTER_SECONDS: u64 = 30;
+
+/// Agents in terminals, the latest to call first.
+pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
+    let terminals = hub.store.run(Terminals { limit: MOST_LISTED }).await?;
+    let shown: Vec<Value> = terminals.into_iter().map(|terminal| shown(&hub, terminal)).collect();
+    Ok(Json(json!({ "terminals": shown })))
+}
+
+fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
+    terminal.seen_at = hub.presence.seen(&terminal.terminal.agent_id).or(terminal.seen_at);
+    let last = terminal.last_cue_id.as_ref().filter(|_| terminal.open > 0);
+    let presence = last.map_or_else(CuePresence::default, |id| hub.terminals.presence(id, Kind::Cue));
+    let mut shown = json!(terminal);
+    shown["presence"] = json!(presence);
+    shown
+}
+
+/// What waits for the agent's next cues, the next one first.
+pub async fn list_ahead(
+    State(hub): State<Arc<Hub>>,
+    _person: PersonCaller,
+    AgentPath(agent_id): AgentPath,
+) -> Result<Json<Value>, Problem> {
+    find(&hub, &agent_id).await?;
+    Ok(Json(json!({ "ahead": hub.store.run(ListAhead { agent_id }).await? })))
+}
+
+async fn find(hub: &Hub, agent_id: &str) -> Result<TerminalSummary, Problem> {
+    hub.store.run(TerminalOf { agent_id: agent_id.to_owned() }).await?.ok_or_else(Problem::no_terminal)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewAhead {
+    text: String,
+}
+
+/// The agent's next cue is answered with it, by the caller.
+pub async fn type_ahead(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    AgentPath(agent_id): AgentPath,
+    body: Body,
+) -> Result<(StatusCode, Json<Value>), Problem> {
+    let NewAhead { text } = read_json(body).await?;
+    if text.trim().is_empty() {
+        return Err(Problem::invalid("text", "say something; it is blank"));
+    }
+    // As any answer in words.
+    answer::check(&Question::Text, &json!(text)).map_err(|rejection| match rejection.into() {
+        Problem::InvalidField { message, .. } => Problem::invalid("text", message),
+        problem => problem,
+    })?;
+    let terminal = find(&hub, &agent_id).await?;
+    check_asked(&terminal, person.into())?;
+    let op = TypeAhead { agent_id, person: terminal.person.clone(), text };
+    match hub.store.run(op).await? {
+        Typed::Waiting(id) => {
+            tell(&hub, terminal);
+            Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+        }
+        Typed::NoSuchAgent => Err(Problem::no_terminal()),
+        Typed::TooMany => Err(Problem::RateLimited {
+            retry_after_seconds: RETRY_AFTER_SECONDS,
+            message: format!("{MOST_AHEAD} texts wait for this agent already; drop one, or wait until it asks"),
+        }),
+    }
+}
+
+/// Nobody else's words could answer it.
+fn check_asked(terminal: &TerminalSummary, principal: Principal) -> Result<(), Problem> {
+    if principal.resolver()? == Actor::human(&terminal.person) {
+        return Ok(());
+    }
+    let message = format!("{} asks {} and nobody else", terminal.terminal.agent_id, Actor::human(&terminal.person));
+    Err(Problem::NotAuthorized { message })
+}
+
+pub async fn drop_ahead(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    AheadPath { agent_id, id }: AheadPath,
+) -> Result<StatusCode, Problem> {
+    let terminal = find(&hub, &agent_id).await?;
+    let actor = Actor::human(&person.name).to_string();
+    if !hub.store.run(DropAhead { agent_id, id, actor }).await? {
+        let message = "no such text of yours waits; it may have been used".to_owned();
+        return Err(Problem::NotFound { message });
+    }
+    tell(&hub, terminal);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Pages show what waits beside the agent's newest cue.
+fn tell(hub: &Hub, terminal: TerminalSummary) {
+    if let Some(id) = terminal.last_cue_id {
+        hub.news.tell(Change::Tracked(id));
+    }
+}

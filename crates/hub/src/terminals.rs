@@ -1,0 +1,252 @@
+//! Which cues somebody still waits for: how many connections are held for each, and when the last one ended. It is known in
+//! memory only. After a start nothing is, and everybody gets a while to come back before being called gone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use countersign_core::message::{Door, Message, Source, State};
+use countersign_protocol::hap::Kind;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use countersign_store::ops::terminal::Terminals as ListTerminals;
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use crate::app::Hub;
+use crate::inbox::news::{Change, News};
+
+/// From the end of one wait to the beginning of the next.
+const LINGER: Duration = Duration::from_secs(3);
+/// From a start until whoever has not come back is gone.
+const SETTLE: Duration = Duration::from_secs(10);
+/// So often those who linger are looked at; while nobody does, never.
+const ROUND: Duration = Duration::from_secs(1);
+/// How many agents are told about when a start has settled.
+const MOST_TOLD: i64 = 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CueState {
+    Waiting,
+    Paused,
+    Gone,
+}
+
+/// Both are nothing for whatever is no open cue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CuePresence {
+    pub state: Option<CueState>,
+    /// Nothing where this process cannot know.
+    pub since: Option<Timestamp>,
+}
+
+/// Whether a message came from a terminal, and as what.
+pub fn cue_kind(source: &Source) -> Option<Kind> {
+    match source.door {
+        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == Kind::Pause.as_str()) => Some(Kind::Pause),
+        Door::Hap => Some(Kind::Cue),
+        Door::A2h => None,
+    }
+}
+
+pub struct Terminals {
+    /// For its clock.
+    store: Arc<Store>,
+    news: Arc<News>,
+    started_at: Timestamp,
+    /// Of open cues only.
+    cues: Mutex<HashMap<MessageId, Sight>>,
+    bell: Notify,
+}
+
+struct Sight {
+    kind: Kind,
+    held: usize,
+    here_since: Timestamp,
+    left_at: Timestamp,
+    /// It broke off, or nobody came back in time.
+    is_gone: bool,
+}
+
+impl Sight {
+    fn is_here(&self, now: Timestamp) -> bool {
+        self.held > 0 || (!self.is_gone && now < self.left_at.plus(LINGER))
+    }
+}
+
+impl Terminals {
+    pub fn new(store: Arc<Store>, news: Arc<News>, started_at: Timestamp) -> Arc<Self> {
+        Arc::new(Self { store, news, started_at, cues: Mutex::default(), bell: Notify::new() })
+    }
+
+    /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
+    /// `forget` if there is not.
+    pub fn expect(&self, id: &MessageId, kind: Kind) {
+        let now = self.store.clock().now();
+        let mut cues = self.lock();
+        let sight = Self::sight(&mut cues, id, kind, now);
+        sight.left_at = now;
+        sight.is_gone = false;
+        drop(cues);
+        self.bell.notify_one();
+    }
+
+    /// For as long as a connection waits. Call it before the last look at the cue.
+    pub fn hold(self: &Arc<Self>, id: &MessageId, kind: Kind) -> Held {
+        let now = self.store.clock().now();
+        let mut cues = self.lock();
+        let is_news = !self.was_here(cues.get(id), now);
+        Self::sight(&mut cues, id, kind, now).held += 1;
+        drop(cues);
+        if is_news {
+            self.news.tell(Change::Tracked(id.clone()));
+        }
+        Held { terminals: Arc::clone(self), id: id.clone(), ending: Ending::Broken }
+    }
+
+    fn sight<'c>(cues: &'c mut HashMap<MessageId, Sight>, id: &MessageId, kind: Kind, now: Timestamp) -> &'c mut Sight {
+        let fresh = Sight { kind, held: 0, here_since: now, left_at: now, is_gone: false };
+        let sight = cues.entry(id.clone()).or_insert(fresh);
+        if !sight.is_here(now) {
+            sight.here_since = now;
+        }
+        sight
+    }
+
+    /// The cue is over.
+    pub fn forget(&self, id: &MessageId) {
+        self.lock().remove(id);
+    }
+
+    pub fn is_gone(&self, id: &MessageId) -> bool {
+        let now = self.store.clock().now();
+        !self.was_here(self.lock().get(id), now)
+    }
+
+    fn was_here(&self, sight: Option<&Sight>, now: Timestamp) -> bool {
+        sight.map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
+    }
+
+    /// Of an open cue.
+    pub fn presence(&self, id: &MessageId, kind: Kind) -> CuePresence {
+        let now = self.store.clock().now();
+        let cues = self.lock();
+        let sight = cues.get(id);
+        let is_here = self.was_here(sight, now);
+        let state = match (is_here, sight.map_or(kind, |sight| sight.kind)) {
+            (true, Kind::Cue) => CueState::Waiting,
+            (true, Kind::Pause) => CueState::Paused,
+            (false, Kind::Cue | Kind::Pause) => CueState::Gone,
+        };
+        let since = sight.map(|sight| if is_here { sight.here_since } else { sight.left_at });
+        CuePresence { state: Some(state), since }
+    }
+
+    fn leave(&self, id: &MessageId, ending: Ending) {
+        let now = self.store.clock().now();
+        let mut cues = self.lock();
+        // Nothing is left of a cue that is over.
+        let Some(sight) = cues.get_mut(id) else { return };
+        sight.held = sight.held.saturating_sub(1);
+        if sight.held > 0 {
+            return;
+        }
+        sight.left_at = now;
+        sight.is_gone = ending == Ending::Broken;
+        drop(cues);
+        match ending {
+            Ending::Broken => self.news.tell(Change::Tracked(id.clone())),
+            Ending::Finished => self.bell.notify_one(),
+        }
+    }
+
+    /// Tells of those who did not come back in time. Says whether others still may.
+    fn tell_gone(&self) -> bool {
+        let now = self.store.clock().now();
+        let mut gone = Vec::new();
+        let mut is_anybody_expected = false;
+        for (id, sight) in self.lock().iter_mut().filter(|(_, sight)| sight.held == 0 && !sight.is_gone) {
+            if sight.is_here(now) {
+                is_anybody_expected = true;
+            } else {
+                sight.is_gone = true;
+                gone.push(id.clone());
+            }
+        }
+        gone.into_iter().for_each(|id| self.news.tell(Change::Tracked(id)));
+        is_anybody_expected
+    }
+
+    async fn follow(&self) {
+        loop {
+            self.bell.notified().await;
+            loop {
+                tokio::time::sleep(ROUND).await;
+                if !self.tell_gone() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Sight>> {
+        self.cues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The other end went away in the middle.
+    Broken,
+    Finished,
+}
+
+/// One connection that waits. Dropped in the middle, it means that nobody is there any more.
+pub struct Held {
+    terminals: Arc<Terminals>,
+    id: MessageId,
+    ending: Ending,
+}
+
+impl Held {
+    /// The wait has its reply.
+    pub fn finish(mut self) {
+        self.ending = Ending::Finished;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.terminals.leave(&self.id, self.ending);
+    }
+}
+
+impl Hub {
+    pub fn cue_presence(&self, message: &Message) -> CuePresence {
+        match (&message.state, cue_kind(&message.source)) {
+            (State::Open, Some(kind)) => self.terminals.presence(&message.id, kind),
+            (State::Open | State::Delivered | State::Resolved(_), _) => CuePresence::default(),
+        }
+    }
+}
+
+/// Runs until it is dropped.
+pub async fn run(hub: Arc<Hub>) {
+    tokio::join!(settle(&hub), hub.terminals.follow());
+}
+
+/// Whoever waited before the start and has not come back is gone from here on.
+async fn settle(hub: &Hub) {
+    let settled_at = hub.started_at.plus(SETTLE);
+    tokio::time::sleep(settled_at.since(hub.store.clock().now())).await;
+    match hub.store.run(ListTerminals { limit: MOST_TOLD }).await {
+        Ok(terminals) => {
+            let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
+            let gone = open.filter_map(|terminal| terminal.last_cue_id).filter(|id| hub.terminals.is_gone(id));
+            gone.for_each(|id| hub.news.tell(Change::Tracked(id)));
+        }
+        Err(error) => tracing::warn!(%error, "who did not come back could not be told"),
+    }
+}

@@ -1,0 +1,119 @@
+//! Typing ahead: a text waits for the agent's next cue and answers it, in the name of whoever typed it.
+
+use countersign_core::{Actor, Command, Outcome, Verdict};
+use countersign_protocol::time::Timestamp;
+use serde_json::Value;
+
+use super::join;
+use super::model::{Ahead, NewCue, Typed};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::{Application, Applied, Proposal};
+use crate::ops::{apply, audit, hold};
+
+/// How many texts wait for one agent.
+pub const MOST_AHEAD: i64 = 20;
+
+/// By the person the agent asks; nobody else's text could answer it. Whether it could is for the caller to check, with the
+/// rules for a text.
+pub struct TypeAhead {
+    pub agent_id: String,
+    pub person: String,
+    pub text: String,
+}
+
+impl Op for TypeAhead {
+    type Out = Typed;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Typed, StoreError> {
+        const COUNT: &str = "SELECT COUNT(*) FROM ahead WHERE agent_id = ?1";
+        const INSERT: &str = "INSERT INTO ahead (agent_id, person, text, created_at) VALUES (?1, ?2, ?3, ?4)";
+        let agent_id = &self.agent_id;
+        if !hold::agent(x, agent_id).await? || join::person_of(x, agent_id).await?.as_ref() != Some(&self.person) {
+            return Ok(Typed::NoSuchAgent);
+        }
+        let waiting = x.row(COUNT, &[agent_id.into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        if waiting >= MOST_AHEAD {
+            return Ok(Typed::TooMany);
+        }
+        let params = [agent_id.into(), (&self.person).into(), (&self.text).into(), now.into()];
+        x.insert(INSERT, &params).await.map(Typed::Waiting)
+    }
+}
+
+/// In the order in which cues will take them.
+pub struct ListAhead {
+    pub agent_id: String,
+}
+
+impl Op for ListAhead {
+    type Out = Vec<Ahead>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Ahead>, StoreError> {
+        const SELECT: &str =
+            "SELECT seq, person, text, created_at FROM ahead WHERE agent_id = ?1 ORDER BY seq LIMIT ?2";
+        let mut waiting = Vec::new();
+        for mut row in x.rows(SELECT, &[(&self.agent_id).into(), MOST_AHEAD.into()]).await? {
+            waiting.push(Ahead {
+                id: row.int(0)?,
+                agent_id: self.agent_id.clone(),
+                person: row.text(1)?,
+                text: row.text(2)?,
+                created_at: row.instant(3)?,
+            });
+        }
+        Ok(waiting)
+    }
+}
+
+/// Only by whoever typed it. Says whether it still waited.
+pub struct DropAhead {
+    pub agent_id: String,
+    pub id: i64,
+    pub actor: String,
+}
+
+impl Op for DropAhead {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const DROP: &str = "DELETE FROM ahead WHERE seq = ?1 AND agent_id = ?2 AND 'human:' || person = ?3";
+        // The agent first, as its cues do.
+        hold::agent(x, &self.agent_id).await?;
+        if x.exec(DROP, &[self.id.into(), (&self.agent_id).into(), (&self.actor).into()]).await? == 0 {
+            return Ok(false);
+        }
+        let subject = Actor::agent(&self.agent_id);
+        audit::append_operation(x, subject.as_str(), &self.actor, "agent.ahead_dropped", now).await?;
+        Ok(true)
+    }
+}
+
+/// Answers a new cue with the oldest text of somebody who may still decide. Its agent is held, so no other cue takes the
+/// same text. One that does not fit waits on, and the cue stays open.
+pub(super) async fn answer<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> Result<Option<Applied>, StoreError> {
+    const OLDEST: &str = "SELECT h.seq, h.person, h.text FROM ahead h JOIN person p ON p.name = h.person \
+         WHERE h.agent_id = ?1 AND p.role IN ('owner', 'resolver') ORDER BY h.seq LIMIT 1";
+    const TAKE: &str = "DELETE FROM ahead WHERE seq = ?1";
+    let Some(mut row) = x.row(OLDEST, &[(&cue.message.agent_id).into()]).await? else { return Ok(None) };
+    let (seq, actor) = (row.int(0)?, Actor::human(&row.text(1)?));
+    let verdict = Verdict::Answered(Value::String(row.text(2)?));
+    let proposal = Proposal {
+        message_id: cue.message.id.clone(),
+        command: Command::Resolve { actor, verdict, comment: None },
+        resolution_id: cue.resolution_id.clone(),
+        files: Vec::new(),
+    };
+    match apply::apply(x, &proposal, now).await? {
+        Application::Resolved(applied) => {
+            if applied.resolution.outcome == Outcome::Answered {
+                x.exec(TAKE, &[seq.into()]).await?;
+            }
+            Ok(Some(*applied))
+        }
+        Application::NotFound | Application::Gone | Application::Rejected(_) => Ok(None),
+    }
+}

@@ -1,0 +1,113 @@
+//! Cues as their terminals look for them, and that an answer was collected.
+
+use countersign_core::Message;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use super::model::FoundCue;
+use super::waits;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::Pulled;
+use crate::ops::rows;
+
+/// Nothing for another person's, and nothing for what retention emptied.
+pub struct FindCue {
+    pub id: MessageId,
+    pub person: String,
+}
+
+impl Op for FindCue {
+    type Out = Option<FoundCue>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundCue>, StoreError> {
+        const SELECT: &str = rows::select_looking!(
+            "f.at",
+            "JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
+             LEFT JOIN fetched f ON f.seq = m.seq ",
+            "",
+            "WHERE m.id = ?1 AND w.person = ?2 AND m.purged_at IS NULL"
+        );
+        let params = [self.id.as_str().into(), (&self.person).into()];
+        let Some(mut row) = x.row(SELECT, &params).await? else { return Ok(None) };
+        let collected = row.opt_int(rows::MESSAGE)?.is_some();
+        let (message, wire) = rows::message_and_wire(&mut row)?;
+        let Message { id, received_at, expires_at, content, source, callback: _, state, rev } = message;
+        let agent_id = content.agent.id.clone();
+        let pulled = Pulled { id, agent_id, rev, received_at, expires_at, state, source, wire };
+        Ok(Some(FoundCue { pulled, content, collected }))
+    }
+}
+
+/// The newest cue of an agent that is open or was not collected, among its newest thousand.
+pub struct Current {
+    pub agent_id: String,
+    pub person: String,
+}
+
+impl Op for Current {
+    type Out = Option<MessageId>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<MessageId>, StoreError> {
+        const SELECT: &str = concat!(
+            "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
+             ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
+             LEFT JOIN fetched f ON f.seq = m.seq WHERE w.person = ?2 AND ",
+            waits!(),
+            " ORDER BY m.seq DESC LIMIT 1"
+        );
+        let found = x.row(SELECT, &[(&self.agent_id).into(), (&self.person).into()]).await?;
+        found.map(|mut row| rows::message_id(&mut row, 0)).transpose()
+    }
+}
+
+/// Oldest first, at most a hundred of the newest. The agent's counter says how many there are, and they are looked for from
+/// the newest on, so what is over long ago is not looked through.
+pub struct OpenCues {
+    pub agent_id: String,
+}
+
+impl Op for OpenCues {
+    type Out = Vec<MessageId>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        const COUNT: &str = "SELECT open FROM agent WHERE id = ?1";
+        const SELECT: &str = "SELECT m.id FROM message m JOIN cue c ON c.seq = m.seq \
+             WHERE m.agent_id = ?1 AND m.status = 'open' ORDER BY m.seq DESC LIMIT ?2";
+        let open = x.row(COUNT, &[(&self.agent_id).into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        if open == 0 {
+            return Ok(Vec::new());
+        }
+        let found = x.rows(SELECT, &[(&self.agent_id).into(), open.clamp(0, 100).into()]).await?;
+        found.into_iter().rev().map(|mut row| rows::message_id(&mut row, 0)).collect()
+    }
+}
+
+/// The agent has its answer. Says whether for the first time; nothing where there is no such answer for this person's agents.
+pub struct Collect {
+    pub id: MessageId,
+    pub person: String,
+}
+
+impl Op for Collect {
+    type Out = Option<bool>;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<bool>, StoreError> {
+        const FIND: &str = "SELECT m.seq FROM message m JOIN cue c ON c.seq = m.seq \
+             JOIN terminal w ON w.agent_id = c.agent_id \
+             WHERE m.id = ?1 AND w.person = ?2 AND m.resolution_seq IS NOT NULL";
+        let found = x.row(FIND, &[self.id.as_str().into(), (&self.person).into()]).await?;
+        let Some(mut row) = found else { return Ok(None) };
+        collected(x, row.int(0)?, now).await.map(Some)
+    }
+}
+
+/// Of each message the first time counts.
+pub(super) async fn collected<X: Exec>(x: &mut X, seq: i64, at: Timestamp) -> Result<bool, StoreError> {
+    const INSERT: &str = "INSERT INTO fetched (seq, at) VALUES (?1, ?2) ON CONFLICT (seq) DO NOTHING";
+    Ok(x.exec(INSERT, &[seq.into(), at.into()]).await? == 1)
+}

@@ -1,0 +1,103 @@
+//! How an agent in a terminal comes to its name, and whose it is.
+
+use countersign_core::Actor;
+use countersign_core::hap::Terminal;
+use countersign_protocol::time::Timestamp;
+
+use super::model::NewCue;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::SignatureAlg;
+use crate::ops::admin::agents;
+use crate::ops::{audit, hold};
+
+/// Says whether the name was free. One that anybody ever had is not, even if its agent has been removed.
+pub struct Join {
+    pub terminal: Terminal,
+    pub person: String,
+}
+
+impl Op for Join {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        if was_ever_known(x, &self.terminal.agent_id).await? {
+            return Ok(false);
+        }
+        Ok(enter(x, &self.terminal, &self.person, now).await? == Entry::Done)
+    }
+}
+
+/// Whether the person's terminals may speak under the name of the cue. The agent is held from here on; a name that is new
+/// is joined on the way, and one whose agent was removed comes back to its person.
+pub(super) async fn admit<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> Result<bool, StoreError> {
+    let id = cue.terminal.agent_id.as_str();
+    if cue.message.agent_id != id {
+        return Ok(false);
+    }
+    let is_there = hold::agent(x, id).await?;
+    // The trail first: one that joins at this moment would else be known, and nobody's.
+    let was_known = is_there || was_ever_known(x, id).await?;
+    match person_of(x, id).await? {
+        Some(person) if person != cue.person => return Ok(false),
+        Some(_) if is_there => return Ok(true),
+        None if was_known => return Ok(false),
+        Some(_) | None => {}
+    }
+    match enter(x, &cue.terminal, &cue.person, now).await? {
+        Entry::Done => Ok(true),
+        Entry::Nobody => Ok(false),
+        // The agent was not there a moment ago.
+        Entry::Taken => Err(StoreError::Raced),
+    }
+}
+
+/// Whose the terminal agent is. Nothing where the name is no terminal's.
+pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<String>, StoreError> {
+    let found = x.row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()]).await?;
+    found.map(|mut row| row.text(0)).transpose()
+}
+
+/// The trail of an agent outlives it.
+async fn was_ever_known<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
+    const FIND: &str = "SELECT audit_seq FROM audit_head WHERE subject = ?1";
+    Ok(x.row(FIND, &[Actor::agent(agent_id).as_str().into()]).await?.is_some())
+}
+
+#[derive(PartialEq, Eq)]
+enum Entry {
+    Done,
+    Taken,
+    /// The person has been removed.
+    Nobody,
+}
+
+async fn enter<X: Exec>(x: &mut X, terminal: &Terminal, person: &str, now: Timestamp) -> Result<Entry, StoreError> {
+    const ADD: &str =
+        "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+    const JOIN: &str = "INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (agent_id) DO NOTHING";
+    let id = &terminal.agent_id;
+    if !hold::person(x, person).await? {
+        return Ok(Entry::Nobody);
+    }
+    // Nothing is ever pushed to a terminal, so nothing is ever signed for it.
+    let unused = SignatureAlg::HmacSha256.as_str();
+    if x.exec(ADD, &[id.into(), unused.into(), now.into()]).await? == 0 {
+        return Ok(Entry::Taken);
+    }
+    agents::count_what_it_left(x, id).await?;
+    let params = [
+        id.into(),
+        person.into(),
+        (&terminal.runtime).into(),
+        (&terminal.project_dir).into(),
+        (&terminal.terminal).into(),
+        now.into(),
+    ];
+    x.exec(JOIN, &params).await?;
+    let actor = Actor::agent(id);
+    audit::append_operation(x, actor.as_str(), actor.as_str(), "agent.joined", now).await?;
+    Ok(Entry::Done)
+}

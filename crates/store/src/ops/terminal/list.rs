@@ -1,0 +1,73 @@
+//! The agents in terminals, as people see them.
+
+use countersign_core::hap::Terminal;
+use countersign_protocol::time::Timestamp;
+
+use super::model::TerminalSummary;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Row};
+use crate::ops::rows;
+
+/// The columns `summary` reads. `$which` narrows the terminals down before anything is looked up for them.
+macro_rules! select_terminals {
+    ($which:literal) => {
+        concat!(
+            "SELECT w.agent_id, w.runtime, w.project_dir, w.terminal, w.person, w.joined_at, w.seen_at, w.open, \
+             (SELECT CASE WHEN m.purged_at IS NULL THEN m.id END FROM message m WHERE m.agent_id = w.agent_id \
+             ORDER BY m.seq DESC LIMIT 1), (SELECT COUNT(*) FROM ahead h WHERE h.agent_id = w.agent_id) \
+             FROM (SELECT t.agent_id, t.runtime, t.project_dir, t.terminal, t.person, t.joined_at, a.seen_at, a.open, \
+             COALESCE(a.seen_at, t.joined_at) AS active_at FROM terminal t JOIN agent a ON a.id = t.agent_id ",
+            $which,
+            ") AS w ORDER BY w.active_at DESC, w.agent_id"
+        )
+    };
+}
+
+/// The latest to call first.
+pub struct Terminals {
+    pub limit: i64,
+}
+
+impl Op for Terminals {
+    type Out = Vec<TerminalSummary>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<TerminalSummary>, StoreError> {
+        const SELECT: &str = select_terminals!("ORDER BY active_at DESC, t.agent_id LIMIT ?1");
+        let found = x.rows(SELECT, &[self.limit.into()]).await?;
+        found.into_iter().map(|mut row| summary(&mut row)).collect()
+    }
+}
+
+pub struct TerminalOf {
+    pub agent_id: String,
+}
+
+impl Op for TerminalOf {
+    type Out = Option<TerminalSummary>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<TerminalSummary>, StoreError> {
+        const SELECT: &str = select_terminals!("WHERE t.agent_id = ?1");
+        let found = x.row(SELECT, &[(&self.agent_id).into()]).await?;
+        found.map(|mut row| summary(&mut row)).transpose()
+    }
+}
+
+fn summary(row: &mut Row) -> Result<TerminalSummary, StoreError> {
+    let last_cue_id = row.opt_text(8)?.as_deref().map(rows::parse_message_id).transpose()?;
+    Ok(TerminalSummary {
+        terminal: Terminal {
+            agent_id: row.text(0)?,
+            runtime: row.text(1)?,
+            project_dir: row.text(2)?,
+            terminal: row.text(3)?,
+        },
+        person: row.text(4)?,
+        joined_at: row.instant(5)?,
+        seen_at: row.opt_instant(6)?,
+        open: row.int(7)?,
+        last_cue_id,
+        ahead: row.int(9)?,
+    })
+}

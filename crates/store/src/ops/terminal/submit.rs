@@ -1,0 +1,117 @@
+//! A cue: the same one again, or a new one, which may end those before it and may be answered at once.
+
+use countersign_core::{Command, Source};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+
+use super::model::{CueOutcome, NewCue};
+use super::{ahead, join, waits};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+use crate::model::{Application, Applied, Proposal, json_text};
+use crate::ops::{apply, rows, submit};
+
+/// Which of the `gone` were still open is found out here, and `source` names those.
+pub struct SubmitCue {
+    pub cue: NewCue,
+    pub max_open: i64,
+}
+
+impl Op for SubmitCue {
+    type Out = CueOutcome;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CueOutcome, StoreError> {
+        let cue = &self.cue;
+        // Before the agent: whoever decides a message takes the two in this order.
+        let gone = hold_gone(x, cue).await?;
+        if !join::admit(x, cue, now).await? {
+            return Ok(CueOutcome::NotYours);
+        }
+        if let Some(id) = same(x, cue).await? {
+            return Ok(CueOutcome::Attached(id));
+        }
+        // Those it ends give their places back.
+        let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
+        if !submit::take_place(x, &cue.message.agent_id, self.max_open.saturating_add(ending)).await? {
+            return Ok(CueOutcome::TooManyOpen);
+        }
+        let superseded = supersede(x, cue, gone, now).await?;
+        let source = naming(&cue.message.source, &superseded)?;
+        insert(x, cue, &source).await?;
+        let answered = ahead::answer(x, cue, now).await?.map(Box::new);
+        Ok(CueOutcome::Created { superseded, answered })
+    }
+}
+
+/// Message, text, trail and envelope. Its place has been taken. Gives its seq.
+pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Result<i64, StoreError> {
+    const INSERT: &str = "INSERT INTO cue (seq, agent_id, envelope) VALUES (?1, ?2, ?3)";
+    let seq = submit::create(x, &cue.message, source).await?;
+    x.exec(INSERT, &[seq.into(), (&cue.message.agent_id).into(), (&cue.envelope).into()]).await?;
+    Ok(seq)
+}
+
+/// Those of `gone` that are still open, held. In one order: two that each held one would wait for the other.
+async fn hold_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (MessageId, ResolutionId)>, StoreError> {
+    const HOLD: &str = "UPDATE message SET rev = rev WHERE id = ?1 AND agent_id = ?2 AND status = 'open' \
+         AND EXISTS (SELECT 1 FROM cue c WHERE c.seq = message.seq)";
+    let mut named: Vec<_> = cue.gone.iter().collect();
+    named.sort();
+    named.dedup_by_key(|(id, _)| id);
+    let mut held = Vec::new();
+    for gone in named {
+        if x.exec(HOLD, &[gone.0.as_str().into(), (&cue.message.agent_id).into()]).await? == 1 {
+            held.push(gone);
+        }
+    }
+    Ok(held)
+}
+
+/// Only the newest can be it: while one of them waits, no other is made.
+async fn same<X: Exec>(x: &mut X, cue: &NewCue) -> Result<Option<MessageId>, StoreError> {
+    const FIND: &str = concat!(
+        "SELECT m.id FROM (SELECT seq FROM cue WHERE agent_id = ?1 AND envelope = ?2 ORDER BY seq DESC LIMIT 1) AS newest \
+         JOIN message m ON m.seq = newest.seq LEFT JOIN fetched f ON f.seq = m.seq WHERE ",
+        waits!()
+    );
+    let found = x.row(FIND, &[(&cue.message.agent_id).into(), (&cue.envelope).into()]).await?;
+    found.map(|mut row| rows::message_id(&mut row, 0)).transpose()
+}
+
+async fn supersede<X: Exec>(
+    x: &mut X,
+    cue: &NewCue,
+    gone: Vec<&(MessageId, ResolutionId)>,
+    now: Timestamp,
+) -> Result<Vec<Applied>, StoreError> {
+    let mut superseded = Vec::new();
+    for (id, resolution_id) in gone {
+        let proposal = Proposal {
+            message_id: id.clone(),
+            command: Command::Supersede { by: cue.message.id.clone() },
+            resolution_id: resolution_id.clone(),
+            files: Vec::new(),
+        };
+        match apply::apply(x, &proposal, now).await? {
+            Application::Resolved(applied) => superseded.push(*applied),
+            // Its place was counted, and it was held while open.
+            Application::NotFound | Application::Gone | Application::Rejected(_) => {
+                return Err(StoreError::Corrupt(format!("{id} is open and cannot be superseded")));
+            }
+        }
+    }
+    Ok(superseded)
+}
+
+fn naming(source: &str, superseded: &[Applied]) -> Result<String, StoreError> {
+    const SUPERSEDES: &str = "supersedes";
+    let mut source: Source = serde_json::from_str(source)?;
+    let ids: Vec<&str> = superseded.iter().map(|applied| applied.pulled.id.as_str()).collect();
+    if ids.is_empty() {
+        source.ids.remove(SUPERSEDES);
+    } else {
+        source.ids.insert(SUPERSEDES.to_owned(), ids.join(" "));
+    }
+    json_text(&source)
+}

@@ -1,0 +1,101 @@
+use countersign_core::message::Outcome;
+use countersign_core::{Resolution, State};
+use countersign_protocol::time::Timestamp;
+use countersign_store::clock::ManualClock;
+use countersign_store::ops::audit::Trail;
+use countersign_store::ops::list::History;
+use countersign_store::ops::pull::Pull;
+use countersign_store::ops::terminal::{ImportCue, Imported, NewCue};
+use countersign_store::{Store, StoreError};
+use serde_json::json;
+
+use super::audit::assert_chained;
+use super::files::{attachment, bodies, notes};
+use crate::cues::*;
+use crate::scene::*;
+
+/// Asked long before this store began.
+fn old(number: u64, prompt: &str, key: &str) -> NewCue {
+    let mut cue = cue(number, prompt);
+    cue.message.received_at = at(-900);
+    cue.message.audit.event = "imported".to_owned();
+    cue.message.idempotency_key = Some(key.to_owned());
+    cue
+}
+
+fn answered_at(resolved_at: Timestamp) -> Resolution {
+    Resolution {
+        id: resolution_id(),
+        outcome: Outcome::Answered,
+        defaulted: false,
+        value: Some(json!("yes")),
+        edited: false,
+        actor: alice(),
+        resolved_at,
+        comment: None,
+        checklist: None,
+        files: notes(),
+    }
+}
+
+async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> Imported {
+    let files = if resolution.is_some() { bodies() } else { Vec::new() };
+    store.run(ImportCue { cue, resolution, files }).await.unwrap()
+}
+
+pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    for (number, expected) in [(1, Imported::New), (2, Imported::Known(message_id(1)))] {
+        assert_eq!(import(store, old(number, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await, expected);
+    }
+    assert_eq!(import(store, old(3, "Ship that?", "req_2"), None).await, Imported::New);
+    assert_eq!(import(store, old(4, "Ship that?", "req_2"), None).await, Imported::Known(message_id(3)));
+    let history = History { agent_id: Some(ZOBAL.to_owned()), status: None, before: None, limit: 10 };
+    assert_eq!(ids(&store.run(history).await.unwrap()), [3, 1].map(message_id));
+    assert_eq!(summary(store, ZOBAL).await.expect("it joined on the way").open, 1);
+}
+
+pub async fn an_imported_answer_was_collected_long_ago(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    assert!(join(store, ZOBAL, "alice").await);
+    typed_ahead(store, "next").await;
+    let resolution = answered_at(at(-800));
+    assert_eq!(import(store, old(1, "Ship it?", "req_1"), Some(resolution.clone())).await, Imported::New);
+    let item = viewed(store, &message_id(1)).await;
+    assert_eq!((item.message.received_at, item.fetched_at), (at(-900), Some(at(-800))));
+    assert_eq!(item.message.state, State::Resolved(resolution));
+    for (index, body) in (0..).zip(bodies()) {
+        assert_eq!(attachment(store, 1, index).await, Some(body));
+    }
+    let trail = store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
+    assert_eq!((trail.len(), trail[1].entry.at), (2, at(-800)));
+    assert_chained(&trail);
+    assert_eq!(waiting_texts(store).await.len(), 1, "a text answers what is asked now");
+    created(store, cue(2, "Ship it?")).await.answered.expect("and this is asked now");
+
+    let halved = ImportCue {
+        cue: old(3, "Stop?", "req_3"),
+        resolution: Some(answered_at(at(-700))),
+        files: bodies()[..1].to_vec(),
+    };
+    assert!(matches!(store.run(halved).await, Err(StoreError::Corrupt(_))));
+    assert!(store.run(Pull(message_id(3))).await.unwrap().is_none());
+}
+
+pub async fn an_imported_cue_that_is_open_is_attached_to(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    import(store, old(1, "Ship it?", "req_1"), None).await;
+    assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
+    assert_eq!(current(store).await, Some(message_id(1)));
+}
+
+pub async fn a_name_of_somebody_else_is_not_imported(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    add_agent(store, BUILDER).await;
+    assert!(join(store, ZOBAL, "alice").await);
+    for (number, agent_id) in [(1, ZOBAL), (2, BUILDER)] {
+        let theirs = cue_of(agent_id, "bob", number, "Ship it?");
+        assert_eq!(import(store, theirs, None).await, Imported::NotYours);
+        assert!(store.run(Pull(message_id(number))).await.unwrap().is_none());
+    }
+}

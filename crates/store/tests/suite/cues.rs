@@ -1,0 +1,143 @@
+//! Agents in terminals for the behaviours to act with, and what people do for them.
+
+use countersign_core::access::Role;
+use countersign_core::audit::Entry;
+use countersign_core::hap::{Cue, Terminal, content, digest, source};
+use countersign_core::{Actor, Digest};
+use countersign_protocol::a2h;
+use countersign_protocol::hap::Kind;
+use countersign_protocol::id::MessageId;
+use countersign_store::Store;
+use countersign_store::model::{Applied, NewMessage, json_text};
+use countersign_store::ops::terminal::{
+    Ahead, Collect, CueOutcome, Current, FindCue, FoundCue, Join, ListAhead, NewCue, SubmitCue, TerminalOf,
+    TerminalSummary, TypeAhead, Typed,
+};
+
+use crate::behaviours::credentials::add_person;
+use crate::scene::*;
+
+/// An agent in a terminal of Alice's.
+pub const ZOBAL: &str = "zobalore";
+
+pub fn terminal(agent_id: &str) -> Terminal {
+    Terminal {
+        agent_id: agent_id.to_owned(),
+        runtime: "codex".to_owned(),
+        project_dir: "/home/alice/bridge".to_owned(),
+        terminal: "zsh".to_owned(),
+    }
+}
+
+/// Two who decide, and an owner, so that either can be removed.
+pub async fn add_people(store: &Store) {
+    for (name, role) in [("alice", Role::Resolver), ("bob", Role::Resolver), ("olga", Role::Owner)] {
+        assert!(add_person(store, name, role, &format!("{name} token")).await);
+    }
+}
+
+pub async fn join(store: &Store, agent_id: &str, person: &str) -> bool {
+    store.run(Join { terminal: terminal(agent_id), person: person.to_owned() }).await.unwrap()
+}
+
+/// Alice's agent asks. What it asks for is all that tells two cues apart.
+pub fn cue(number: u64, prompt: &str) -> NewCue {
+    cue_of(ZOBAL, "alice", number, prompt)
+}
+
+pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue {
+    let terminal = terminal(agent_id);
+    let cue = Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload: None };
+    let content = json_text(&content(&cue, &terminal, person)).expect("content can be written");
+    let audit = Entry {
+        subject: message_id(number).to_string(),
+        at: at(0),
+        actor: Actor::agent(agent_id).to_string(),
+        event: "submitted".to_owned(),
+        content_sha256: Some(Digest::of(content.as_bytes())),
+        resolution_sha256: None,
+        prev_hash: None,
+    };
+    let message = NewMessage {
+        id: message_id(number),
+        agent_id: agent_id.to_owned(),
+        kind: a2h::Kind::Ask,
+        rank: 2,
+        received_at: at(0),
+        expires_at: None,
+        idempotency_key: None,
+        source: json_text(&source(&cue, &terminal, &[])).expect("a source can be written"),
+        callback: None,
+        content: Some(content),
+        wire: json_text(&cue).expect("a cue can be written"),
+        audit,
+    };
+    let (gone, resolution_id) = (Vec::new(), resolution_id());
+    NewCue { message, terminal, person: person.to_owned(), envelope: digest(&cue), gone, resolution_id }
+}
+
+/// The same, knowing that the processes of earlier ones have ended.
+pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
+    let gone = gone.iter().map(|number| (message_id(*number), resolution_id())).collect();
+    NewCue { gone, ..cue }
+}
+
+pub async fn ask_within(store: &Store, cue: NewCue, max_open: i64) -> CueOutcome {
+    store.run(SubmitCue { cue, max_open }).await.unwrap()
+}
+
+pub async fn ask(store: &Store, cue: NewCue) -> CueOutcome {
+    ask_within(store, cue, NO_LIMIT).await
+}
+
+#[derive(Debug)]
+pub struct Created {
+    pub superseded: Vec<Applied>,
+    pub answered: Option<Box<Applied>>,
+}
+
+pub async fn created(store: &Store, cue: NewCue) -> Created {
+    match ask(store, cue).await {
+        CueOutcome::Created { superseded, answered } => Created { superseded, answered },
+        other => panic!("expected a new cue, got {other:?}"),
+    }
+}
+
+pub async fn attached(store: &Store, cue: NewCue) -> MessageId {
+    match ask(store, cue).await {
+        CueOutcome::Attached(id) => id,
+        other => panic!("expected an earlier cue, got {other:?}"),
+    }
+}
+
+pub async fn collect(store: &Store, number: u64, person: &str) -> Option<bool> {
+    store.run(Collect { id: message_id(number), person: person.to_owned() }).await.unwrap()
+}
+
+pub async fn found(store: &Store, number: u64, person: &str) -> Option<FoundCue> {
+    store.run(FindCue { id: message_id(number), person: person.to_owned() }).await.unwrap()
+}
+
+pub async fn current(store: &Store) -> Option<MessageId> {
+    store.run(Current { agent_id: ZOBAL.to_owned(), person: "alice".to_owned() }).await.unwrap()
+}
+
+pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {
+    store.run(TerminalOf { agent_id: agent_id.to_owned() }).await.unwrap()
+}
+
+pub async fn type_ahead(store: &Store, person: &str, text: &str) -> Typed {
+    let (agent_id, person, text) = (ZOBAL.to_owned(), person.to_owned(), text.to_owned());
+    store.run(TypeAhead { agent_id, person, text }).await.unwrap()
+}
+
+pub async fn typed_ahead(store: &Store, text: &str) -> i64 {
+    match type_ahead(store, "alice", text).await {
+        Typed::Waiting(id) => id,
+        other => panic!("expected it to wait, got {other:?}"),
+    }
+}
+
+pub async fn waiting_texts(store: &Store) -> Vec<Ahead> {
+    store.run(ListAhead { agent_id: ZOBAL.to_owned() }).await.unwrap()
+}

@@ -1,0 +1,35 @@
+//! A store as version 2 left it: what version 1 knew, and what people put away, set and fetched since.
+
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use countersign_store::ops::list::Aside;
+use countersign_store::ops::setting::Setting;
+
+use crate::cues::{add_people, created, cue, typed_ahead};
+use crate::scene::*;
+use crate::version_one;
+
+pub fn rows(bytes: fn(&[u8]) -> String) -> String {
+    let since = format!(
+        "INSERT INTO shelf (person, seq, until) VALUES ('owner', 1, {});
+         INSERT INTO fetched (seq, at) VALUES (2, {});
+         INSERT INTO setting (name, value) VALUES ('colour', 'blue');",
+        at(100).as_millis(),
+        at(6).as_millis(),
+    );
+    version_one::rows(bytes) + &since
+}
+
+pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
+    let aside = store.run(Aside { person: "owner".to_owned(), limit: 10 }).await.unwrap();
+    assert_eq!(aside.iter().map(|aside| aside.until).collect::<Vec<_>>(), [at(100)]);
+    assert_eq!(viewed(store, &message_id(2)).await.fetched_at, Some(at(6)));
+    assert_eq!(store.run(Setting { name: "colour".to_owned() }).await.unwrap().as_deref(), Some("blue"));
+    version_one::assert_upgraded(store, clock).await;
+
+    // And what it has learned.
+    add_people(store).await;
+    created(store, cue(4, "Ship it?")).await;
+    typed_ahead(store, "yes").await;
+    created(store, cue(5, "Ship that?")).await.answered.expect("it is answered");
+}
