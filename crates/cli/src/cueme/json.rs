@@ -1,0 +1,126 @@
+//! The outcome for programs: one line of JSON, and the exit codes of `countersign wait`.
+
+use std::process::ExitCode;
+
+use countersign_protocol::a2h::APPROVE;
+use countersign_protocol::hap::Kind;
+use serde_json::{Map, Value, json};
+
+use super::files::Saved;
+use super::finish::Asked;
+use super::out;
+use super::wait::Waited;
+use super::wire::{Cued, Status};
+
+/// docs/cli.md lists them.
+mod number {
+    pub const YES: u8 = 0;
+    pub const NO: u8 = 10;
+    pub const DECLINED: u8 = 11;
+    pub const EXPIRED: u8 = 12;
+    pub const CANCELLED: u8 = 13;
+    pub const OPEN: u8 = 14;
+}
+
+pub fn code(asked: &Asked, waited: &Waited) -> ExitCode {
+    ExitCode::from(number_of(asked, waited))
+}
+
+fn number_of(asked: &Asked, waited: &Waited) -> u8 {
+    match waited {
+        Waited::StillOpen => number::OPEN,
+        Waited::Settled(cued) => match cued.status {
+            Status::Answered if is_no(asked, cued) => number::NO,
+            Status::Answered => number::YES,
+            Status::Declined => number::DECLINED,
+            Status::Expired => number::EXPIRED,
+            Status::Cancelled => number::CANCELLED,
+            Status::Open => number::OPEN,
+        },
+    }
+}
+
+/// A confirm is a yes by its first choice alone: an answer in other words must not open a gate. A pause asks nothing.
+fn is_no(asked: &Asked, cued: &Cued) -> bool {
+    if cued.kind.or(asked.kind) == Some(Kind::Pause) {
+        return false;
+    }
+    match (cued.confirmed, asked.is_confirm) {
+        (Some(confirmed), _) => !confirmed,
+        (None, Some(true)) => cued.value != APPROVE,
+        (None, Some(false) | None) => false,
+    }
+}
+
+/// What does not apply is left out.
+pub fn line(asked: &Asked, waited: &Waited, saved: &[Saved]) -> String {
+    let mut told = Map::new();
+    told.insert("id".to_owned(), asked.id.into());
+    told.insert("agent_id".to_owned(), asked.agent_id.into());
+    match waited {
+        Waited::StillOpen => {
+            told.insert("status".to_owned(), json!(Status::Open));
+            told.insert("resume".to_owned(), format!("cueme resume {}", out::quoted(asked.agent_id)).into());
+        }
+        Waited::Settled(cued) => settled(&mut told, asked, cued, saved),
+    }
+    format!("{}\n", Value::Object(told))
+}
+
+fn settled(told: &mut Map<String, Value>, asked: &Asked, cued: &Cued, saved: &[Saved]) {
+    let mut tell = |name: &str, value: Value| {
+        if !value.is_null() {
+            told.insert(name.to_owned(), value);
+        }
+    };
+    tell("status", json!(cued.status));
+    tell("kind", json!(cued.kind.or(asked.kind)));
+    if cued.status == Status::Answered {
+        tell("text", cued.reply.text.trim().into());
+        tell("value", cued.value.clone());
+        tell("files", saved.iter().map(Saved::as_json).collect());
+    }
+    match cued.superseded_by() {
+        Some(by) => tell("superseded_by", by.into()),
+        None => tell("comment", cued.comment().into()),
+    }
+    tell("actor", cued.actor.clone().into());
+    tell("resolved_at", cued.resolved_at.clone().into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reply::sample::{ASKED, settled};
+    use super::*;
+
+    #[test]
+    fn every_end_has_its_own_number() {
+        for (status, number) in [("answered", 0), ("declined", 11), ("expired", 12), ("cancelled", 13)] {
+            assert_eq!(number_of(&ASKED, &settled(status, json!({}))), number, "{status}");
+        }
+        assert_eq!(number_of(&ASKED, &Waited::StillOpen), 14);
+    }
+
+    #[test]
+    fn only_the_first_choice_of_a_confirm_is_a_yes() {
+        let confirm = Asked { is_confirm: Some(true), ..ASKED };
+        let resumed = Asked { is_confirm: None, ..ASKED };
+        let number = |asked: &Asked, more: Value| number_of(asked, &settled("answered", more));
+        assert_eq!(number(&confirm, json!({"value": "approve"})), 0);
+        assert_eq!(number(&confirm, json!({"value": "deny"})), 10);
+        assert_eq!(number(&confirm, json!({"value": "yes, but later"})), 10);
+        assert_eq!(number(&resumed, json!({"value": "deny", "confirmed": false})), 10);
+        assert_eq!(number(&resumed, json!({"value": "approve", "confirmed": true})), 0);
+        assert_eq!(number(&confirm, json!({"kind": "pause", "value": "wait", "confirmed": false})), 0);
+    }
+
+    #[test]
+    fn the_line_tells_what_applies_and_no_more() {
+        let waited = settled("answered", json!({"value": ["a"], "reply": {"text": "a"}, "actor": "human:ann"}));
+        let expected = r#"{"id":"msg_1","agent_id":"gavonel","status":"answered","kind":"cue","text":"a","value":["a"],"files":[],"actor":"human:ann"}"#;
+        assert_eq!(line(&ASKED, &waited, &[]), format!("{expected}\n"));
+        let by = settled("cancelled", json!({"reply": {"comment": "superseded by msg_2"}}));
+        assert!(line(&ASKED, &by, &[]).contains(r#""superseded_by":"msg_2""#));
+        assert!(line(&ASKED, &Waited::StillOpen, &[]).contains(r#""status":"open","resume":"cueme resume gavonel""#));
+    }
+}

@@ -1,0 +1,19 @@
+//! `cueme proto`: puts the words of the protocol into the file that a coding agent reads at every start, and takes them out
+//! again.
+
+mod blocks;
+mod commands;
+mod edit;
+mod here;
+#[cfg(test)]
+mod scratch;
+mod settings;
+mod targets;
+mod write;
+
+pub use commands::run;
+#[cfg(windows)]
+pub use write::{read, replace};
+
+/// What an agent has to know to talk with its person: `cueme -p` prints it, `proto apply` installs it.
+pub const PROTOCOL: &str = include_str!("protocol.md");

@@ -1,0 +1,54 @@
+//! The words that agents are given, and `cueme fix`.
+
+use countersign_protocol::hap::{Envelope, Kind, Payload};
+
+use super::Person;
+
+#[test]
+fn every_envelope_in_the_text_is_one_that_is_accepted() {
+    let text = Person::new().cueme("-p").ok();
+    let mut shown = Vec::new();
+    for part in text.split("```").skip(1).step_by(2).filter(|part| part.contains("<cueme_prompt>\n")) {
+        let envelope: Vec<&str> = part.lines().skip_while(|line| *line != "<cueme_prompt>").collect();
+        let envelope = envelope.join("\n").replace("CUEME_END", "");
+        let envelope = Envelope::parse(Kind::Cue, &envelope).expect("an envelope");
+        shown.push(match Payload::read(&envelope.payload.expect("a payload")) {
+            Payload::Choice { .. } => "choice",
+            Payload::Confirm(_) => "confirm",
+            Payload::Form(_) => "form",
+            Payload::Unknown { reason } => panic!("{reason}"),
+        });
+    }
+    shown.sort_unstable();
+    assert_eq!(shown, ["choice", "confirm", "form"]);
+}
+
+#[test]
+fn the_text_states_the_rules() {
+    let text = Person::new().cueme("--protocol").ok();
+    for words in [
+        "cueme join <agent_runtime>",
+        "agent_id",
+        "cueme cue <agent_id> -",
+        "cueme pause <agent_id>",
+        "cueme resume <agent_id>",
+        "final reply",
+        "foreground",
+        "same envelope",
+        "allow_multiple",
+        "confirm_label",
+        "cancel_label",
+    ] {
+        assert!(text.contains(words), "{words}");
+    }
+    assert!(text.is_ascii() || !text.chars().any(|c| c > '\u{2fff}'), "in English");
+}
+
+#[test]
+fn there_is_nothing_to_fix_off_windows() {
+    let person = Person::new();
+    assert!(person.cueme("fix powershell_utf-8").fails(1).contains("Windows"));
+    for line in ["fix", "fix something"] {
+        assert!(person.cueme(line).fails(2).contains("usage: cueme fix powershell_utf-8"), "{line}");
+    }
+}
