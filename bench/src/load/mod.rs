@@ -17,6 +17,7 @@ pub use board::{Board, Question};
 pub use closed_loop::{Sample, Window, drain, measure};
 pub use connection::Connection;
 pub use head::Head;
+pub use histogram::Histogram;
 pub use request::{PLACEHOLDER, Slot, Template, render};
 pub use sockets::wait_on_sockets;
 pub use streams::wait_on_streams;

@@ -31,6 +31,7 @@ pub struct Hub {
     scratch: Scratch,
     options: HubOptions,
     owner_token: String,
+    terminal_token: String,
     pub target: Target,
     /// From starting the process to the first 200 of /health.
     pub ready_after: Duration,
@@ -46,6 +47,9 @@ pub struct Agent {
 struct HubFile {
     url: String,
     token: String,
+    /// Older hubs have no door for terminals.
+    #[serde(default)]
+    terminal_token: String,
     pid: u32,
 }
 
@@ -86,11 +90,20 @@ impl Hub {
         })?;
         let ready_after = started.elapsed();
         let target = Target { address, pid: server.pid() };
-        Ok(Self { server, scratch, options, owner_token: file.token, target, ready_after })
+        let HubFile { token: owner_token, terminal_token, .. } = file;
+        Ok(Self { server, scratch, options, owner_token, terminal_token, target, ready_after })
     }
 
     pub fn owner_token(&self) -> &str {
         &self.owner_token
+    }
+
+    pub fn terminal_token(&self) -> &str {
+        &self.terminal_token
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.scratch.path().join("data")
     }
 
     pub async fn add_agent(&self, id: &str) -> Result<Agent> {

@@ -3,6 +3,7 @@
 mod browser;
 mod ceiling;
 mod child;
+mod cueme;
 mod hub;
 mod scratch;
 mod usage;
@@ -10,8 +11,8 @@ mod usage;
 use std::net::SocketAddr;
 
 pub use ceiling::Ceiling;
+pub use cueme::{Cueme, Terminal};
 pub use hub::{Agent, Hub, HubOptions};
-#[cfg(test)]
 pub use scratch::Scratch;
 pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, settle};
 

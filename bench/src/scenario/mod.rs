@@ -1,6 +1,7 @@
 //! What is measured. Each scenario starts its own servers, measures hub and base in turns, and ends what it started.
 
 mod calibrate;
+mod cueme;
 mod growth;
 mod inbox;
 mod pairs;
@@ -40,14 +41,16 @@ pub enum Scenario {
     Push,
     /// The inbox of people: its first page, search, and 1,000 who look at once
     Inbox,
+    /// An agent in a terminal: from its call to the request, from the answer to its output
+    Cueme,
     /// The ceiling alone: what this machine can do now
     Calibrate,
 }
 
 impl Scenario {
     /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 7] =
-        [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push, Self::Inbox];
+    pub const OF_A_HUB: [Self; 8] =
+        [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push, Self::Inbox, Self::Cueme];
 
     pub async fn run(self, settings: &Settings) -> Result<Outcome> {
         let (before, started) = (MachineTime::now()?, Instant::now());
@@ -59,6 +62,7 @@ impl Scenario {
             Self::Growth => ("growth", growth::run(settings).await),
             Self::Push => ("push", push::run(settings).await),
             Self::Inbox => ("inbox", inbox::run(settings).await),
+            Self::Cueme => ("cueme", cueme::run(settings).await),
             Self::Calibrate => ("calibrate", calibrate::run(settings).await),
         };
         let figures = figures.with_context(|| format!("scenario {scenario}"))?;

@@ -24,6 +24,9 @@ pub struct Settings {
     /// People who look at once, and what they are shown.
     pub viewers: usize,
     pub shown: usize,
+    /// Requests of an agent in a terminal in one round, and how long one of them is watched while it waits.
+    pub cues: usize,
+    pub idle: Duration,
 }
 
 impl Settings {
@@ -41,6 +44,8 @@ impl Settings {
             behind_inbox: 100_000,
             viewers: 1_000,
             shown: 200,
+            cues: 100,
+            idle: Duration::from_secs(5),
         }
     }
 
@@ -57,6 +62,8 @@ impl Settings {
             behind_inbox: 5_000,
             viewers: 100,
             shown: 20,
+            cues: 10,
+            idle: Duration::from_secs(2),
             ..Self::full(hub, 1)
         }
     }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod agent_side;
+mod ahead;
 mod answer;
 mod inbox;
 mod skill;
@@ -19,6 +20,7 @@ pub use agent_side::{
     AgentSideCommand, AskArgs, CancelArgs, Content, Exec, JournalArgs, JournalCommand, KeyArgs, NotifyArgs, OpenArgs,
     ReceiveArgs, Request, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
 };
+pub use ahead::AheadArgs;
 pub use answer::{AnswerArgs, Field};
 pub use inbox::InboxArgs;
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
@@ -123,6 +125,10 @@ pub enum ClientCommand {
     },
     /// Answer an ask, or complete or dismiss a task.
     Answer(AnswerArgs),
+    /// Agents in terminals: where they are, and whether they wait.
+    Terminals,
+    /// Write ahead: a text that answers what an agent in a terminal asks next.
+    Ahead(AheadArgs),
     /// Answers on their way to agents.
     #[command(subcommand)]
     Delivery(DeliveryCommand),

@@ -6,7 +6,8 @@ mod locate;
 use std::time::Duration;
 
 use anyhow::Result;
-use reqwest::{Method, Response, Url};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,6 +15,8 @@ pub use error::HubError;
 pub use locate::{Location, Place};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// What even a slow line carries in a second; a body with files gets its time.
+const SLOW_BYTES_PER_SECOND: u64 = 64 * 1024;
 
 pub struct Client {
     location: Location,
@@ -57,7 +60,10 @@ impl Client {
     async fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Response, HubError> {
         let mut request = self.http.request(method, url).bearer_auth(&self.location.token);
         if let Some(body) = body {
-            request = request.json(body);
+            let bytes = body.to_string().into_bytes();
+            let carried = Duration::from_secs(bytes.len() as u64 / SLOW_BYTES_PER_SECOND);
+            request = request.timeout(REQUEST_TIMEOUT + carried);
+            request = request.header(CONTENT_TYPE, "application/json").body(bytes);
         }
         request.send().await.map_err(|error| HubError::unreachable(&error, &self.location))
     }
@@ -67,6 +73,9 @@ impl Client {
         let body = response.bytes().await.map_err(|error| HubError::unreachable(&error, &self.location))?;
         if !status.is_success() {
             return Err(HubError::refused(status, &body));
+        }
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Value::Null);
         }
         serde_json::from_slice(&body).map_err(|_| HubError::strange("its reply is not JSON".to_owned()))
     }

@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod agent_side;
+mod ahead;
 mod answer;
 mod callback;
 mod delivery;
@@ -14,6 +15,7 @@ pub mod serve;
 mod show;
 pub mod skill;
 pub mod smoke;
+mod terminals;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -58,6 +60,8 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Inbox(args) => inbox::run(&args, client, json).await,
         ClientCommand::Show { id } => show::run(&id, client, json).await,
         ClientCommand::Answer(args) => answer::run(&args, client, json).await,
+        ClientCommand::Terminals => terminals::run(client, json).await,
+        ClientCommand::Ahead(args) => ahead::run(&args, client, json).await,
         ClientCommand::Delivery(command) => delivery::run(command, client, json).await,
         ClientCommand::Key(command) => key::run(command, client, json).await,
     };

@@ -1,5 +1,7 @@
 //! An inbox item as the hub tells it: only the fields this program shows or acts on.
 
+mod cue;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,10 +32,15 @@ pub struct Item {
     pub resolvers: Vec<String>,
     #[serde(default)]
     pub can_answer: bool,
+    /// Free text is an answer, whatever is offered, and files may come with it.
+    #[serde(default)]
+    pub open_ended: bool,
     pub created_at: Instant,
     pub expires_at: Option<Instant>,
     pub default_on_expire: Option<Value>,
     pub source: Option<Source>,
+    /// Of an agent in a terminal; lists leave it out.
+    pub presence: Option<Presence>,
     pub resolution: Option<Resolution>,
     pub delivery: Option<Delivery>,
 }
@@ -125,6 +132,19 @@ pub struct Source {
     pub family: String,
     #[serde(default)]
     pub version: String,
+    /// What follows is told by terminals only.
+    pub runtime: Option<String>,
+    pub project_dir: Option<String>,
+    pub terminal: Option<String>,
+    /// The earlier messages that ended when this one came, with blanks between.
+    pub supersedes: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Presence {
+    /// `waiting`, `gone` or `paused`; nothing once it is decided.
+    pub state: Option<String>,
+    pub since: Option<Instant>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,6 +160,15 @@ pub struct Resolution {
     pub resolved_at: Instant,
     pub comment: Option<String>,
     pub checklist: Option<Vec<Step>>,
+    #[serde(default)]
+    pub files: Vec<SentFile>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct SentFile {
+    pub name: String,
+    pub media_type: String,
+    pub size: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -182,21 +211,41 @@ impl Item {
 }
 
 impl Resolution {
-    /// Who decided what: `answered approve by human:owner`. Only a chosen option is named: a form's fields may be long
-    /// or sensitive.
+    /// Only a chosen option or a text is named: a form's fields may be long or sensitive.
+    fn words(&self) -> String {
+        let value = self.value.as_ref().and_then(Value::as_str).filter(|value| !value.is_empty());
+        let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+        let files = match self.files.len() {
+            0 => String::new(),
+            1 => " with a file".to_owned(),
+            count => format!(" with {count} files"),
+        };
+        format!("{}{value}{files} by {}", self.resolution, self.actor)
+    }
+}
+
+impl SentFile {
+    /// `notes.txt (12 KB, text/plain)`
     pub fn words(&self) -> String {
-        let value = self.value.as_ref().and_then(Value::as_str).map(|value| format!(" {value}")).unwrap_or_default();
-        format!("{}{value} by {}", self.resolution, self.actor)
+        format!("{} ({}, {})", self.name, size_words(self.size), self.media_type)
+    }
+}
+
+fn size_words(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn item(extra: Value) -> Item {
+    pub fn item(extra: Value) -> Item {
         let mut item = json!({
             "id": "msg_1", "type": "ask", "status": "open", "title": "t", "priority": "normal",
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
@@ -234,5 +283,13 @@ mod tests {
         let item = item(json!({"question": {"kind": "drawing", "canvas": [1, 2]}, "context": [{"kind": "sound"}]}));
         assert!(matches!(item.question, Some(Question::Unknown)));
         assert_eq!(item.kind(), "ask");
+    }
+
+    #[test]
+    fn sizes_are_told_in_short() {
+        let words = |size| SentFile { name: "a".to_owned(), media_type: "b/c".to_owned(), size }.words();
+        assert_eq!(words(999), "a (999 bytes, b/c)");
+        assert_eq!(words(1_001), "a (2 KB, b/c)");
+        assert_eq!(words(8_388_608), "a (8.3 MB, b/c)");
     }
 }

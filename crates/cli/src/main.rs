@@ -6,6 +6,7 @@ mod commands;
 mod data_dir;
 mod item;
 mod screen;
+mod span;
 
 use std::future::Future;
 use std::process::ExitCode;

@@ -1,11 +1,13 @@
 // Forms without a reload. Nothing is shown as decided before the hub has said so, and a form that could not be sent stays as
 // it is, with the reason beside it.
 import { drop } from "./drafts.js";
+import * as files from "./files.js";
 import { renew, replacePanel, SECRET, shownItem } from "./item.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
 import { tell } from "./tell.js";
 
 const PATIENCE_MS = 30_000;
+const PATIENCE_WITH_FILES_MS = 180_000;
 /** The items whose answer is on its way, and whether there were news about them meanwhile. */
 const sending = new Map();
 let signedOut = false;
@@ -42,7 +44,9 @@ async function send(sent, url, fields) {
   form.querySelector(":scope > .unsent")?.remove();
   try {
     if (signedOut) fields.set("csrf", await freshToken());
-    const options = { method: "POST", body: new URLSearchParams(fields), signal: AbortSignal.timeout(PATIENCE_MS) };
+    const body = form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields);
+    const patience = files.any(form) ? PATIENCE_WITH_FILES_MS : PATIENCE_MS;
+    const options = { method: "POST", body, signal: AbortSignal.timeout(patience) };
     const page = await load(url, options);
     const { status = "open" } = page.main.querySelector("#item")?.dataset ?? {};
     if (status !== "open") drop(id);
@@ -100,6 +104,7 @@ function refused(form, page, item) {
     const field = document.querySelector(`#answer :is(${SECRET})[name="${CSS.escape(name)}"]`);
     if (field) field.value = value;
   }
+  files.carry(form);
   const outcome = document.getElementById("outcome");
   if (outcome) tell(`Too late: ${wordsOf(outcome)}`);
   document.querySelector("#panel [aria-invalid=true], #panel details[open] .error")?.focus();

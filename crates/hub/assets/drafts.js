@@ -1,5 +1,5 @@
 // What was entered on an item and not sent. It is put back when the item is shown again: in this page from memory, and after a
-// reload from the storage of the tab. Nothing sensitive is stored.
+// reload from the storage of the tab. Nothing sensitive is stored, and no files.
 import { SECRET, shownItem } from "./item.js";
 import { pass } from "./tabs.js";
 
@@ -12,7 +12,7 @@ let isEdited = false;
 let isSignedOut = false;
 
 function fieldsOf() {
-  return [...document.querySelectorAll(`#answer :is(textarea, select, input:not([type=hidden])):not(${SECRET})`)];
+  return [...document.querySelectorAll(`#answer :is(textarea, select, input:not([type=hidden], [type=file])):not(${SECRET})`)];
 }
 
 const isTicked = (field) => ["checkbox", "radio"].includes(field.type);

@@ -3,11 +3,14 @@ import { arm } from "./guard.js";
 import { isTyping } from "./keys.js";
 import { load } from "./swap.js";
 import { tell } from "./tell.js";
+import { carry } from "./terminals.js";
 
 /** Fields whose text is shown nowhere. */
 export const SECRET = "[type=password], .masked";
 /** What changes at the head of an item, and in its trail, when it is decided. */
 const FOLLOWS = ["#content > .meta-line", "#content > .expiry", "#trail > .trail"];
+/** What changes while it is open: whether the agent is there, and how many of its questions are. */
+const LIVE = ["#track", "#content > .meta-line > .presence", "#cue", "#agent-note"];
 let watching = null;
 let asked = 0;
 
@@ -30,13 +33,18 @@ export async function renew(id) {
   const fresh = page.main.querySelector("#item");
   if (!fresh || old?.dataset.id !== id || mine !== asked) return;
   const isStillOpen = old.dataset.status === "open" && fresh.dataset.status === "open";
-  if (isStillOpen && old.dataset.rev === fresh.dataset.rev) replaceTrack(old, fresh);
+  if (isStillOpen && old.dataset.rev === fresh.dataset.rev) followLive(old, fresh);
   else replacePanel(fresh);
 }
 
-function replaceTrack(old, fresh) {
-  const track = fresh.querySelector("#track");
-  if (track) old.querySelector("#track")?.replaceWith(document.adoptNode(track));
+/** What is read out when it changes stays in its place, and is left alone when it does not. */
+function followLive(old, fresh) {
+  for (const part of LIVE) {
+    const [one, other] = [old.querySelector(part), fresh.querySelector(part)];
+    const isRead = one?.getAttribute("role") === "status";
+    if (one && other && !(isRead && one.textContent === other.textContent)) one.replaceChildren(...other.childNodes);
+  }
+  document.dispatchEvent(new CustomEvent("rows"));
 }
 
 /** The content stays where it is and as far as it was read. */
@@ -49,6 +57,7 @@ export function replacePanel(fresh) {
   const words = typed(panel);
   const unused = panel.querySelector("section:has(> #typed)");
   const hadFocus = panel.contains(document.activeElement);
+  const typesAhead = document.activeElement?.matches(".ahead-text") ?? false;
   Object.assign(old.dataset, fresh.dataset);
   for (const part of FOLLOWS) follow(old.querySelector(part), fresh.querySelector(part));
   panel.replaceWith(next);
@@ -56,7 +65,7 @@ export function replacePanel(fresh) {
   if (wasOpen && fresh.dataset.status !== "open" && words.length > 0 && !next.querySelector("#typed")) keep(next, words);
   if (next.querySelector("#answer")) arm();
   document.dispatchEvent(new CustomEvent("panel"));
-  if (!hadFocus) return;
+  if (carry(panel, typesAhead) || !hadFocus) return;
   next.tabIndex = -1;
   next.focus({ preventScroll: true });
 }

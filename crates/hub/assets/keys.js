@@ -92,6 +92,7 @@ const KEYS = {
   b: () => batch.any() && find("#batch button[name=verdict]")?.focus(),
   a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : open()),
   r: reject,
+  o: () => find("#answer #own-words")?.focus(),
   c: () => unfold("#comment-box", "#comment"),
   e: away,
   s: aside,
@@ -127,7 +128,9 @@ function entered(event) {
   const field = event.target;
   const form = field.closest?.("form#answer");
   if (!form || event.key !== "Enter" || event.isComposing) return false;
-  const isSent = field.tagName === "TEXTAREA" ? event.ctrlKey || event.metaKey : field.tagName === "INPUT";
+  // On a file it chooses one.
+  const isInput = field.tagName === "INPUT" && field.type !== "file";
+  const isSent = field.tagName === "TEXTAREA" ? event.ctrlKey || event.metaKey : isInput;
   if (!isSent) return false;
   event.preventDefault();
   press(event, form.querySelector(field.closest("#reject") ? "#decline" : "#send"));

@@ -8,6 +8,7 @@ import { announce } from "./notify.js";
 import { heard, refresh } from "./refresh.js";
 import { flip } from "./rows.js";
 import * as tabs from "./tabs.js";
+import { isShown as isTerminals } from "./terminals.js";
 
 const QUIET_MS = 3000;
 const FIRST_RETRY_MS = 4000;
@@ -33,9 +34,13 @@ const hear = {
     drop(id);
     flip(id, told, new Date(at));
     if (!isForLater(id)) decidedElsewhere(id, told).catch(() => {});
+    // It may be one that the shown one stands behind.
+    if (document.getElementById("queued")) renew(shownItem().dataset.id).catch(() => {});
   },
   tracked({ id }) {
-    if (!isForLater(id) && shownItem()?.dataset.id === id) renew(id).catch(() => {});
+    if (isForLater(id)) return;
+    if (shownItem()?.dataset.id === id) renew(id).catch(() => {});
+    else if (document.getElementById(`row-${id}`)?.querySelector(".here")) refresh();
   },
   /** Everybody is told at once; not everybody has to ask at once. */
   resync() {
@@ -54,6 +59,7 @@ function lookAgain() {
 function take(name, data) {
   heard();
   hear[name](data);
+  if (isTerminals()) refresh();
 }
 
 function passedOn(name, data) {

@@ -3,8 +3,9 @@
 import { fromPage } from "./counts.js";
 import { renew, typed } from "./item.js";
 import { isTyping } from "./keys.js";
-import { current, moveTo } from "./rows.js";
+import { current, mark, moveTo } from "./rows.js";
 import { load, show } from "./swap.js";
+import { isShown, renewTerminals } from "./terminals.js";
 
 const MOST_TRIES = 3;
 let running = false;
@@ -46,12 +47,17 @@ async function once(isOld) {
     await renew(item.dataset.id);
     return;
   }
+  if (isShown()) {
+    await renewTerminals();
+    return;
+  }
   if (!document.querySelector("#rows, main .empty")) return;
   const before = location.href;
   const page = await load(before);
   if (location.href !== before || page.status !== 200 || isOld()) return;
   fromPage(page.main);
   if (looks(page.main) !== looks(document.getElementById("main"))) replaceList(page);
+  else mark(page.main);
 }
 
 /** Two lists with the same rows in the same order look the same; an empty one has words for that. */

@@ -83,6 +83,14 @@ export function flip(id, words, at) {
   setTimeout(wait, FLIPPED_MS);
 }
 
+/** Whether the agents of terminals are there, as a page that was just loaded has it. */
+export function mark(main) {
+  for (const fresh of main.querySelectorAll("#rows > .row .here")) {
+    const row = document.getElementById(fresh.closest(".row").id);
+    row?.querySelector(".here")?.replaceWith(document.adoptNode(fresh));
+  }
+}
+
 function saying(className, words, at) {
   const said = document.createElement("span");
   const time = document.createElement("time");
@@ -96,7 +104,7 @@ function saying(className, words, at) {
 /** As the hub shows what is decided. */
 function close(row, words, at) {
   if (row.querySelector(":scope > .note")) return;
-  for (const part of row.querySelectorAll(".age, .expiry, .status, .not-mine")) part.remove();
+  for (const part of row.querySelectorAll(".age, .expiry, .status, .here, .not-mine")) part.remove();
   delete row.dataset.mine;
   row.append(saying("note", words, at));
 }

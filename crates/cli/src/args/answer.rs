@@ -1,13 +1,16 @@
 //! `countersign answer`: exactly one outcome, and what may go with it.
 
+use std::path::PathBuf;
+
 use clap::{ArgGroup, Args};
 
 /// Answer an ask, or complete or dismiss a task.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "countersign answer ID [VALUE...] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss]"
+    override_usage = "countersign answer ID [VALUE...] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss] [--file PATH...]"
 )]
-#[command(group = ArgGroup::new("outcome").required(true).args(["values", "text", "fields", "decline", "complete", "dismiss"]))]
+#[command(group = ArgGroup::new("outcome").args(["values", "text", "fields", "decline", "complete", "dismiss"]))]
+#[command(group = ArgGroup::new("said").required(true).multiple(true).args(["values", "text", "fields", "decline", "complete", "dismiss", "files"]))]
 pub struct AnswerArgs {
     /// The message.
     pub id: String,
@@ -19,12 +22,16 @@ pub struct AnswerArgs {
     /// there stays out of the process list and the shell's history.
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
-    /// Answer with this text as it stands, where the question allows other text than its options.
+    /// Answer with this text as it stands, or `-` to read it from standard input, where the question allows other text
+    /// than its options. What an agent in a terminal asks always does.
     #[arg(long, allow_hyphen_values = true)]
     pub text: Option<String>,
     /// One field of a form; repeat for more.
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = Field::read)]
     pub fields: Vec<Field>,
+    /// A file that goes with the answer, or is the answer; repeat for more. Only for agents in terminals.
+    #[arg(long = "file", value_name = "PATH", conflicts_with_all = ["decline", "complete", "dismiss", "check"])]
+    pub files: Vec<PathBuf>,
     /// Decline to answer.
     #[arg(long)]
     pub decline: bool,
@@ -80,7 +87,16 @@ mod tests {
         assert!(read(&["--text", "-5"]).is_ok());
         assert!(read(&["--decline", "--comment", "not today"]).is_ok());
         assert!(read(&["--complete", "--check", "1", "--check", "3"]).is_ok());
-        for words in [&[][..], &["approve", "--decline"], &["--complete", "--dismiss"], &["approve", "--check", "1"]] {
+        assert!(read(&["--file", "a.txt"]).is_ok());
+        assert_eq!(read(&["--text", "see", "--file", "a.txt", "--file", "b.txt"]).unwrap().files.len(), 2);
+        for words in [
+            &[][..],
+            &["approve", "--decline"],
+            &["--complete", "--dismiss"],
+            &["approve", "--check", "1"],
+            &["--text", "a", "b"],
+            &["--decline", "--file", "a.txt"],
+        ] {
             assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
         }
     }

@@ -1,6 +1,7 @@
 //! `answer`: reads the item, turns what was typed into the value its question wants, and sends one resolution.
 
 mod choice;
+mod files;
 mod form;
 
 use anyhow::{Result, anyhow, bail};
@@ -13,7 +14,7 @@ use crate::item::{Item, Question, Step};
 use crate::screen::{self, escape};
 
 pub use choice::roles;
-pub use form::kind_words;
+pub use form::{kind_words, read_free_text};
 
 #[derive(Deserialize)]
 struct Reply {
@@ -36,8 +37,8 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     }
     let reply: Reply = typed(&reply)?;
     // The hub says who answered, so it is read back instead of being guessed from the token in use.
-    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.resolution);
-    let words = decided.map_or(reply.status, |resolution| resolution.words());
+    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.outcome_words());
+    let words = decided.unwrap_or(reply.status);
     Ok(format!("{} ({})\n", escape(&words), escape(&reply.resolution_id)))
 }
 
@@ -58,7 +59,12 @@ async fn explain(error: HubError, id: &str, client: &Client) -> anyhow::Error {
 
 fn lost(item: &Item) -> Option<String> {
     let winner = item.resolution.as_ref()?;
-    Some(format!("{} is already {} at {} (already_terminal)", item.id, winner.words(), winner.resolved_at))
+    Some(format!(
+        "{} is already {} at {} (already_terminal)",
+        item.id,
+        item.outcome_words().unwrap_or_default(),
+        winner.resolved_at
+    ))
 }
 
 /// The body of the resolve call.
@@ -70,7 +76,7 @@ fn resolution(args: &AnswerArgs, item: &Item) -> Result<Value> {
     } else if args.dismiss {
         json!({ "resolution": "dismissed" })
     } else {
-        json!({ "resolution": "answered", "value": value(args, item)? })
+        answered(args, item)?
     };
     if !args.check.is_empty() {
         body["checklist"] = json!(ticked(&args.check, item)?);
@@ -81,12 +87,29 @@ fn resolution(args: &AnswerArgs, item: &Item) -> Result<Value> {
     Ok(body)
 }
 
+/// A value, files, or both.
+fn answered(args: &AnswerArgs, item: &Item) -> Result<Value> {
+    let mut body = json!({ "resolution": "answered" });
+    let has_value = args.text.is_some() || !args.values.is_empty() || !args.fields.is_empty();
+    if has_value || args.files.is_empty() {
+        body["value"] = value(args, item)?;
+    }
+    if !args.files.is_empty() {
+        if !item.open_ended {
+            bail!("{} takes no files: only what an agent in a terminal asks does (invalid_field)", item.id);
+        }
+        body["files"] = files::read(&args.files)?;
+    }
+    Ok(body)
+}
+
 fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     let Some(question) = &item.question else {
         return Err(not_a_question(item));
     };
     if let Some(text) = &args.text {
-        return Ok(text.as_str().into());
+        check_takes_text(item, question)?;
+        return form::read_free_text(text).map(Value::from);
     }
     if let Question::Select(choices) = question
         && choices.many
@@ -107,6 +130,21 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
         Question::Select(choices) => choice::select(choices, typed).map(Value::from),
         Question::Text => form::read_free_text(typed).map(Value::from),
         Question::Unknown => Ok(typed.into()),
+    }
+}
+
+/// Refused here where the hub would refuse it, in words that say what would do.
+fn check_takes_text(item: &Item, question: &Question) -> Result<()> {
+    match question {
+        _ if item.open_ended => Ok(()),
+        Question::Text | Question::Unknown => Ok(()),
+        Question::Confirm(choices) | Question::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
+        Question::Confirm(choices) | Question::Select(choices) => {
+            bail!("{} takes no other text: answer with {} (invalid_field)", item.id, choice::list(&choices.options))
+        }
+        Question::Form { .. } => {
+            bail!("{} takes no free text: fill in its form with --field NAME=VALUE (invalid_field)", item.id)
+        }
     }
 }
 
@@ -211,6 +249,33 @@ mod tests {
         }
         assert!(resolution(&args(&["yes,", "go on"]), &ask).is_err());
         assert!(resolution(&args(&["--field", "a=b"]), &ask).is_err());
+    }
+
+    #[test]
+    fn free_text_is_for_those_who_take_it() {
+        let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
+        let form = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
+        for (question, wanted) in [
+            (json!({"kind": "select", "options": options, "many": true, "allow_edit": true}), "r, g"),
+            (json!({"kind": "confirm", "options": options}), "r, g"),
+            (form, "--field"),
+        ] {
+            let error = resolution(&args(&["--text", "blue"]), &item("ask", &json!({ "question": question })));
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(wanted) && error.contains("msg_1"), "{error}");
+            let open = item("ask", &json!({"question": question, "open_ended": true}));
+            let body = resolution(&args(&["--text", "blue"]), &open).unwrap();
+            assert_eq!(body, json!({"resolution": "answered", "value": "blue"}));
+        }
+    }
+
+    #[test]
+    fn files_are_for_open_ended_questions_alone() {
+        let ask = item("ask", &json!({"question": {"kind": "text"}}));
+        let error = resolution(&args(&["--file", "/nowhere"]), &ask).unwrap_err().to_string();
+        assert!(error.contains("takes no files"), "{error}");
+        let error = resolution(&args(&["--file", "/nowhere"]), &task()).unwrap_err().to_string();
+        assert!(error.contains("takes no files"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use countersign_protocol::hap::{Envelope, Kind, Payload};
+use countersign_protocol::hap::{Envelope, Kind};
 
 use super::args::Flags;
 use super::failure::Failure;
@@ -46,7 +46,6 @@ pub fn ask(
     started_at: Instant,
 ) -> Result<ExitCode, Failure> {
     let settings = Settings::gather(flags)?;
-    let is_confirm = is_confirm(&envelope);
     let body = body(agent_id, kind, &envelope)?;
     drop(envelope);
     let mut seat = Seat::new(&settings);
@@ -55,12 +54,8 @@ pub fn ask(
     drop(body);
     tell(&kept);
     let waited = wait::wait(&mut seat, &kept.id, settings.deadline(started_at))?;
-    let asked = Asked { agent_id, id: &kept.id, kind: Some(kind), is_confirm: Some(is_confirm) };
+    let asked = Asked { agent_id, id: &kept.id, kind: Some(kind) };
     finish::finish(&mut seat, &asked, &waited, &settings)
-}
-
-fn is_confirm(envelope: &Envelope) -> bool {
-    envelope.payload.as_ref().is_some_and(|payload| matches!(Payload::read(payload), Payload::Confirm(_)))
 }
 
 fn body(agent_id: &str, kind: Kind, envelope: &Envelope) -> Result<Vec<u8>, Failure> {

@@ -19,7 +19,6 @@ pub struct Asked<'a> {
     pub agent_id: &'a str,
     pub id: &'a str,
     pub kind: Option<Kind>,
-    pub is_confirm: Option<bool>,
 }
 
 pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settings) -> Result<ExitCode, Failure> {
@@ -28,7 +27,7 @@ pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settin
         Waited::StillOpen => Vec::new(),
     };
     let (text, code) = if settings.json {
-        (json::line(asked, waited, &saved), json::code(asked, waited))
+        (json::line(asked, waited, &saved), json::code(waited))
     } else {
         (reply::text(asked, waited, &saved, settings), ExitCode::SUCCESS)
     };

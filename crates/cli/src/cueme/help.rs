@@ -12,7 +12,7 @@ cueme: lets an agent in a terminal talk with its person, through a Countersign h
   cueme proto apply|rm|path <agent>       put the protocol into an agent's instructions, take it out, show the file
   cueme proto <agent> | init | ls         print it; write the configuration; list the agents
   cueme fix <issue>                       fix a known issue of this machine
-  cueme migrate                           bring an existing ~/.cue/cue.db into the hub
+  cueme migrate [PATH]                    bring an existing ~/.cue/cue.db into the hub
   cueme -p, --protocol                    print the protocol
   cueme -v, --version                     print the version
 
@@ -30,6 +30,6 @@ Options, anywhere after the subcommand:
   --no-start        do not start a hub when none runs
   --data DIR        the hub's data directory (default: $COUNTERSIGN_DATA, ~/.local/share/countersign)
 
-Environment: COUNTERSIGN_URL and COUNTERSIGN_TOKEN name a hub elsewhere; CUEME_LANGUAGE (en, zh, de), CUEME_REMINDER,
-CUEME_MAX_WAIT, CUEME_START_HUB=0, CUEME_STDIN_SECONDS. The same may stand in ~/.cue/cueme.json.
+Environment: COUNTERSIGN_URL and COUNTERSIGN_TOKEN name a hub elsewhere; CUEME_STDIN_SECONDS; CUEME_LANGUAGE (en, zh,
+de), CUEME_REMINDER, CUEME_MAX_WAIT and CUEME_START_HUB=0, which may also stand in ~/.cue/cueme.json.
 ";

@@ -1,6 +1,7 @@
 //! The hub over HTTP: one connection, kept for the next call.
 
 mod error;
+mod import;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,12 @@ impl Hub {
     /// Whether a hub is there at all; needs no token.
     pub fn greet(&self) -> Result<(), HubError> {
         self.get(&["health"], "", CONNECT_TIMEOUT).map(drop)
+    }
+
+    /// Whether this is the hub that gave out the token. Where one was killed, another one or any program may have its port.
+    pub fn knows_us(&self) -> bool {
+        let asked = self.get(&["v1", "hap", "agents", "nobody", "current"], "", CONNECT_TIMEOUT);
+        asked.map_or_else(|error| error.is_not_found(), |_| true)
     }
 
     pub fn join(&self, join: &Join) -> Result<Joined, HubError> {

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use countersign_protocol::a2h::APPROVE;
-use countersign_protocol::hap::Kind;
 use serde_json::{Map, Value, json};
 
 use super::files::Saved;
@@ -22,33 +20,22 @@ mod number {
     pub const OPEN: u8 = 14;
 }
 
-pub fn code(asked: &Asked, waited: &Waited) -> ExitCode {
-    ExitCode::from(number_of(asked, waited))
+pub fn code(waited: &Waited) -> ExitCode {
+    ExitCode::from(number_of(waited))
 }
 
-fn number_of(asked: &Asked, waited: &Waited) -> u8 {
+fn number_of(waited: &Waited) -> u8 {
     match waited {
         Waited::StillOpen => number::OPEN,
         Waited::Settled(cued) => match cued.status {
-            Status::Answered if is_no(asked, cued) => number::NO,
+            // In other words than its first choice a confirm opens no gate.
+            Status::Answered if cued.confirmed == Some(false) => number::NO,
             Status::Answered => number::YES,
             Status::Declined => number::DECLINED,
             Status::Expired => number::EXPIRED,
             Status::Cancelled => number::CANCELLED,
             Status::Open => number::OPEN,
         },
-    }
-}
-
-/// A confirm is a yes by its first choice alone: an answer in other words must not open a gate. A pause asks nothing.
-fn is_no(asked: &Asked, cued: &Cued) -> bool {
-    if cued.kind.or(asked.kind) == Some(Kind::Pause) {
-        return false;
-    }
-    match (cued.confirmed, asked.is_confirm) {
-        (Some(confirmed), _) => !confirmed,
-        (None, Some(true)) => cued.value != APPROVE,
-        (None, Some(false) | None) => false,
     }
 }
 
@@ -96,22 +83,17 @@ mod tests {
     #[test]
     fn every_end_has_its_own_number() {
         for (status, number) in [("answered", 0), ("declined", 11), ("expired", 12), ("cancelled", 13)] {
-            assert_eq!(number_of(&ASKED, &settled(status, json!({}))), number, "{status}");
+            assert_eq!(number_of(&settled(status, json!({}))), number, "{status}");
         }
-        assert_eq!(number_of(&ASKED, &Waited::StillOpen), 14);
+        assert_eq!(number_of(&Waited::StillOpen), 14);
     }
 
     #[test]
     fn only_the_first_choice_of_a_confirm_is_a_yes() {
-        let confirm = Asked { is_confirm: Some(true), ..ASKED };
-        let resumed = Asked { is_confirm: None, ..ASKED };
-        let number = |asked: &Asked, more: Value| number_of(asked, &settled("answered", more));
-        assert_eq!(number(&confirm, json!({"value": "approve"})), 0);
-        assert_eq!(number(&confirm, json!({"value": "deny"})), 10);
-        assert_eq!(number(&confirm, json!({"value": "yes, but later"})), 10);
-        assert_eq!(number(&resumed, json!({"value": "deny", "confirmed": false})), 10);
-        assert_eq!(number(&resumed, json!({"value": "approve", "confirmed": true})), 0);
-        assert_eq!(number(&confirm, json!({"kind": "pause", "value": "wait", "confirmed": false})), 0);
+        let number = |more: Value| number_of(&settled("answered", more));
+        assert_eq!(number(json!({"value": "approve", "confirmed": true})), 0);
+        assert_eq!(number(json!({"value": "yes, but later", "confirmed": false})), 10);
+        assert_eq!(number(json!({"value": "deny", "confirmed": null})), 0);
     }
 
     #[test]

@@ -126,6 +126,12 @@ impl HubFile {
         let damaged = || LocateError::Unusable(format!("{} is damaged: restart the hub", path.display()));
         serde_json::from_str(&text).map_err(|_| damaged())
     }
+
+    /// The hub that wrote it, whatever the environment says.
+    pub fn location(&self, data: &Path) -> Option<Location> {
+        let token = self.terminal_token.clone()?;
+        Location::named(&self.url, token, Place::DataDirectory(data.to_owned())).ok()
+    }
 }
 
 #[cfg(test)]

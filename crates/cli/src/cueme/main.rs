@@ -23,6 +23,7 @@ mod resume;
 mod seat;
 mod settings;
 mod shell;
+#[path = "../span.rs"]
 mod span;
 mod start;
 mod stdin;
@@ -68,7 +69,7 @@ fn run(started_at: Instant) -> Result<ExitCode, Failure> {
         "resume" => resume::run(rest, &args.flags, started_at),
         "proto" => Ok(proto::run(rest)),
         "fix" => Ok(fix::run(rest)),
-        "migrate" => Ok(migrate::run(rest)),
+        "migrate" => migrate::run(rest, &args.flags),
         other => Err(Failure::usage(&format!("unknown subcommand: {other}; `cueme help` lists them"))),
     }
 }

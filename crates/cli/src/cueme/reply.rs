@@ -80,8 +80,7 @@ pub mod sample {
     use super::super::words::Language;
     use super::*;
 
-    pub const ASKED: Asked<'static> =
-        Asked { agent_id: "gavonel", id: "msg_1", kind: Some(Kind::Cue), is_confirm: Some(false) };
+    pub const ASKED: Asked<'static> = Asked { agent_id: "gavonel", id: "msg_1", kind: Some(Kind::Cue) };
 
     pub fn settled(status: &str, more: Value) -> Waited {
         let mut cued = json!({"id": "msg_1", "status": status, "kind": "cue"});

@@ -28,7 +28,7 @@ pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitC
         Status::Open => wait::wait(&mut seat, &id, settings.deadline(started_at))?,
         Status::Answered | Status::Declined | Status::Cancelled | Status::Expired => Waited::Settled(Box::new(current)),
     };
-    let asked = Asked { agent_id, id: &id, kind: None, is_confirm: None };
+    let asked = Asked { agent_id, id: &id, kind: None };
     finish::finish(&mut seat, &asked, &waited, &settings)
 }
 

@@ -52,17 +52,30 @@ impl Seat {
 
     /// The first call of a command. Where no hub runs on this machine, one is started for it.
     pub fn first<T>(&mut self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, Failure> {
-        match self.once(&call) {
-            Err(HubError::NoHub(_)) if self.may_start && self.is_here() => {
-                start::start(self.named.as_deref())?;
-                self.find_again();
-            }
-            Err(error) if !error.may_pass(self.place()) => return Err(error.into()),
+        let error = match self.once(&call) {
             Ok(reply) => return Ok(reply),
-            Err(_) => {}
+            Err(error) if self.is_to_start(&error) => error,
+            Err(error) if !error.may_pass(self.place()) => return Err(unstored(error)),
+            Err(_) => match self.ride_out(&call) {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            },
+        };
+        if !self.is_to_start(&error) {
+            return Err(unstored(error));
         }
+        start::start(self.named.as_deref())?;
+        self.find_again();
+        self.ride_out(&call).map_err(unstored)
+    }
+
+    fn ride_out<T>(&mut self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, HubError> {
         let until = Instant::now() + FIRST_PATIENCE;
-        self.insist(Some(until), Remarks::Silent, call).map_err(|gave_up| gave_up.error().into())
+        self.insist(Some(until), Remarks::Silent, call).map_err(GaveUp::error)
+    }
+
+    fn is_to_start(&self, error: &HubError) -> bool {
+        self.may_start && self.is_here() && error.may_be_no_hub()
     }
 
     /// Calls until there is a reply, through restarts of the hub. Never starts one: whoever stopped it had a reason.
@@ -121,6 +134,11 @@ impl Seat {
             Err(error) => self.hub = Err(error.into()),
         }
     }
+}
+
+/// What the hub does not take is the caller's to change, as with an envelope that is refused here.
+fn unstored(error: HubError) -> Failure {
+    if error.is_invalid() { Failure::usage(&error.to_string()) } else { error.into() }
 }
 
 fn found(named: Option<&Path>) -> Result<Hub, HubError> {

@@ -42,7 +42,7 @@ impl Settings {
     /// A broken file must not keep a question from being asked: it is told, and left out.
     pub fn gather(flags: &Flags) -> Result<Self, Failure> {
         let config = Config::load().unwrap_or_else(|error| {
-            out::remark(&format!("warning: {error}; it is ignored"));
+            out::remark(&format!("warning: {error:#}; it is ignored"));
             Config::default()
         });
         let mut warnings = Vec::new();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::data_dir;
 use super::failure::Failure;
 use super::hub::Hub;
-use super::locate::{HubFile, Location};
+use super::locate::HubFile;
 use super::out;
 
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -25,12 +25,12 @@ const MOST_TAIL_BYTES: u64 = 4 * 1024;
 pub fn start(named: Option<&Path>) -> Result<(), Failure> {
     let data = data_dir::resolve(named).map_err(|error| Failure::failed(&format!("{error:#}")))?;
     let until = Instant::now() + PATIENCE;
-    let Some(_turn) = take_turn(&data, named, until)? else { return Ok(()) };
+    let Some(_turn) = take_turn(&data, until)? else { return Ok(()) };
     let (log, begin) = open_log(&data)?;
     let mut child = spawn(&data, log)?;
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
-        if let Some(file) = answering(&data, named) {
+        if let Some(file) = answering(&data) {
             welcome(&file, child.id());
             // Whoever lives on as our child must not stay behind as a dead entry when it ends before us.
             thread::spawn(move || child.wait());
@@ -50,31 +50,31 @@ pub fn start(named: Option<&Path>) -> Result<(), Failure> {
 
 /// One starts, the others wait for it: ten hubs that start at once to find the place taken would slow down the one that
 /// counts. The system lets go of the lock when its holder ends, however it ends. Nothing when meanwhile a hub answers.
-fn take_turn(data: &Path, named: Option<&Path>, until: Instant) -> Result<Option<File>, Failure> {
+fn take_turn(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
     let unusable = |error| Failure::failed(&format!("cannot use the data directory {}: {error}", data.display()));
     DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(unusable)?;
     let path = data.join("start.lock");
     let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(unusable)?;
     loop {
         match lock.try_lock() {
-            Ok(()) => return Ok(answering(data, named).is_none().then_some(lock)),
+            Ok(()) => return Ok(answering(data).is_none().then_some(lock)),
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
                 let told =
                     format!("a hub is being started on {} and does not answer; see hub.log there", data.display());
                 return Err(Failure::failed(&told));
             }
-            Err(TryLockError::WouldBlock) if answering(data, named).is_some() => return Ok(None),
+            Err(TryLockError::WouldBlock) if answering(data).is_some() => return Ok(None),
             Err(TryLockError::WouldBlock) => sleep(LOOK_AGAIN),
         }
     }
 }
 
-/// What `hub.json` says, when the hub it names is there.
-fn answering(data: &Path, named: Option<&Path>) -> Option<HubFile> {
+/// What `hub.json` says, when the hub that wrote it is there.
+fn answering(data: &Path) -> Option<HubFile> {
     let file = HubFile::read(data).ok()?;
-    let location = Location::find(named).ok()?;
-    Hub::new(location).greet().ok().map(|()| file)
+    let location = file.location(data)?;
+    Hub::new(location).knows_us().then_some(file)
 }
 
 /// The log of hubs that nobody watches, with where this one's part begins.

@@ -3,5 +3,5 @@
 mod cue;
 mod reply;
 
-pub use cue::{Cue, Terminal, content, digest, source};
+pub use cue::{Cue, MAX_SHOWN_BYTES, Terminal, content, digest, source};
 pub use reply::{Reply, reply};

@@ -1,53 +1,18 @@
-//! Spans and instants as people type them.
+//! Spans and instants as options of a command.
 
 use std::time::Duration;
 
 use countersign_agent::Timestamp;
 
-/// Longer than anything waits; keeps sums of instants far from their limits.
-const LONGEST: Duration = Duration::from_secs(3660 * 24 * 3600);
+use crate::span::{self, too_long};
 
-/// `90s`, `10m`, `2h`, `3d`, or several of them in a row: `1h30m`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span(pub Duration);
 
 impl Span {
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut rest = text;
-        let mut total = Duration::ZERO;
-        while !rest.is_empty() {
-            let end = rest.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(not_a_span)?;
-            let (digits, tail) = rest.split_at(end);
-            let count: u64 = digits.parse().map_err(|_| not_a_span())?;
-            let unit = tail.chars().next().ok_or_else(not_a_span)?;
-            let seconds = seconds_in(unit).ok_or_else(not_a_span)?.checked_mul(count).ok_or_else(too_long)?;
-            total = total.checked_add(Duration::from_secs(seconds)).ok_or_else(too_long)?;
-            rest = &tail[unit.len_utf8()..];
-        }
-        match total {
-            Duration::ZERO => Err(not_a_span()),
-            total if total > LONGEST => Err(too_long()),
-            total => Ok(Self(total)),
-        }
+        span::read(text).map(Self)
     }
-}
-
-fn seconds_in(unit: char) -> Option<u64> {
-    match unit {
-        's' => Some(1),
-        'm' => Some(60),
-        'h' => Some(3600),
-        'd' => Some(24 * 3600),
-        _ => None,
-    }
-}
-
-fn not_a_span() -> String {
-    "write it as 90s, 10m, 2h or 3d".to_owned()
-}
-
-fn too_long() -> String {
-    "that is longer than ten years".to_owned()
 }
 
 /// A span from now, or an instant.
@@ -80,23 +45,6 @@ impl When {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spans_are_read_in_their_units() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("3d", 259_200), ("1h30m", 5400)] {
-            assert_eq!(Span::read(text), Ok(Span(Duration::from_secs(seconds))), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_span_is_refused() {
-        for text in ["", "10", "m", "0s", "-1s", "1.5h", "10 m", "2w", "1h30", "٣h", "99999999999999999999s"] {
-            assert!(Span::read(text).is_err(), "{text}");
-        }
-        for text in ["18446744073709551615d", "4000d", "18446744073709551615s1s"] {
-            assert_eq!(Span::read(text), Err(too_long()), "{text}");
-        }
-    }
 
     #[test]
     fn an_instant_is_read_as_one() {

@@ -52,7 +52,7 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
     }
 }
 
-fn list(options: &[Choice]) -> String {
+pub fn list(options: &[Choice]) -> String {
     options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>().join(", ")
 }
 

@@ -15,7 +15,7 @@ use super::seen::Seen;
 use crate::item::Question;
 
 pub use choice::Pick;
-pub use form::{Entry, FormEditor, indexes};
+pub use form::{Entry, FormEditor};
 pub use many::Ticks;
 pub use task::Steps;
 pub use text::Words;
@@ -50,12 +50,14 @@ impl Editor {
         }
         let item = &seen.item;
         match (&item.question, &item.action) {
-            (Some(Question::Confirm(choices)), _) => Self::Choice(Pick::confirm(choices, item.sensitive)),
-            (Some(Question::Select(choices)), _) if choices.many => Self::Many(Ticks::of(choices)),
-            (Some(Question::Select(choices)), _) => Self::Choice(Pick::select(choices, item.sensitive)),
+            (Some(Question::Confirm(choices)), _) => Self::Choice(Pick::confirm(choices, item)),
+            (Some(Question::Select(choices)), _) if choices.many => Self::Many(Ticks::of(choices, item)),
+            (Some(Question::Select(choices)), _) => Self::Choice(Pick::select(choices, item)),
             (Some(Question::Text), _) => Self::Text(Words::new(item.sensitive)),
-            (Some(Question::Form { schema }), _) => Self::Form(FormEditor::of(schema, item.sensitive)),
+            (Some(Question::Form { schema }), _) => Self::Form(FormEditor::of(schema, item)),
             (None, Some(action)) => Self::Task(Steps::of(action)),
+            // Whatever it asks, a text is an answer.
+            (Some(Question::Unknown), _) if item.open_ended => Self::Text(Words::new(item.sensitive)),
             (Some(Question::Unknown), _) | (None, None) => Self::Nothing,
         }
     }
@@ -76,8 +78,9 @@ impl Editor {
         match self {
             Self::Choice(pick) => pick.is_typing(),
             Self::Text(words) => words.is_typing(),
-            Self::Form(form) => form.is_editing(),
-            Self::Many(_) | Self::Task(_) | Self::Nothing => false,
+            Self::Many(ticks) => ticks.is_typing(),
+            Self::Form(form) => form.is_editing() || form.is_typing(),
+            Self::Task(_) | Self::Nothing => false,
         }
     }
 
@@ -85,8 +88,19 @@ impl Editor {
         match self {
             Self::Choice(pick) => pick.paste(text),
             Self::Text(words) => words.paste(text),
+            Self::Many(ticks) => ticks.paste(text),
             Self::Form(form) => form.paste(text),
-            Self::Many(_) | Self::Task(_) | Self::Nothing => {}
+            Self::Task(_) | Self::Nothing => {}
+        }
+    }
+
+    /// The row for other words than those offered, where the asker takes them.
+    pub fn own_words(&self) -> Option<&Words> {
+        match self {
+            Self::Choice(pick) => pick.other(),
+            Self::Many(ticks) => ticks.other(),
+            Self::Form(form) => form.other(),
+            Self::Text(_) | Self::Task(_) | Self::Nothing => None,
         }
     }
 
@@ -121,8 +135,9 @@ impl Editor {
         match self {
             Self::Choice(pick) => pick.rest(),
             Self::Text(words) => words.rest(),
+            Self::Many(ticks) => ticks.rest(),
             Self::Form(form) => form.rest(),
-            Self::Many(_) | Self::Task(_) | Self::Nothing => {}
+            Self::Task(_) | Self::Nothing => {}
         }
     }
 

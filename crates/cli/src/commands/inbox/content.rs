@@ -72,7 +72,10 @@ pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
         pieces.extend(titled("Answer by itself at expiry", quoted(&pretty(default))));
     }
-    pieces.extend([said(Tone::Plain, ""), said(Tone::Quiet, escape(&run(item)))]);
+    // Of a terminal the head tells as much.
+    if !item.is_cue() {
+        pieces.extend([said(Tone::Plain, ""), said(Tone::Quiet, escape(&run(item)))]);
+    }
     pieces
 }
 
@@ -94,6 +97,7 @@ fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
         pieces.extend(presence(seen, now).map(|words| said(Tone::Quiet, words)));
         pieces.extend(until(seen, now, zone));
     }
+    pieces.extend(item.supersedes().map(|ids| said(Tone::Quiet, escape(&format!("supersedes {ids}")))));
     if item.sensitive {
         pieces.push(said(Tone::Quiet, "sensitive: answers are typed hidden and not shown again"));
     }
@@ -101,6 +105,9 @@ fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
 }
 
 fn from(item: &Item) -> String {
+    if let Some(place) = item.place() {
+        return format!("from {} in {place}", item.agent.id);
+    }
     let project = item.agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
     format!("from {}{project}", item.agent.id)
 }
@@ -171,7 +178,9 @@ fn decided(seen: &Seen) -> Vec<Piece> {
     let question = seen.item.question.as_ref();
     let value = resolution.value.as_ref().map(|value| answer::answer(question, value));
     let mut pieces = titled("Answer", value.unwrap_or_default());
-    pieces.extend(titled("Comment", quoted(resolution.comment.as_deref().unwrap_or_default())));
+    pieces.extend(titled("Comment", quoted(seen.item.comment().unwrap_or_default())));
+    let files = resolution.files.iter().map(|file| said(Tone::Plain, escape(&file.words())));
+    pieces.extend(titled("Files sent", files.collect()));
     pieces.extend(titled("Checklist sent back", steps(sent_back(&seen.item).unwrap_or_default())));
     pieces
 }
@@ -205,6 +214,33 @@ mod tests {
         }));
         let raw = |letter: char| letter.is_control() || matches!(letter, '\u{202e}' | '\u{200b}');
         assert!(pieces.iter().all(|piece| !piece.text.contains(raw)), "{pieces:?}");
+    }
+
+    #[test]
+    fn a_cue_tells_its_place_and_what_became_of_others() {
+        let source = |extra: Value| {
+            let mut source =
+                json!({"door": "hap", "project_dir": "/srv/\u{1b}shop", "terminal": "zsh", "runtime": "codex"});
+            source.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            source
+        };
+        let presence = json!({"state": "paused", "since": "2026-06-04T15:00:00.000Z"});
+        let texts = |extra: &Value| lines(extra).into_iter().map(|piece| piece.text).collect::<Vec<_>>();
+        let open = texts(&json!({"source": source(json!({"supersedes": "msg_8 msg_9"})), "presence": presence}));
+        for words in [
+            "from bot in /srv/\\u{1b}shop (zsh, codex)",
+            "the agent has been paused in its terminal for 5s",
+            "supersedes msg_8, msg_9",
+        ] {
+            assert!(open.contains(&words.to_owned()), "{words}: {open:?}");
+        }
+        let file = json!({"name": "a\u{202e}.txt", "media_type": "text/plain", "size": 12, "sha256": ""});
+        let resolution = json!({
+            "resolution_id": "res_1", "resolution": "answered", "actor": "human:ann", "files": [file],
+            "resolved_at": "2026-06-04T15:00:03.000Z", "value": "see there",
+        });
+        let decided = texts(&json!({"source": source(json!({})), "status": "answered", "resolution": resolution}));
+        assert!(decided.contains(&"a\\u{202e}.txt (12 bytes, text/plain)".to_owned()), "{decided:?}");
     }
 
     fn ended_task(resolution: &str, checklist: &Value) -> Vec<String> {

@@ -9,6 +9,7 @@ use super::presets;
 use super::seen::Seen;
 use super::state::{Away, Effect, Listing, Page, Reply};
 use crate::client::{Client, HubError, typed};
+use crate::commands::terminals;
 
 const PAGE_SIZE: usize = 100;
 
@@ -36,9 +37,18 @@ pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option
             let done = client.post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id })).await.map(drop);
             Reply::Retried { id, done }
         }
+        Effect::Ahead { agent_id, text } => {
+            let done = ahead(client, &agent_id, &text).await.map(drop);
+            Reply::Ahead { agent_id, text, done }
+        }
         Effect::Presets => Reply::Presets(presets::read(client).await),
         Effect::Ring | Effect::Quit => return None,
     })
+}
+
+/// Answers the agent's next cue.
+pub async fn ahead(client: &Client, agent_id: &str, text: &str) -> Result<Value, HubError> {
+    client.post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text })).await
 }
 
 pub async fn read(client: &Client, id: &str) -> Result<Seen, HubError> {
@@ -72,12 +82,34 @@ pub async fn load(
         items.extend(page.items);
         after = page.next.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
-            return Ok(Page { items, next: after });
+            let items = known_present(client, listing, items).await;
+            return Ok(Page { items: items.into_iter().map(Arc::new).collect(), next: after });
         }
     }
 }
 
-async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Option<&str>) -> Result<Page, HubError> {
+/// A list leaves out whether anybody waits for an item. Of every terminal's newest cue the terminals tell it; of the others
+/// it is seen when they are opened.
+async fn known_present(client: &Client, listing: &Listing, mut items: Vec<Seen>) -> Vec<Seen> {
+    let is_untold = |seen: &Seen| seen.item.is_cue() && seen.item.presence.is_none();
+    if *listing != Listing::Waiting || !items.iter().any(is_untold) {
+        return items;
+    }
+    // The list is good without it.
+    let Ok(terminals) = terminals::read(client).await else { return items };
+    for seen in items.iter_mut().filter(|seen| is_untold(seen)) {
+        let terminal = terminals.iter().find(|terminal| terminal.last_cue_id.as_deref() == Some(seen.id()));
+        seen.item.presence = terminal.map(|terminal| terminal.presence.clone());
+    }
+    items
+}
+
+struct Read {
+    items: Vec<Seen>,
+    next: Option<String>,
+}
+
+async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Option<&str>) -> Result<Read, HubError> {
     let size = PAGE_SIZE.to_string();
     let mut query = vec![("limit", size.as_str())];
     query.extend(after.map(|cursor| ("cursor", cursor)));
@@ -103,8 +135,8 @@ async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Op
     page(&client.get(path, &query).await?)
 }
 
-fn page(reply: &Value) -> Result<Page, HubError> {
+fn page(reply: &Value) -> Result<Read, HubError> {
     let values: Vec<Value> = typed(&reply["items"])?;
-    let items = values.iter().filter_map(Seen::read_or_name).map(Arc::new).collect();
-    Ok(Page { items, next: reply["next_cursor"].as_str().map(str::to_owned) })
+    let items = values.iter().filter_map(Seen::read_or_name).collect();
+    Ok(Read { items, next: reply["next_cursor"].as_str().map(str::to_owned) })
 }

@@ -75,7 +75,9 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
         let urgency = if item.priority == "normal" { String::new() } else { format!("{}: ", item.priority) };
         let _ = writeln!(text, "{:>3}. {}", index + 1, escape(&format!("{urgency}{}", item.title)));
         let waited = screen::duration_words(item.created_at.age(now));
-        let about = format!("{}, {}, waits for {waited}, {}", item.agent.id, item.kind(), item.expiry_words(now));
+        let presence = item.presence_word().map(|word| format!(", agent {word}")).unwrap_or_default();
+        let (agent, kind, expiry) = (&item.agent.id, item.kind(), item.expiry_words(now));
+        let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
     }
     if has_more {

@@ -1,6 +1,7 @@
 //! The inbox as a machine: something happens, the state changes, and what has to be done about it comes out. It touches
 //! neither the terminal nor the network, and takes the time from outside.
 
+mod ahead;
 mod drafts;
 mod effects;
 mod item_keys;
@@ -11,7 +12,7 @@ mod open;
 mod overlay;
 mod replies;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use jiff::tz::TimeZone;
 use super::filter::Filter;
 use super::presets;
 use super::seen::Seen;
+use super::typing::Typing;
 use drafts::Drafts;
 
 pub use effects::{Away, Effect, Input, Listing, Page, Reply, Tab};
@@ -84,6 +86,8 @@ pub struct State {
     /// What was put away here, the last at the end.
     put_away: Vec<String>,
     drafts: Drafts,
+    /// What was begun for the next cues of agents in terminals, by agent.
+    aheads: HashMap<String, Typing>,
     /// Reasons to reject with.
     presets: Vec<String>,
     fresh_reads: usize,
@@ -107,6 +111,7 @@ impl State {
             busy: HashSet::new(),
             put_away: Vec::new(),
             drafts: Drafts::default(),
+            aheads: HashMap::new(),
             presets: presets::built_in(),
             fresh_reads: 0,
             read_at: now.elapsed,

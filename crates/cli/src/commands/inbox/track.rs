@@ -22,7 +22,7 @@ pub fn outcome(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<String> {
     let by_default = if resolution.defaulted { ", the default its asker declared" } else { "" };
     let edited = if resolution.edited { ", in other words than the options" } else { "" };
     let at = time_words(&resolution.resolved_at, now, zone);
-    Some(format!("{} at {at}{by_default}{edited}", escape(&resolution.words())))
+    Some(format!("{} at {at}{by_default}{edited}", escape(&seen.item.outcome_words().unwrap_or_default())))
 }
 
 /// Where the outcome is on its way to the agent; nothing before there is one.
@@ -66,8 +66,11 @@ fn delivered(delivery: &Delivery, now: Timestamp, zone: &TimeZone) -> (Mark, Str
     }
 }
 
-/// Whether anybody is at the other end.
+/// Whether anybody is at the other end. Of a terminal that is known for sure.
 pub fn presence(seen: &Seen, now: Timestamp) -> Option<String> {
+    if let Some(words) = seen.item.presence_words(now) {
+        return Some(words);
+    }
     match (&seen.more.agent_seen_at, seen.more.waiting_now) {
         (_, true) => Some("the agent is waiting for it right now".to_owned()),
         (Some(at), false) => Some(format!("the agent was last seen {} ago", duration_words(at.age(now)))),

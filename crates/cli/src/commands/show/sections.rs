@@ -27,7 +27,7 @@ pub fn render(item: &Item, now: jiff::Timestamp) -> String {
         page.push_str(&titled("How to answer", &how_to_answer(item)));
     }
     if let Some(resolution) = &item.resolution {
-        page.push_str(&resolution_section(resolution, now));
+        page.push_str(&resolution_section(item, resolution, now));
     }
     if let Some(delivery) = &item.delivery {
         page.push_str(&delivery_section(delivery, now));
@@ -44,9 +44,12 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     let mut lines = vec![
         ("Title", item.title.clone()),
         ("Message", format!("{}, {}, {}", item.id, item.kind(), item.status)),
-        ("Agent", format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)),
+        ("Agent", who(item)),
     ];
     lines.extend(agent.project.clone().map(|project| ("Project", project)));
+    lines.extend(item.place().map(|place| ("Terminal", place)));
+    lines.extend(item.presence_words(now).map(|words| ("Presence", words)));
+    lines.extend(item.supersedes().map(|ids| ("Supersedes", ids)));
     let labels: Vec<String> = agent.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
     lines.push(("Labels", labels.join(", ")));
     lines.push(("Priority", item.priority.clone()));
@@ -63,6 +66,15 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     }
     let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
     lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect()
+}
+
+/// Of a terminal the run is the agent itself.
+fn who(item: &Item) -> String {
+    let agent = &item.agent;
+    if item.is_cue() {
+        return agent.id.clone();
+    }
+    format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)
 }
 
 fn came_by(source: &Source) -> String {
@@ -128,8 +140,11 @@ fn how_to_answer(item: &Item) -> String {
         (None, Some(_)) => (vec!["--complete [--check N]...", "--dismiss"], false),
         (None, None) => (vec![], false),
     };
+    let is_text = matches!(item.question, Some(Question::Text));
+    let other = (other || item.open_ended && !is_text).then_some("--text TEXT");
+    let files = item.open_ended.then_some("--file PATH ...    (also beside the others)");
     let decline = item.question.as_ref().map(|_| "--decline");
-    let answers = answers.into_iter().chain(other.then_some("--text TEXT")).chain(decline);
+    let answers = answers.into_iter().chain(other).chain(files).chain(decline);
     answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id))).collect()
 }
 
@@ -183,17 +198,19 @@ fn steps(steps: &[Step]) -> String {
     text
 }
 
-fn resolution_section(resolution: &Resolution, now: jiff::Timestamp) -> String {
+fn resolution_section(item: &Item, resolution: &Resolution, now: jiff::Timestamp) -> String {
     let by_default = if resolution.defaulted { ", the default its asker declared" } else { "" };
     let edited = if resolution.edited { ", in other words than the options" } else { "" };
-    let words = escape(&resolution.words());
+    let words = escape(&item.outcome_words().unwrap_or_default());
     let mut text = format!("\nOutcome\n  {words}{by_default}{edited}\n");
     let _ = writeln!(text, "  {}", instant_words(&resolution.resolved_at, now));
     let _ = writeln!(text, "  {}", escape(&resolution.resolution_id));
     if let Some(value @ (Value::Object(_) | Value::Array(_))) = &resolution.value {
         text.push_str(&titled("Answer", &quote(&pretty(value))));
     }
-    text.push_str(&titled("Comment", &quote(resolution.comment.as_deref().unwrap_or_default())));
+    text.push_str(&titled("Comment", &quote(item.comment().unwrap_or_default())));
+    let files: String = resolution.files.iter().map(|file| format!("  {}\n", escape(&file.words()))).collect();
+    text.push_str(&titled("Files sent", &files));
     text.push_str(&titled("Checklist sent back", &steps(resolution.checklist.as_deref().unwrap_or_default())));
     text
 }
@@ -279,6 +296,38 @@ mod tests {
         let page = page(&json!({"status": "expired", "resolution": resolution}));
         assert!(page.contains("expired hold by system:default_on_expire, the default its asker declared"), "{page}");
         assert!(page.contains("(1m ago)") && !page.contains("How to answer"), "{page}");
+    }
+
+    #[test]
+    fn a_cue_shows_its_terminal_and_takes_text_and_files() {
+        let evil = "\u{1b}[2J";
+        let source =
+            json!({"door": "hap", "project_dir": evil, "terminal": "zsh", "runtime": evil, "supersedes": evil});
+        let presence = json!({"state": "gone", "since": "2026-06-04T14:58:00.000Z"});
+        let question = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
+        let cue = json!({"source": source, "presence": presence, "open_ended": true, "question": question});
+        let page = page(&cue);
+        assert!(!page.contains('\u{1b}'), "{page:?}");
+        for words in
+            ["Agent      bot\n", "(zsh, ", "gone from its terminal for 2m", "msg_1 --text TEXT", "msg_1 --file"]
+        {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+    }
+
+    #[test]
+    fn a_superseded_cue_says_so_and_files_are_listed() {
+        let resolved = |resolution: Value| {
+            let mut all = json!({"resolution_id": "res_1", "actor": "x", "resolved_at": "2026-06-04T14:59:00.000Z"});
+            all.as_object_mut().unwrap().extend(resolution.as_object().unwrap().clone());
+            page(&json!({"status": "over", "source": {"door": "hap"}, "resolution": all}))
+        };
+        let ended = resolved(json!({"resolution": "cancelled", "comment": "superseded by msg_2"}));
+        assert!(ended.contains("Outcome\n  superseded by msg_2\n") && !ended.contains("Comment"), "{ended}");
+        let file = json!({"name": "a.txt", "media_type": "text/plain", "size": 3});
+        let answered = resolved(json!({"resolution": "answered", "value": "", "files": [file]}));
+        assert!(answered.contains("answered with a file by x"), "{answered}");
+        assert!(answered.contains("Files sent\n  a.txt (3 bytes, text/plain)"), "{answered}");
     }
 
     #[test]

@@ -63,8 +63,23 @@ impl HubError {
         }
     }
 
+    /// Nothing answers, or somebody else where the hub was before it was killed.
+    pub fn may_be_no_hub(&self) -> bool {
+        matches!(self, Self::NoHub(_) | Self::Strange(_)) || self.is_unauthenticated()
+    }
+
     pub fn is_unauthenticated(&self) -> bool {
         matches!(self, Self::Refused { status: StatusCode::UNAUTHORIZED, .. })
+    }
+
+    pub fn is_invalid(&self) -> bool {
+        let is_told = |status: &StatusCode| {
+            matches!(
+                *status,
+                StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
+            )
+        };
+        matches!(self, Self::Refused { status, .. } if is_told(status))
     }
 
     pub fn is_not_found(&self) -> bool {

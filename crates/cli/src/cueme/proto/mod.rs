@@ -12,8 +12,9 @@ mod targets;
 mod write;
 
 pub use commands::run;
+pub use write::read;
 #[cfg(windows)]
-pub use write::{read, replace};
+pub use write::replace;
 
 /// What an agent has to know to talk with its person: `cueme -p` prints it, `proto apply` installs it.
 pub const PROTOCOL: &str = include_str!("protocol.md");

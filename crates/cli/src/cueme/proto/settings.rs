@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::super::config::Config;
 use super::here::Here;
 use super::targets::{System, TARGETS, Target};
 use super::{PROTOCOL, blocks, write};
@@ -31,10 +32,7 @@ pub struct Words {
 impl Settings {
     pub fn load(here: &Here) -> Result<Self> {
         let file = here.settings_file();
-        let map = match write::read(&file)? {
-            Some(text) => parse(&text).with_context(|| file.display().to_string())?,
-            None => Map::new(),
-        };
+        let map = Config::read(&file)?.raw;
         Ok(Self { file, map })
     }
 
@@ -164,15 +162,6 @@ fn template() -> Value {
         PREFIX: prefixes.collect::<Map<String, Value>>(),
         RUNTIME: runtimes.collect::<Map<String, Value>>(),
     })
-}
-
-fn parse(text: &str) -> Result<Map<String, Value>> {
-    match serde_json::from_str(text.trim_start_matches('\u{feff}')).context("this is not JSON")? {
-        Value::Object(map) => Ok(map),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            bail!("the settings must be a JSON object")
-        }
-    }
 }
 
 /// A marker inside a block would end it early, and the next `apply` would find half of it.

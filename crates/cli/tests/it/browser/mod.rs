@@ -13,3 +13,4 @@ pub mod seed;
 mod sign_in;
 mod surroundings;
 mod tabs;
+mod terminals;

@@ -147,7 +147,7 @@ async fn every_page_is_accessible_and_keeps_the_policy() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-fn axe() -> String {
+pub fn axe() -> String {
     let axe = std::env::var("COUNTERSIGN_TEST_AXE").expect("./test says where axe-core is");
     std::fs::read_to_string(axe).expect("axe-core")
 }
@@ -172,7 +172,7 @@ async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
 }
 
 /// What is wrong with the page, all its boxes open.
-async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
+pub async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
     browser.script("for (const box of document.querySelectorAll('main details')) box.open = true").await;
     let found = browser
         .script_async(&format!(

@@ -2,5 +2,6 @@
 
 mod administer;
 mod answer;
+mod answer_cue;
 mod find;
 mod read;

@@ -18,9 +18,9 @@ use crate::harness::*;
 
 /// An agent in one of the owner's terminals.
 #[derive(Clone)]
-struct Shell {
-    api: Api,
-    agent_id: String,
+pub struct Shell {
+    pub api: Api,
+    pub agent_id: String,
 }
 
 /// A token that outlives a restart of the hub.
@@ -31,57 +31,57 @@ async fn terminal_token(hub: &Hub, person: &str) -> String {
 }
 
 impl Shell {
-    async fn join(hub: &Hub) -> Self {
+    pub async fn join(hub: &Hub) -> Self {
         Self::join_as(hub, "owner").await
     }
 
-    async fn join_as(hub: &Hub, person: &str) -> Self {
+    pub async fn join_as(hub: &Hub, person: &str) -> Self {
         let api = hub.anonymous().bearer(&terminal_token(hub, person).await);
         let place = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
         let joined = api.post("/v1/hap/join", &place).await.expect(201);
         Self { api, agent_id: joined["agent_id"].as_str().expect("a name").to_owned() }
     }
 
-    fn words(&self, prompt: &str) -> Value {
+    pub fn words(&self, prompt: &str) -> Value {
         json!({"agent_id": self.agent_id, "kind": "cue", "prompt": prompt, "payload": null})
     }
 
-    async fn post(&self, body: &Value) -> Reply {
+    pub async fn post(&self, body: &Value) -> Reply {
         self.api.post("/v1/hap/cues", body).await
     }
 
     /// Asks what must be new, and returns the whole reply.
-    async fn ask(&self, prompt: &str) -> Value {
+    pub async fn ask(&self, prompt: &str) -> Value {
         self.post(&self.words(prompt)).await.expect(201)
     }
 
-    async fn ask_for_id(&self, prompt: &str) -> String {
+    pub async fn ask_for_id(&self, prompt: &str) -> String {
         id(&self.ask(prompt).await)
     }
 
-    async fn again(&self, prompt: &str) -> Value {
+    pub async fn again(&self, prompt: &str) -> Value {
         let ack = self.post(&self.words(prompt)).await.expect(200);
         assert_eq!(ack["attached"], true, "{ack}");
         ack
     }
 
-    async fn look(&self, id: &str) -> Value {
+    pub async fn look(&self, id: &str) -> Value {
         self.api.get(&format!("/v1/hap/cues/{id}")).await.expect(200)
     }
 
     /// Waits until it is resolved.
-    async fn outcome(&self, id: &str) -> Value {
+    pub async fn outcome(&self, id: &str) -> Value {
         let cue = self.api.get(&format!("/v1/hap/cues/{id}?wait=25")).await.expect(200);
         assert_ne!(cue["status"], "open", "{cue}");
         cue
     }
 
-    async fn collect(&self, id: &str) {
+    pub async fn collect(&self, id: &str) {
         assert_eq!(self.api.post_bytes(&format!("/v1/hap/cues/{id}/collected"), "").await.status, 204);
     }
 
     /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
-    async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
+    pub async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
         let (api, path) = (self.api.clone(), format!("/v1/hap/cues/{id}?wait=60"));
         let process = tokio::spawn(async move { api.get(&path).await });
         eventually("the process waits", async || (item(hub, id).await["waiting_now"] == true).then_some(())).await;
@@ -89,7 +89,7 @@ impl Shell {
     }
 }
 
-fn id(ack: &Value) -> String {
+pub fn id(ack: &Value) -> String {
     ack["id"].as_str().expect("an id").to_owned()
 }
 
@@ -101,6 +101,6 @@ async fn presence(hub: &Hub, id: &str) -> String {
     item(hub, id).await["presence"]["state"].as_str().unwrap_or("none").to_owned()
 }
 
-async fn until_gone(hub: &Hub, id: &str) {
+pub async fn until_gone(hub: &Hub, id: &str) {
     eventually("its process is gone", async || (presence(hub, id).await == "gone").then_some(())).await;
 }

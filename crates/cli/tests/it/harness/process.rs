@@ -55,12 +55,20 @@ impl Capture {
 }
 
 impl Process {
-    pub fn spawn(mut command: Command, input: &str) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("start the child process");
+    pub fn spawn(mut command: Command, input: impl AsRef<[u8]>) -> Self {
+        command.stdin(Stdio::piped());
+        let mut process = Self::start(command);
         // Dropping the pipe after the input is what tells a reader that nothing more will come.
-        let mut stdin = child.stdin.take().expect("a piped stdin");
-        let _ = stdin.write_all(input.as_bytes());
+        let mut stdin = process.child.stdin.take().expect("a piped stdin");
+        let _ = stdin.write_all(input.as_ref());
+        drop(stdin);
+        process
+    }
+
+    /// With the standard input that the command was given.
+    pub fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start the child process");
         let stdout = Capture::of(child.stdout.take().expect("a piped stdout"));
         let stderr = Capture::of(child.stderr.take().expect("a piped stderr"));
         Self { child, stdout, stderr }

@@ -16,5 +16,7 @@ mod proxy;
 mod search;
 mod settings;
 mod sign_in;
+mod terminals;
+mod terminals_files;
 
 pub use browser::{Page, Visitor};

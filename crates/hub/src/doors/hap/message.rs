@@ -38,6 +38,8 @@ pub async fn whole(hub: &Hub, person: &str, agent_id: String, place: Place) -> R
 pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> Result<NewCue, Problem> {
     let id = MessageId::from_uuid(Uuid::now_v7());
     let content = hap::content(cue, &terminal, &person);
+    // What people decide on; every entry of the trail names the same text.
+    let shown = json_text(&content)?;
     let message = NewMessage {
         agent_id: terminal.agent_id.clone(),
         kind: Kind::Ask,
@@ -48,16 +50,16 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
         // Which cues it supersedes is for the store to say.
         source: json_text(&hap::source(cue, &terminal, &[]))?,
         callback: None,
-        content: Some(json_text(&content)?),
         audit: Entry {
             subject: id.to_string(),
             at: asked.at,
             actor: format!("agent:{}", terminal.agent_id),
             event: asked.event.to_owned(),
-            content_sha256: Some(Digest::of(asked.wire.as_bytes())),
+            content_sha256: Some(Digest::of(shown.as_bytes())),
             resolution_sha256: None,
             prev_hash: None,
         },
+        content: Some(shown),
         wire: asked.wire,
         id,
     };

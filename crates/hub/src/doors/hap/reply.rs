@@ -2,6 +2,9 @@
 
 use countersign_core::State;
 use countersign_core::hap;
+use countersign_core::message::{Content, Matter, Outcome, Resolution};
+use countersign_core::question::Question;
+use countersign_protocol::a2h::APPROVE;
 use countersign_protocol::hap::Kind;
 use countersign_store::ops::terminal::FoundCue;
 use serde_json::{Value, json};
@@ -12,6 +15,7 @@ pub fn shown(found: &FoundCue) -> Value {
     let pulled = &found.pulled;
     let status = pulled.state.status().as_str();
     let State::Resolved(resolution) = &pulled.state else { return json!({"id": pulled.id, "status": status}) };
+    let kind = cue_kind(&pulled.source).unwrap_or(Kind::Cue);
     let reply = hap::reply(&found.content, resolution);
     let mut said = json!({"text": reply.text, "files": reply.files});
     if let Some(comment) = reply.comment {
@@ -20,11 +24,23 @@ pub fn shown(found: &FoundCue) -> Value {
     json!({
         "id": pulled.id,
         "status": status,
-        "kind": cue_kind(&pulled.source).unwrap_or(Kind::Cue),
+        "kind": kind,
         "reply": said,
         "value": resolution.value,
+        "confirmed": confirmed(kind, &found.content, resolution),
         "actor": resolution.actor,
         "resolved_at": resolution.resolved_at,
         "collected": found.collected,
     })
+}
+
+/// Whether a confirm was answered with its first choice: other words are no yes. Nothing where no such thing was asked; a
+/// pause asks nothing.
+fn confirmed(kind: Kind, content: &Content, resolution: &Resolution) -> Option<bool> {
+    match (kind, &content.matter, resolution.outcome) {
+        (Kind::Cue, Matter::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {
+            Some(resolution.value.as_ref().is_some_and(|value| value == APPROVE))
+        }
+        _ => None,
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_core::State as MessageState;
+use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::Found;
 use countersign_store::ops::pull::Pull;
@@ -24,6 +25,11 @@ pub async fn prompt(
     _person: PersonCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Response, Problem> {
+    whole_prompt(&hub, id).await
+}
+
+/// For somebody who may see the message.
+pub async fn whole_prompt(hub: &Hub, id: MessageId) -> Result<Response, Problem> {
     let pulled = match hub.store.run(Pull(id)).await? {
         Some(Found::Live(pulled)) => pulled,
         Some(Found::Gone { .. }) => return Err(Problem::Gone),
@@ -46,9 +52,14 @@ pub async fn file(
     _person: PersonCaller,
     FilePath { id, index }: FilePath,
 ) -> Result<Response, Problem> {
-    let message = find(&hub, &id).await?.message;
+    file_of(&hub, &id, index).await
+}
+
+/// For somebody who may see the message.
+pub async fn file_of(hub: &Hub, id: &MessageId, index: usize) -> Result<Response, Problem> {
+    let message = find(hub, id).await?.message;
     match &message.state {
-        MessageState::Resolved(resolution) if !message.content.sensitive => kept(&hub, &id, resolution, index).await,
+        MessageState::Resolved(resolution) if !message.content.sensitive => kept(hub, id, resolution, index).await,
         MessageState::Resolved(_) | MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }
 }

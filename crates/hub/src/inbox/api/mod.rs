@@ -9,10 +9,10 @@ mod query;
 mod shelf;
 mod terminals;
 
-pub use attached::{file, prompt};
+pub use attached::{file, file_of, prompt, whole_prompt};
 pub use events::events;
 pub use lists::{decided, history, list, notices, search};
 pub use one::show;
 pub use presets::presets;
 pub use shelf::{archive, aside, put_aside, take_back};
-pub use terminals::{drop_ahead, list_ahead, terminals, type_ahead};
+pub use terminals::{drop_ahead, list_ahead, put_ahead, take_ahead_back, terminals, type_ahead};

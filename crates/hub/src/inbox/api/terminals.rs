@@ -70,6 +70,12 @@ pub async fn type_ahead(
     body: Body,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let NewAhead { text } = read_json(body).await?;
+    let id = put_ahead(&hub, person.into(), agent_id, text).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+}
+
+/// Gives the number of what waits now.
+pub async fn put_ahead(hub: &Hub, typist: Principal, agent_id: String, text: String) -> Result<i64, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::invalid("text", "say something; it is blank"));
     }
@@ -78,13 +84,13 @@ pub async fn type_ahead(
         Problem::InvalidField { message, .. } => Problem::invalid("text", message),
         problem => problem,
     })?;
-    let terminal = find(&hub, &agent_id).await?;
-    check_asked(&terminal, person.into())?;
+    let terminal = find(hub, &agent_id).await?;
+    check_asked(&terminal, typist)?;
     let op = TypeAhead { agent_id, person: terminal.person.clone(), text };
     match hub.store.run(op).await? {
         Typed::Waiting(id) => {
-            tell(&hub, terminal);
-            Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+            tell(hub, terminal);
+            Ok(id)
         }
         Typed::NoSuchAgent => Err(Problem::no_terminal()),
         Typed::TooMany => Err(Problem::RateLimited {
@@ -108,14 +114,20 @@ pub async fn drop_ahead(
     person: PersonCaller,
     AheadPath { agent_id, id }: AheadPath,
 ) -> Result<StatusCode, Problem> {
-    let terminal = find(&hub, &agent_id).await?;
-    let actor = Actor::human(&person.name).to_string();
+    take_ahead_back(&hub, Actor::human(&person.name), agent_id, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Only by whoever typed it.
+pub async fn take_ahead_back(hub: &Hub, typist: Actor, agent_id: String, id: i64) -> Result<(), Problem> {
+    let terminal = find(hub, &agent_id).await?;
+    let actor = typist.to_string();
     if !hub.store.run(DropAhead { agent_id, id, actor }).await? {
         let message = "no such text of yours waits; it may have been used".to_owned();
         return Err(Problem::NotFound { message });
     }
-    tell(&hub, terminal);
-    Ok(StatusCode::NO_CONTENT)
+    tell(hub, terminal);
+    Ok(())
 }
 
 /// Pages show what waits beside the agent's newest cue.

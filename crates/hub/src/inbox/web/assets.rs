@@ -34,6 +34,7 @@ static ASSETS: &[Asset] = &assets![
     "clock.js" "text/javascript; charset=utf-8",
     "counts.js" "text/javascript; charset=utf-8",
     "drafts.js" "text/javascript; charset=utf-8",
+    "files.js" "text/javascript; charset=utf-8",
     "guard.js" "text/javascript; charset=utf-8",
     "icon-192.png" "image/png",
     "icon-512.png" "image/png",
@@ -53,6 +54,7 @@ static ASSETS: &[Asset] = &assets![
     "swap.js" "text/javascript; charset=utf-8",
     "tabs.js" "text/javascript; charset=utf-8",
     "tell.js" "text/javascript; charset=utf-8",
+    "terminals.js" "text/javascript; charset=utf-8",
 ];
 
 static BASE: LazyLock<String> = LazyLock::new(|| {

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_core::decide::is_overdue_at;
-use countersign_core::{Command, Outcome, Rejection, State as MessageState};
+use countersign_core::{Command, Matter, Outcome, Rejection, State as MessageState};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::{Application, Item};
 
-use super::form::{Fields, Posted};
+use super::form::Fields;
 use super::item::{Faults, Occasion, Reading, missing, page, read};
 use super::page::{Asked, Failure, see_other};
 use super::row::may_answer;
+use super::upload::{FILES, Sent, Unread};
 use super::visitor::Visitor;
 use crate::app::Hub;
+use crate::attachments::Attached;
 use crate::extract::MessagePath;
 use crate::inbox::find::find;
 use crate::problem::Problem;
@@ -23,13 +25,25 @@ pub async fn decide(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
     asked: Asked,
-    Posted { visitor, fields }: Posted,
+    unread: Unread,
 ) -> Result<Response, Failure> {
-    let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields };
+    let takes_files = match &path {
+        Ok(MessagePath(id)) if unread.has_parts() => takes_files(&hub, id, &unread.visitor).await,
+        Ok(_) | Err(_) => false,
+    };
+    let Sent { visitor, fields, files, faults } = unread.read(takes_files).await?;
+    let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields, faults: &faults };
     match path {
-        Ok(MessagePath(id)) => desk.decide(&id).await,
+        Ok(MessagePath(id)) => desk.decide(&id, files).await,
         Err(problem) => desk.missing(problem).await,
     }
+}
+
+/// Only from somebody who may give the answer that they come with.
+async fn takes_files(hub: &Hub, id: &MessageId, visitor: &Visitor) -> bool {
+    let Ok(item) = find(hub, id).await else { return false };
+    let is_open_ended = matches!(&item.message.content.matter, Matter::Ask(ask) if ask.open_ended);
+    is_open_ended && may_answer(&item, visitor)
 }
 
 /// One person with one form.
@@ -38,18 +52,20 @@ struct Desk<'a> {
     visitor: &'a Visitor,
     asked: &'a Asked,
     fields: &'a Fields,
+    /// What is wrong with the files that came.
+    faults: &'a [String],
 }
 
 impl Desk<'_> {
-    async fn decide(&self, id: &MessageId) -> Result<Response, Failure> {
+    async fn decide(&self, id: &MessageId, files: Attached) -> Result<Response, Failure> {
         match find(self.hub, id).await {
-            Ok(item) => self.answer(&item).await,
+            Ok(item) => self.answer(&item, files).await,
             Err(problem) => self.missing(problem).await,
         }
     }
 
     /// Who was first, and who may, is said before anything about the answer itself.
-    async fn answer(&self, item: &Item) -> Result<Response, Failure> {
+    async fn answer(&self, item: &Item, files: Attached) -> Result<Response, Failure> {
         if matches!(item.message.state, MessageState::Resolved(_)) {
             return self.show(item, Occasion::Late { sent: self.fields }).await;
         }
@@ -60,12 +76,13 @@ impl Desk<'_> {
             self.hub.decide(&item.message.id, Command::Expire).await?;
             return self.late(&item.message.id).await;
         }
-        let Reading { verdict, comment } = match read(&item.message.content, self.fields) {
+        let Reading { verdict, comment } = match self.read(item, &files) {
             Ok(reading) => reading,
             Err(faults) => return self.show(item, Occasion::Refused { sent: self.fields, faults }).await,
         };
         let (id, actor) = (&item.message.id, self.visitor.actor());
-        match self.hub.decide(id, Command::Resolve { actor, verdict, comment }).await? {
+        let command = Command::Resolve { actor, verdict, comment };
+        match self.hub.decide_with(id, command, files.bodies).await? {
             // The answer came after the expiry and made it happen.
             Application::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
             Application::Resolved(_) => Ok(see_other(&format!("/inbox/items/{id}"))),
@@ -73,6 +90,17 @@ impl Desk<'_> {
             Application::Gone => self.missing(Problem::Gone).await,
             Application::NotFound => self.missing(Problem::no_message()).await,
         }
+    }
+
+    /// Everything that is wrong, with the files too.
+    fn read(&self, item: &Item, files: &Attached) -> Result<Reading, Faults> {
+        let reading = read(&item.message.content, self.fields, &files.notes);
+        if self.faults.is_empty() {
+            return reading;
+        }
+        let mut faults = reading.err().unwrap_or_default();
+        self.faults.iter().for_each(|fault| faults.add(FILES, fault));
+        Err(faults)
     }
 
     async fn rejected(&self, item: &Item, rejection: Rejection) -> Result<Response, Failure> {

@@ -13,7 +13,8 @@ use crate::app::Hub;
 use crate::body;
 use crate::problem::Problem;
 
-const LARGEST_FORM: usize = 256 * 1024;
+/// Of what is typed.
+pub const LARGEST_FORM: usize = 256 * 1024;
 const MOST_FIELDS: usize = 1000;
 /// Scripts send it instead of a field.
 pub const CSRF_HEADER: &str = "x-csrf";
@@ -25,6 +26,10 @@ pub struct Fields(Vec<(String, String)>);
 impl Fields {
     pub fn parse(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST_FIELDS).collect())
+    }
+
+    pub fn of(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs.into_iter().take(MOST_FIELDS).collect())
     }
 
     pub async fn read(body: Body) -> Result<Self, Problem> {
@@ -59,10 +64,7 @@ impl FromRequest<Arc<Hub>> for Posted {
         let visitor = Visitor::from_request_parts(&mut parts, hub).await?;
         check_origin(&parts.headers)?;
         let fields = Fields::read(body).await?;
-        let header = parts.headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-        if header.or_else(|| fields.get("csrf")) != Some(visitor.csrf.as_str()) {
-            return Err(Failure::foreign_form());
-        }
+        check_csrf(&parts.headers, &fields, &visitor)?;
         Ok(Self { visitor, fields })
     }
 }
@@ -79,6 +81,12 @@ impl FromRequest<Arc<Hub>> for OwnerPosted {
         let Posted { visitor, fields } = Posted::from_request(request, hub).await?;
         if visitor.is_owner() { Ok(Self { visitor, fields }) } else { Err(Failure::owners_only()) }
     }
+}
+
+pub fn check_csrf(headers: &HeaderMap, fields: &Fields, visitor: &Visitor) -> Result<(), Failure> {
+    let header = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
+    let is_ours = header.or_else(|| fields.get("csrf")) == Some(visitor.csrf.as_str());
+    if is_ours { Ok(()) } else { Err(Failure::foreign_form()) }
 }
 
 /// Browsers say where a request comes from. The token of the form is the guard; this stops most of the rest before it.

@@ -59,7 +59,7 @@ async fn history(
     let next = page.next.map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
     let page = HistoryPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::History, "History").await?,
-        rows: page.items.iter().map(|item| row(item, List::History, now, &visitor)).collect(),
+        rows: page.items.iter().map(|item| row(&hub, item, List::History, now, &visitor)).collect(),
         active: narrow.active(ADDRESS),
         offered: Offered::by(page.items.iter()),
         first: before.map(|_| narrow.address(ADDRESS, None, None)),
@@ -84,12 +84,12 @@ fn parse_place(text: &str) -> Result<(Timestamp, i64), Problem> {
 }
 
 /// A row that tells what became of its message.
-pub fn row(item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Row {
+pub fn row(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Row {
     let ending = match &item.message.state {
         MessageState::Resolved(resolution) => Some(ending(item, resolution)),
         MessageState::Open | MessageState::Delivered => None,
     };
-    Row { ending, ..Row::seen_by(item, list, now, visitor) }
+    Row { ending, ..Row::seen_by(hub, item, list, now, visitor) }
 }
 
 fn ending(item: &Item, resolution: &Resolution) -> Ending {

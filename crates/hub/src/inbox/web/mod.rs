@@ -17,6 +17,8 @@ pub mod row;
 mod search;
 mod settings;
 pub mod sign_in;
+mod terminals;
+mod upload;
 mod visitor;
 pub(super) mod words;
 
@@ -47,5 +49,6 @@ pub fn router() -> Router<Arc<Hub>> {
         .merge(history::router())
         .merge(search::router())
         .merge(batch::router())
+        .merge(terminals::router())
         .merge(events::router())
 }

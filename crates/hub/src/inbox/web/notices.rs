@@ -46,7 +46,7 @@ async fn notices(
     let now = hub.store.clock().now();
     let row = |item| {
         let around = Around { csrf: visitor.csrf.clone(), back: asked.path.clone() };
-        Row { around, ..Row::seen_by(item, List::Notices, now, &visitor) }
+        Row { around, ..Row::seen_by(&hub, item, List::Notices, now, &visitor) }
     };
     let page = NoticesPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::Notices, "Notices").await?,

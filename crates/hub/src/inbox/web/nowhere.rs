@@ -35,6 +35,7 @@ fn page_above(path: &str) -> String {
         ["inbox", "items", id, ..] => format!("/inbox/items/{id}"),
         ["inbox", "settings", page @ ("people" | "agents" | "deliveries"), ..] => format!("/inbox/settings/{page}"),
         ["inbox", "settings", ..] => "/inbox/settings".to_owned(),
+        ["inbox", "terminals", ..] => "/inbox/terminals".to_owned(),
         ["signin", ..] => "/signin".to_owned(),
         _ => "/inbox".to_owned(),
     }

@@ -68,6 +68,7 @@ pub enum Here {
     History,
     Search,
     Item,
+    Terminals,
     Settings,
     SignIn,
 }
@@ -81,6 +82,7 @@ impl Here {
             Self::History => "history",
             Self::Search => "search",
             Self::Item => "item",
+            Self::Terminals => "terminals",
             Self::Settings => "settings",
             Self::SignIn => "signin",
         }

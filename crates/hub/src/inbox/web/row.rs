@@ -4,14 +4,18 @@ use askama::Template;
 use countersign_core::access::may_resolve;
 use countersign_core::message::inbox_rank;
 use countersign_core::{Content, Digest, Matter, State};
+use countersign_protocol::hap::Kind;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Item;
 use url::form_urlencoded::byte_serialize;
 
 use super::filters;
+use super::terminals::Mark;
 use super::visitor::Visitor;
 use super::words::{self, Expiry, Instant};
+use crate::app::Hub;
 use crate::inbox::kind::kind_words;
+use crate::terminals::{CueState, cue_kind};
 
 /// Which list a row stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +115,8 @@ pub struct Row {
     pub freshness: &'static str,
     pub is_open: bool,
     pub expiry: Option<Expiry>,
+    /// Whether the agent of an open cue is there.
+    pub here: Option<Mark>,
     /// Whether the reader may answer; unknown where many read.
     pub mine: Option<bool>,
     pub until: Option<Instant>,
@@ -145,6 +151,7 @@ impl Row {
             freshness: words::freshness(message.received_at, now),
             is_open,
             expiry: if is_open { words::expiry(message, now) } else { None },
+            here: arriving(item),
             mine: None,
             until: None,
             ending: None,
@@ -153,11 +160,21 @@ impl Row {
     }
 
     /// As one reader sees it. Only what is open is anybody's to answer.
-    pub fn seen_by(item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Self {
+    pub fn seen_by(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Self {
         let mine = may_answer(item, visitor);
         let row = Self::of(item, list, now);
-        Self { mine: row.is_open.then_some(mine), ..row }
+        let here = hub.cue_presence(&item.message).state.map(Mark::of);
+        Self { mine: row.is_open.then_some(mine), here, ..row }
     }
+}
+
+/// Whoever has just asked is there.
+fn arriving(item: &Item) -> Option<Mark> {
+    let kind = cue_kind(&item.message.source).filter(|_| matches!(item.message.state, State::Open))?;
+    Some(Mark::of(match kind {
+        Kind::Cue => CueState::Waiting,
+        Kind::Pause => CueState::Paused,
+    }))
 }
 
 /// Whether the reader may answer what is open.

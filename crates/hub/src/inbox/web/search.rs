@@ -52,7 +52,7 @@ async fn search(
     shell.query = text;
     let page = SearchPage {
         shell,
-        rows: found.items.iter().map(|item| history::row(item, List::Search, now, &visitor)).collect(),
+        rows: found.items.iter().map(|item| history::row(&hub, item, List::Search, now, &visitor)).collect(),
         first: before.map(|_| address.clone()),
         next: found.next.map(|seq| format!("{address}&before={seq}")),
     };

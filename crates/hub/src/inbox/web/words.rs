@@ -43,6 +43,19 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
+/// As people count bytes.
+pub fn size(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..KIB => format!("{bytes} bytes"),
+        KIB..MIB => format!("{} KiB", bytes / KIB),
+        _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        _ => format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB),
+    }
+}
+
 /// How long something has waited, in one unit.
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since).as_secs();
@@ -121,6 +134,10 @@ fn label(value: &str, options: &[Choice]) -> String {
 /// What was decided, without who: `answered Approve`, `declined`.
 pub fn outcome(resolution: &Resolution, content: &Content) -> String {
     let answer = resolution.value.as_ref().and_then(|value| answer_words(value, content));
+    let answer = match (answer, resolution.files.len()) {
+        (Some(answer), 1..) if answer.is_empty() => Some(with_files(resolution.files.len())),
+        (answer, _) => answer,
+    };
     let verb = match (resolution.outcome, resolution.defaulted) {
         (Outcome::Expired, true) => "answered by its default",
         (Outcome::Expired, false) => "ended without an answer",
@@ -132,9 +149,20 @@ pub fn outcome(resolution: &Resolution, content: &Content) -> String {
     }
 }
 
+/// Where nothing else was said.
+fn with_files(count: usize) -> String {
+    if count == 1 { "with a file".to_owned() } else { format!("with {count} files") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_told_in_one_unit() {
+        assert_eq!([size(0), size(1), size(1023)], ["0 bytes", "1 byte", "1023 bytes"]);
+        assert_eq!([size(1024), size(8 << 20), size(1_600_000)], ["1 KiB", "8 MiB", "1.5 MiB"]);
+    }
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_780_000_000_000 + seconds * 1000)

@@ -39,10 +39,17 @@ impl Op for ImportCue {
         let seq = cue_submit::insert(x, &self.cue, &message.source).await?;
         if let Some(resolution) = &self.resolution {
             self.resolve(x, resolution).await?;
+            keep_from(x, seq, now).await?;
             find::collected(x, seq, resolution.resolved_at).await?;
         }
         Ok(Imported::New)
     }
+}
+
+/// The time for which it is kept begins now, or old history would go as soon as it came. When it was answered stands in the
+/// resolution.
+async fn keep_from<X: Exec>(x: &mut X, seq: i64, now: Timestamp) -> Result<(), StoreError> {
+    x.exec("UPDATE message SET resolved_at = ?1 WHERE seq = ?2", &[now.into(), seq.into()]).await.map(drop)
 }
 
 impl ImportCue {

@@ -1,10 +1,11 @@
 use countersign_core::message::Outcome;
 use countersign_core::{Resolution, State};
 use countersign_protocol::time::Timestamp;
-use countersign_store::clock::ManualClock;
+use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::list::History;
 use countersign_store::ops::pull::Pull;
+use countersign_store::ops::sweep::Purge;
 use countersign_store::ops::terminal::{ImportCue, Imported, NewCue};
 use countersign_store::{Store, StoreError};
 use serde_json::json;
@@ -53,6 +54,15 @@ pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
     let history = History { agent_id: Some(ZOBAL.to_owned()), status: None, before: None, limit: 10 };
     assert_eq!(ids(&store.run(history).await.unwrap()), [3, 1].map(message_id));
     assert_eq!(summary(store, ZOBAL).await.expect("it joined on the way").open, 1);
+}
+
+pub async fn old_history_is_kept_as_long_as_what_ends_now(store: &Store, clock: &ManualClock) {
+    add_people(store).await;
+    import(store, old(1, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await;
+    let now = clock.now();
+    assert_eq!(store.run(Purge { resolved_before: now, limit: 10 }).await.unwrap(), 0);
+    let later = Timestamp::from_millis(now.as_millis() + 1);
+    assert_eq!(store.run(Purge { resolved_before: later, limit: 10 }).await.unwrap(), 1);
 }
 
 pub async fn an_imported_answer_was_collected_long_ago(store: &Store, _clock: &ManualClock) {

@@ -110,6 +110,7 @@ macro_rules! behaviours {
                 a_purge_takes_the_files;
             imports:
                 an_import_twice_is_once
+                old_history_is_kept_as_long_as_what_ends_now
                 an_imported_answer_was_collected_long_ago
                 an_imported_cue_that_is_open_is_attached_to
                 a_name_of_somebody_else_is_not_imported;

@@ -3,31 +3,30 @@
 use countersign_core::question::yes_and_no;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::super::typing::Typing;
 use super::rows::{moved, numbered};
+use super::text::{OWN_WORDS, Words};
 use super::{Pressed, Verdict};
-use crate::item::Choices;
+use crate::item::{Choices, Item};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pick {
     values: Vec<String>,
     cursor: Option<usize>,
     /// The row after the options: an answer in other words.
-    other: Option<Typing>,
-    typing: bool,
+    other: Option<Words>,
     approve: Option<usize>,
     deny: Option<usize>,
 }
 
 impl Pick {
-    pub fn select(choices: &Choices, sensitive: bool) -> Self {
+    pub fn select(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
-        let other = choices.allow_edit.then(|| Typing::line().hidden(sensitive));
-        Self { values, cursor: None, other, typing: false, approve: None, deny: None }
+        let other = Words::beside(item, choices.allow_edit);
+        Self { values, cursor: None, other, approve: None, deny: None }
     }
 
-    pub fn confirm(choices: &Choices, sensitive: bool) -> Self {
-        let pick = Self::select(choices, sensitive);
+    pub fn confirm(choices: &Choices, item: &Item) -> Self {
+        let pick = Self::select(choices, item);
         let (approve, deny) = yes_and_no(&pick.values);
         Self { approve, deny, ..pick }
     }
@@ -36,12 +35,12 @@ impl Pick {
         self.cursor
     }
 
-    pub fn other(&self) -> Option<&Typing> {
+    pub fn other(&self) -> Option<&Words> {
         self.other.as_ref()
     }
 
     pub fn is_typing(&self) -> bool {
-        self.typing
+        self.other.as_ref().is_some_and(Words::is_typing)
     }
 
     /// The single key of an option, to be shown beside it: nobody should have to guess which one `a` means.
@@ -74,8 +73,8 @@ impl Pick {
     }
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
-        if self.typing {
-            return self.typed(key);
+        if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
+            return other.key(key);
         }
         let count = self.count();
         if let Some(row) = moved(key, self.cursor, count).or_else(|| numbered(key, count)) {
@@ -86,36 +85,26 @@ impl Pick {
             (KeyCode::Enter, None) => Pressed::Hint("pick one first: its number, or j and k"),
             (KeyCode::Enter, Some(row)) => match self.answer(row) {
                 Some(verdict) => Pressed::Send(verdict),
-                None => {
-                    self.typing = true;
-                    Pressed::Taken
-                }
+                None => self.begin(),
             },
+            (KeyCode::Char(OWN_WORDS), _) => self.begin(),
             _ => Pressed::Passed,
         }
     }
 
-    fn typed(&mut self, key: KeyEvent) -> Pressed {
+    fn begin(&mut self) -> Pressed {
         let Some(other) = &mut self.other else { return Pressed::Passed };
-        match key.code {
-            KeyCode::Esc => self.typing = false,
-            KeyCode::Enter if other.is_blank() => return Pressed::Hint("type an answer first"),
-            KeyCode::Enter => return Pressed::Send(Verdict::Answered(other.text().into())),
-            _ => {
-                other.key(key);
-            }
-        }
+        other.begin();
+        self.cursor = Some(self.values.len());
         Pressed::Taken
     }
 
     pub fn paste(&mut self, text: &str) {
-        if let (true, Some(other)) = (self.typing, &mut self.other) {
-            other.paste(text);
-        }
+        self.other.iter_mut().for_each(|other| other.paste(text));
     }
 
     pub fn rest(&mut self) {
-        self.typing = false;
+        self.other.iter_mut().for_each(Words::rest);
     }
 }
 
@@ -123,11 +112,16 @@ impl Pick {
 mod tests {
     use serde_json::json;
 
+    use super::super::super::seen::tests::seen;
     use super::*;
 
     fn choices(values: &[&str], allow_edit: bool) -> Choices {
         let options: Vec<_> = values.iter().map(|value| json!({"value": value, "label": value})).collect();
         serde_json::from_value(json!({"options": options, "allow_edit": allow_edit})).unwrap()
+    }
+
+    fn item(open_ended: bool) -> Item {
+        seen("a", &json!({ "open_ended": open_ended })).item
     }
 
     fn press(pick: &mut Pick, code: KeyCode) -> Pressed {
@@ -140,7 +134,7 @@ mod tests {
 
     #[test]
     fn nothing_is_chosen_until_a_person_chooses() {
-        let mut pick = Pick::confirm(&choices(&["approve", "deny"], false), false);
+        let mut pick = Pick::confirm(&choices(&["approve", "deny"], false), &item(false));
         assert!(matches!(press(&mut pick, KeyCode::Enter), Pressed::Hint(_)));
         assert_eq!(press(&mut pick, KeyCode::Char('2')), Pressed::Taken);
         assert_eq!(press(&mut pick, KeyCode::Enter), answered("deny"));
@@ -152,7 +146,7 @@ mod tests {
     #[test]
     fn one_key_means_yes_only_where_that_is_clear() {
         let roles = |values: &[&str]| {
-            let pick = Pick::confirm(&choices(values, false), false);
+            let pick = Pick::confirm(&choices(values, false), &item(false));
             (pick.approve.map(|at| pick.values[at].clone()), pick.deny.map(|at| pick.values[at].clone()))
         };
         let named = |yes: Option<&str>, no: Option<&str>| (yes.map(str::to_owned), no.map(str::to_owned));
@@ -162,12 +156,12 @@ mod tests {
         assert_eq!(roles(&["deny", "ship"]), named(None, Some("deny")));
         assert_eq!(roles(&["approve", "later"]), named(Some("approve"), None));
         assert_eq!(roles(&["a", "b", "c"]), named(None, None));
-        assert_eq!(Pick::select(&choices(&["approve", "deny"], false), false).approve(), None);
+        assert_eq!(Pick::select(&choices(&["approve", "deny"], false), &item(false)).approve(), None);
     }
 
     #[test]
     fn other_words_are_typed_in_the_row_after_the_options() {
-        let mut pick = Pick::select(&choices(&["blue", "green"], true), false);
+        let mut pick = Pick::select(&choices(&["blue", "green"], true), &item(false));
         press(&mut pick, KeyCode::Char('3'));
         press(&mut pick, KeyCode::Enter);
         assert!(pick.is_typing());
@@ -176,6 +170,16 @@ mod tests {
         assert_eq!(press(&mut pick, KeyCode::Enter), answered("a2 q"));
         press(&mut pick, KeyCode::Esc);
         assert!(!pick.is_typing());
-        assert_eq!(pick.other().map(Typing::text), Some("a2 q"));
+        assert_eq!(pick.other().map(|other| other.words().text()), Some("a2 q"));
+    }
+
+    #[test]
+    fn one_key_begins_own_words_where_any_text_is_taken() {
+        let mut pick = Pick::confirm(&choices(&["approve", "deny"], false), &item(true));
+        assert_eq!(press(&mut pick, KeyCode::Char('o')), Pressed::Taken);
+        "o no".chars().for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
+        assert_eq!(press(&mut pick, KeyCode::Enter), answered("o no"));
+        let mut strict = Pick::confirm(&choices(&["approve", "deny"], false), &item(false));
+        assert_eq!(press(&mut strict, KeyCode::Char('o')), Pressed::Passed);
     }
 }

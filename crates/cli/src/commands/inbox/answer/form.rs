@@ -1,4 +1,4 @@
-//! A form: one field after the other, then the row that sends it. What is wrong is told beside its field, first by the same
+//! A form: one field after the other, then the row that sends it, then other words where the asker takes any text. What is wrong is told beside its field, first by the same
 //! validator the hub uses, then by the hub.
 
 mod entry;
@@ -9,9 +9,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Map, Value};
 
 use super::rows::moved;
+use super::text::{OWN_WORDS, Words};
 use super::{Pressed, Verdict};
+use crate::item::Item;
 
-pub use entry::{Entry, indexes};
+pub use entry::Entry;
 
 const FAULTY: &str = "something is still wrong: see beside the fields";
 
@@ -19,17 +21,19 @@ const FAULTY: &str = "something is still wrong: see beside the fields";
 pub struct FormEditor {
     schema: Value,
     entries: Vec<Entry>,
-    /// One past the last entry is the row that sends.
+    /// One past the last entry is the row that sends, and one past that the row for other words.
     cursor: usize,
     editing: bool,
+    other: Option<Words>,
     /// What is wrong with the answer as a whole.
     faults: Vec<String>,
 }
 
 impl FormEditor {
-    pub fn of(schema: &Value, sensitive: bool) -> Self {
-        let entries = fields(schema).into_iter().map(|field| Entry::of(field, sensitive)).collect();
-        Self { schema: schema.clone(), entries, cursor: 0, editing: false, faults: Vec::new() }
+    pub fn of(schema: &Value, item: &Item) -> Self {
+        let entries = fields(schema).into_iter().map(|field| Entry::of(field, item.sensitive)).collect();
+        let other = Words::beside(item, false);
+        Self { schema: schema.clone(), entries, cursor: 0, editing: false, other, faults: Vec::new() }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -44,21 +48,45 @@ impl FormEditor {
         self.editing
     }
 
+    pub fn other(&self) -> Option<&Words> {
+        self.other.as_ref()
+    }
+
+    pub fn is_typing(&self) -> bool {
+        self.other.as_ref().is_some_and(Words::is_typing)
+    }
+
+    fn rows(&self) -> usize {
+        self.entries.len() + 1 + usize::from(self.other.is_some())
+    }
+
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
+        if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
+            return other.key(key);
+        }
         if self.editing { self.edited(key) } else { self.visited(key) }
     }
 
+    fn begin(&mut self) -> Pressed {
+        let Some(other) = &mut self.other else { return Pressed::Passed };
+        other.begin();
+        (self.cursor, self.editing) = (self.entries.len() + 1, false);
+        Pressed::Taken
+    }
+
     fn visited(&mut self, key: KeyEvent) -> Pressed {
-        if let Some(row) = moved(key, Some(self.cursor), self.entries.len() + 1) {
+        if let Some(row) = moved(key, Some(self.cursor), self.rows()) {
             self.cursor = row;
             return Pressed::Taken;
         }
         match key.code {
             KeyCode::Enter if self.cursor == self.entries.len() => self.send(),
+            KeyCode::Enter if self.cursor > self.entries.len() => self.begin(),
+            KeyCode::Char(OWN_WORDS) => self.begin(),
             KeyCode::Enter | KeyCode::Tab => {
                 self.editing = true;
                 Pressed::Taken
@@ -71,9 +99,10 @@ impl FormEditor {
         let is_enter = key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::Esc => self.editing = false,
-            KeyCode::Tab => self.cursor = (self.cursor + 1) % (self.entries.len() + 1),
-            KeyCode::BackTab => self.cursor = self.cursor.checked_sub(1).unwrap_or(self.entries.len()),
+            KeyCode::Tab => self.cursor = (self.cursor + 1) % self.rows(),
+            KeyCode::BackTab => self.cursor = self.cursor.checked_sub(1).unwrap_or(self.rows() - 1),
             _ if is_enter && self.cursor == self.entries.len() => return self.send(),
+            _ if is_enter && self.cursor > self.entries.len() => return self.begin(),
             _ if is_enter => self.down(),
             _ if self.entries.get_mut(self.cursor).is_some_and(|entry| entry.key(key)) => {}
             KeyCode::Down => self.down(),
@@ -84,10 +113,11 @@ impl FormEditor {
     }
 
     fn down(&mut self) {
-        self.cursor = (self.cursor + 1).min(self.entries.len());
+        self.cursor = (self.cursor + 1).min(self.rows() - 1);
     }
 
     pub fn paste(&mut self, text: &str) {
+        self.other.iter_mut().for_each(|other| other.paste(text));
         if let (true, Some(entry)) = (self.editing, self.entries.get_mut(self.cursor)) {
             entry.paste(text);
         }
@@ -103,6 +133,7 @@ impl FormEditor {
 
     pub fn rest(&mut self) {
         self.editing = false;
+        self.other.iter_mut().for_each(Words::rest);
     }
 
     fn send(&mut self) -> Pressed {
@@ -165,6 +196,7 @@ impl FormEditor {
 mod tests {
     use serde_json::json;
 
+    use super::super::super::seen::tests::seen;
     use super::*;
 
     fn form() -> FormEditor {
@@ -178,7 +210,7 @@ mod tests {
             },
             "required": ["reason"],
         });
-        FormEditor::of(&schema, false)
+        FormEditor::of(&schema, &seen("a", &json!({})).item)
     }
 
     fn press(form: &mut FormEditor, codes: &[KeyCode]) {
@@ -235,6 +267,40 @@ mod tests {
         press(&mut form, &[KeyCode::Enter]);
         type_in(&mut form, "47");
         assert_eq!(form.entries[pin].typing().shown().0, "••");
+    }
+
+    #[test]
+    fn any_number_of_choices_is_ticked_by_number_or_space() {
+        let days = json!({"type": "array", "items": {"enum": ["Mon", "Tue", "Wed"]}, "default": ["Wed"]});
+        let schema = json!({"properties": {"days": days, "why": {"type": "string"}}});
+        let mut form = FormEditor::of(&schema, &seen("a", &json!({})).item);
+        press(&mut form, &[KeyCode::Enter, KeyCode::Char('3'), KeyCode::Char('1')]);
+        press(&mut form, &[KeyCode::Down, KeyCode::Char(' ')]);
+        assert_eq!(form.cursor(), 0, "the choices are gone through first");
+        press(&mut form, &[KeyCode::Down, KeyCode::Down]);
+        assert_eq!(form.cursor(), 1);
+        press(&mut form, &[KeyCode::Tab]);
+        let answer = json!({"days": ["Mon", "Tue"]});
+        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(answer)));
+        form.cursor = 0;
+        press(&mut form, &[KeyCode::Backspace, KeyCode::Tab, KeyCode::Tab]);
+        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!({}))));
+    }
+
+    #[test]
+    fn a_form_can_be_answered_in_own_words_where_any_text_is_taken() {
+        let schema = json!({"properties": {"why": {"type": "string"}}, "required": ["why"]});
+        let item = seen("a", &json!({"open_ended": true})).item;
+        for begin in [&[KeyCode::Char('o')][..], &[KeyCode::Enter, KeyCode::BackTab, KeyCode::Enter]] {
+            let mut form = FormEditor::of(&schema, &item);
+            press(&mut form, begin);
+            type_in(&mut form, "o, ask ann");
+            let sent = Pressed::Send(Verdict::Answered(json!("o, ask ann")));
+            assert_eq!(form.key(KeyCode::Enter.into()), sent);
+            press(&mut form, &[KeyCode::Esc]);
+            assert!(!form.is_typing() && !form.is_editing());
+        }
+        assert_eq!(self::form().key(KeyCode::Char('o').into()), Pressed::Passed);
     }
 
     #[test]

@@ -1,22 +1,42 @@
-//! Several of the options: ticked one by one, sent together.
+//! Several of the options: ticked one by one, sent together; or other words instead, where the asker takes any text.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};
+use super::text::{OWN_WORDS, Words};
 use super::{Pressed, Verdict};
-use crate::item::Choices;
+use crate::item::{Choices, Item};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
     values: Vec<String>,
     ticked: Vec<bool>,
     cursor: Option<usize>,
+    /// The row after the options.
+    other: Option<Words>,
 }
 
 impl Ticks {
-    pub fn of(choices: &Choices) -> Self {
+    pub fn of(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
-        Self { ticked: vec![false; values.len()], values, cursor: None }
+        // Where several may be picked, leave to edit says nothing.
+        Self { ticked: vec![false; values.len()], values, cursor: None, other: Words::beside(item, false) }
+    }
+
+    pub fn other(&self) -> Option<&Words> {
+        self.other.as_ref()
+    }
+
+    pub fn is_typing(&self) -> bool {
+        self.other.as_ref().is_some_and(Words::is_typing)
+    }
+
+    pub fn paste(&mut self, text: &str) {
+        self.other.iter_mut().for_each(|other| other.paste(text));
+    }
+
+    pub fn rest(&mut self) {
+        self.other.iter_mut().for_each(Words::rest);
     }
 
     pub fn cursor(&self) -> Option<usize> {
@@ -32,7 +52,10 @@ impl Ticks {
     }
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
-        let count = self.values.len();
+        if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
+            return other.key(key);
+        }
+        let count = self.values.len() + usize::from(self.other.is_some());
         if let Some(row) = moved(key, self.cursor, count) {
             self.cursor = Some(row);
             return Pressed::Taken;
@@ -43,12 +66,24 @@ impl Ticks {
         }
         match key.code {
             KeyCode::Char(' ') => self.toggle(),
+            KeyCode::Char(OWN_WORDS) => self.begin(),
+            KeyCode::Enter if self.cursor == Some(self.values.len()) => self.begin(),
             KeyCode::Enter => self.send(),
             _ => Pressed::Passed,
         }
     }
 
+    fn begin(&mut self) -> Pressed {
+        let Some(other) = &mut self.other else { return Pressed::Passed };
+        other.begin();
+        self.cursor = Some(self.values.len());
+        Pressed::Taken
+    }
+
     fn toggle(&mut self) -> Pressed {
+        if self.cursor == Some(self.values.len()) {
+            return self.begin();
+        }
         let Some(tick) = self.cursor.and_then(|row| self.ticked.get_mut(row)) else {
             return Pressed::Hint("go to one first: its number, or j and k");
         };
@@ -75,17 +110,39 @@ impl Ticks {
 mod tests {
     use serde_json::json;
 
+    use super::super::super::seen::tests::seen;
     use super::*;
+
+    fn ticks(options: &[serde_json::Value], open_ended: bool) -> Ticks {
+        let choices = serde_json::from_value(json!({"options": options, "many": true})).unwrap();
+        Ticks::of(&choices, &seen("a", &json!({ "open_ended": open_ended })).item)
+    }
 
     #[test]
     fn what_is_ticked_is_sent_in_the_order_it_was_offered() {
         let options = ["a", "b", "c"].map(|value| json!({"value": value, "label": value}));
-        let mut ticks = Ticks::of(&serde_json::from_value(json!({"options": options, "many": true})).unwrap());
+        let mut ticks = ticks(&options, false);
         assert!(matches!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(_)));
         assert!(matches!(ticks.key(KeyCode::Char(' ').into()), Pressed::Hint(_)));
         for code in [KeyCode::Char('3'), KeyCode::Char('2'), KeyCode::Char('2'), KeyCode::Up, KeyCode::Char(' ')] {
             assert_eq!(ticks.key(code.into()), Pressed::Taken);
         }
         assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!(["a", "c"]))));
+        assert_eq!(ticks.key(KeyCode::Char('o').into()), Pressed::Passed, "nothing else is taken");
+    }
+
+    #[test]
+    fn own_words_take_the_place_of_what_is_ticked() {
+        let options = ["a", "b"].map(|value| json!({"value": value, "label": value}));
+        for begin in [&[KeyCode::Char('o')][..], &[KeyCode::Char('3')], &[KeyCode::Up, KeyCode::Enter]] {
+            let mut ticks = ticks(&options, true);
+            ticks.key(KeyCode::Char('1').into());
+            ticks.leave();
+            begin.iter().for_each(|code| assert_eq!(ticks.key((*code).into()), Pressed::Taken));
+            assert!(ticks.is_typing(), "{begin:?}");
+            "1 or 2".chars().for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), Pressed::Taken));
+            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!("1 or 2"))));
+            assert!(ticks.is_ticked(0), "nothing entered is lost");
+        }
     }
 }

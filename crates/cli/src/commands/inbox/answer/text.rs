@@ -4,6 +4,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::super::typing::Typing;
 use super::{Pressed, Verdict};
+use crate::item::Item;
+
+/// Begins an answer in other words than those offered, wherever one is taken.
+pub const OWN_WORDS: char = 'o';
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
@@ -14,6 +18,15 @@ pub struct Words {
 impl Words {
     pub fn new(sensitive: bool) -> Self {
         Self { words: Typing::lines().hidden(sensitive), typing: false }
+    }
+
+    /// Beside what is offered, where the asker takes other words too.
+    pub fn beside(item: &Item, allow_edit: bool) -> Option<Self> {
+        (item.open_ended || allow_edit).then(|| Self::new(item.sensitive))
+    }
+
+    pub fn begin(&mut self) {
+        self.typing = true;
     }
 
     pub fn words(&self) -> &Typing {

@@ -38,8 +38,6 @@ pub fn entered(sheet: &mut Sheet, open: &Open, paint: Paint) {
         Editor::Choice(pick) => {
             let picked = pick.cursor().and_then(|index| options.get(index));
             picked.into_iter().for_each(|option| sheet.hang("> ", option, style));
-            let other = pick.other().filter(|other| !other.is_blank());
-            other.into_iter().for_each(|other| sheet.typing("> ", other, style, false));
         }
         Editor::Many(ticks) => {
             let ticked = options.iter().enumerate().filter(|(index, _)| ticks.is_ticked(*index));
@@ -53,15 +51,19 @@ pub fn entered(sheet: &mut Sheet, open: &Open, paint: Paint) {
         }
         Editor::Nothing => {}
     }
+    let other = open.editor.own_words().map(Words::words).filter(|other| !other.is_blank());
+    other.into_iter().for_each(|other| sheet.typing("> ", other, style, false));
 }
 
 fn entry_line(sheet: &mut Sheet, entry: &Entry, style: Style) {
     let lead = format!("{}: ", escape(&entry.field.label));
     let labels = entry.labels();
-    match entry.picked().and_then(|index| labels.get(index)) {
-        Some(label) => sheet.hang(&lead, &escape(label), style),
-        None if !entry.typing().is_blank() => sheet.typing(&lead, entry.typing(), style, false),
-        None => {}
+    let chosen = labels.iter().enumerate().filter(|(index, _)| entry.is_chosen(*index));
+    let chosen: Vec<String> = chosen.map(|(_, label)| escape(label)).collect();
+    if !chosen.is_empty() {
+        sheet.hang(&lead, &chosen.join(", "), style);
+    } else if !entry.typing().is_blank() {
+        sheet.typing(&lead, entry.typing(), style, false);
     }
 }
 
@@ -105,11 +107,15 @@ impl Rows {
             let is_here = pick.cursor() == Some(index);
             self.option(sheet, &number(index), &text, option.description.as_deref(), is_here);
         }
-        let Some(other) = pick.other() else { return };
-        let is_here = pick.cursor() == Some(options.len());
-        self.row(sheet, &number(options.len()), "in other words:", is_here);
-        if is_here || !other.text().is_empty() {
-            sheet.typing("      ", other, self.style, self.is_live && pick.is_typing());
+        self.other(sheet, &number(options.len()), pick.other(), pick.cursor() == Some(options.len()));
+    }
+
+    /// The row for other words than those offered.
+    fn other(&self, sheet: &mut Sheet, lead: &str, other: Option<&Words>, is_here: bool) {
+        let Some(other) = other else { return };
+        self.row(sheet, lead, "in other words:   [o]", is_here);
+        if is_here || !other.words().text().is_empty() {
+            sheet.typing("      ", other.words(), self.style, self.is_live && other.is_typing());
         }
     }
 
@@ -120,6 +126,7 @@ impl Rows {
             let is_here = ticks.cursor() == Some(index);
             self.option(sheet, &lead, &text, option.description.as_deref(), is_here);
         }
+        self.other(sheet, &number(options.len()), ticks.other(), ticks.cursor() == Some(options.len()));
     }
 
     fn text(&self, sheet: &mut Sheet, words: &Words) {
@@ -142,6 +149,7 @@ impl Rows {
         if self.is_live {
             self.row(sheet, " ", "Send", form.cursor() == form.entries().len());
         }
+        self.other(sheet, " ", form.other(), form.cursor() == form.entries().len() + 1);
     }
 
     fn entry(&self, sheet: &mut Sheet, entry: &Entry, is_here: bool, is_editing: bool) {
@@ -153,8 +161,13 @@ impl Rows {
         self.option(sheet, " ", &head, field.description.as_deref(), is_here);
         let choices = sheet.height();
         for (index, label) in labels.iter().enumerate() {
-            let dot = if entry.picked() == Some(index) { "(•) " } else { "( ) " };
-            sheet.hang(&format!("      {dot}"), &escape(label), self.style);
+            let mark = match (entry.takes_many(), entry.is_chosen(index)) {
+                (true, is_chosen) => tick(is_chosen),
+                (false, true) => "(•) ",
+                (false, false) => "( ) ",
+            };
+            let is_at = entry.takes_many() && is_here && is_editing && entry.picked() == Some(index);
+            sheet.hang(&format!("    {} {mark}", if is_at { "▌" } else { " " }), &escape(label), self.style);
         }
         let is_active = self.is_live && is_here && is_editing && !entry.is_picked();
         if labels.is_empty() {

@@ -1,17 +1,19 @@
 //! The keys that matter now; the others are in the help.
 
-use super::super::answer::Editor;
+use super::super::answer::{Editor, Words};
 use super::super::state::{Ending, Open, Overlay, State, Tab};
 
 /// What an 80 column screen shows in one line.
 const ROOM: usize = 78;
 const BACK: &str = "Esc back";
+const AHEAD: &str = "w ahead";
 
 pub fn hints(state: &State) -> String {
     let fixed = match (&state.overlay, &state.open) {
         (Some(Overlay::Help { .. }), _) => "j k scroll  any other key closes",
         (Some(Overlay::Search(_)), _) => "Enter searches everything  Esc ends the search",
         (Some(Overlay::Comment(_)), _) => "Enter keeps the comment  Ctrl-J new line",
+        (Some(Overlay::Ahead { .. }), _) => "Enter sends it  Ctrl-J new line  Esc back, keeps it",
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
         (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
         (Some(Overlay::Aside { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
@@ -30,13 +32,19 @@ fn item_hints(open: &Open) -> String {
     let fixed = match (&open.editor, open.ending) {
         _ if open.seen.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
         _ if open.sending => "sending",
+        (_, Ending::Past) if open.seen.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
         (_, Ending::Past) => "? help  j k scroll  Esc back  q quit",
+        (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) if open.seen.item.is_cue() => {
+            "? help  Enter next one  w write ahead  Esc back  q quit"
+        }
         (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) => "? help  Enter next one  Esc back  q quit",
+        (editor, Ending::None) if editor.own_words().is_some_and(Words::is_typing) => {
+            "Enter send  Ctrl-J new line  Esc stop typing"
+        }
         (Editor::Form(form), Ending::None) if form.is_editing() => {
             "Tab next field  Enter next or send  Space changes a pick  Esc stop typing"
         }
         (Editor::Text(_), Ending::None) if open.is_typing() => "Enter send  Ctrl-J new line  Esc stop typing",
-        (Editor::Choice(_), Ending::None) if open.is_typing() => "Enter send  Esc stop typing",
         (_, Ending::None) => return deciding(open),
     };
     fixed.to_owned()
@@ -57,8 +65,14 @@ fn deciding(open: &Open) -> String {
     let can_decide = no.is_some() || open.editor != Editor::Nothing;
     let comment = can_decide.then_some("c comment");
     let before = ["? help", first].into_iter().chain(yes.as_deref()).chain(no.as_deref()).chain(comment);
-    let line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
-    if line.len() + 2 + BACK.len() <= ROOM { format!("{line}  {BACK}") } else { line }
+    let mut line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
+    let ahead = open.seen.item.is_cue().then_some(AHEAD);
+    for more in ahead.into_iter().chain([BACK]) {
+        if line.len() + 2 + more.len() <= ROOM {
+            line = format!("{line}  {more}");
+        }
+    }
+    line
 }
 
 #[cfg(test)]

@@ -91,12 +91,13 @@ fn about(state: &State, seen: &Seen) -> String {
     match (&item.resolution, &seen.more.until) {
         (Some(resolution), _) => {
             let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);
-            words.push(format!("{} at {at}", resolution.words()));
+            words.push(format!("{} at {at}", item.outcome_words().unwrap_or_default()));
         }
         (None, Some(until)) => words.push(format!("aside until {}", time_words(until, state.now.at, &state.zone))),
         (None, None) if seen.is_notice() => {}
         (None, None) => words.push(item.expiry_words(state.now.at)),
     }
+    words.extend(item.presence_word().map(|word| format!("agent {word}")));
     if seen.is_open() && !seen.is_notice() && !item.can_answer {
         words.push("not yours to answer".to_owned());
     }

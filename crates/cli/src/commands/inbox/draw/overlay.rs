@@ -1,4 +1,4 @@
-//! What lies over the rest: help, search, comment, reasons, times.
+//! What lies over the rest: help, search, comment, a text written ahead, reasons, times.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,15 +17,15 @@ const KEYS: [(&str, &str); 16] = [
     ("j k, arrows", "move; scroll where nothing can be moved"),
     ("h l, arrows", "previous, next item"),
     ("Enter", "open; send what is picked"),
-    ("1-9, Space", "pick, tick"),
+    ("1-9, Space", "pick, tick; o: answer in other words"),
     ("Tab", "next field, next list; n: notices and back"),
     ("a", "approve, complete"),
     ("r", "reject with a reason"),
     ("c", "comment, sent along with the decision"),
     ("s", "set aside until later; decides nothing"),
-    ("e", "archive a notice"),
-    ("u", "take back what was put away"),
+    ("e u", "archive a notice, take back what is away"),
     ("t", "try a failed delivery again"),
+    ("w", "write ahead to an agent in a terminal"),
     ("/", "search"),
     ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
     ("Esc", "back; nothing typed is lost"),
@@ -51,6 +51,10 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
         Overlay::Comment(typing) => {
             sheet.typing("", typing, paint.plain(), true);
             "Comment: goes along with what you decide"
+        }
+        Overlay::Ahead { typing, .. } => {
+            sheet.typing("", typing, paint.plain(), true);
+            "Write ahead: it answers what the agent asks next"
         }
         Overlay::Reject(reject) => {
             reasons(&mut sheet, reject, paint);

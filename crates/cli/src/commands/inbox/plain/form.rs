@@ -5,18 +5,21 @@ use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
 use serde_json::{Map, Value};
 
-use super::super::answer::{Verdict, indexes};
+use super::super::answer::Verdict;
 use super::asker::Asker;
 use super::refusal::{KEY, Refusal, offered};
-use super::verdict::Asked;
+use super::verdict::{self, Asked, OTHER};
+use crate::item::Item;
 use crate::screen::{self, escape};
 
-pub async fn ask(schema: &Value, sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let prompt = format!("Enter fills in the form{}, b goes back: ", offered(refusal));
+pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    let (sensitive, other) = (item.sensitive, verdict::other(item.open_ended));
+    let prompt = format!("Enter fills in the form{other}{}, b goes back: ", offered(refusal));
     let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
     match line.trim() {
         "" => {}
         KEY if refusal.is_some() => return Ok(Asked::Refused),
+        OTHER if item.open_ended => return verdict::text(sensitive, refusal, asker).await,
         _ => return Ok(Asked::Back),
     }
     let fields = fields(schema);
@@ -107,7 +110,7 @@ fn hint(field: &Field) -> String {
         FieldKind::Number { integer: false, .. } => "a number".to_owned(),
         FieldKind::Boolean => "yes or no".to_owned(),
         FieldKind::Choice(_) => "the number of one".to_owned(),
-        FieldKind::Choices(_) => "numbers with blanks between".to_owned(),
+        FieldKind::Choices(_) => "the numbers of any, with spaces".to_owned(),
     }
 }
 
@@ -140,6 +143,15 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
     value_of(field, Some(&typed))
 }
 
+/// People count from one. What is no number stays as it is, to be refused.
+fn indexes(line: &str) -> String {
+    let index = |word: &str| match word.parse::<usize>() {
+        Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
+        Err(_) => word.to_owned(),
+    };
+    line.split([' ', ',']).filter(|word| !word.is_empty()).map(index).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -159,6 +171,11 @@ mod tests {
         assert_eq!(read(json!({"enum": ["eu", "us"]}), "2"), Some(json!("us")));
         for line in ["0", "3", "us"] {
             assert_eq!(read(json!({"enum": ["eu", "us"]}), line), None, "{line}");
+        }
+        let days = json!({"type": "array", "items": {"enum": ["mon", "tue", "wed"]}});
+        assert_eq!(read(days.clone(), "3, 1"), Some(json!(["wed", "mon"])));
+        for line in ["0", "4", "1 x"] {
+            assert_eq!(read(days.clone(), line), None, "{line}");
         }
         assert_eq!(read(json!({"type": "integer"}), "12"), Some(json!(12)));
         assert_eq!(read(json!({"type": "string", "default": "x"}), ""), Some(json!("x")));

@@ -11,7 +11,7 @@ use super::super::seen::Seen;
 use super::asker::Asker;
 use super::form;
 use super::refusal::{KEY, Refusal, because, offered};
-use crate::item::{Action, Choices, Question, Step};
+use crate::item::{Action, Choices, Item, Question, Step};
 use crate::screen::{self, escape};
 
 pub struct Answer {
@@ -19,7 +19,12 @@ pub struct Answer {
     pub comment: String,
 }
 
-const OTHER: &str = "o";
+pub const OTHER: &str = "o";
+
+/// For a prompt that has said what else may be typed.
+pub fn other(is_taken: bool) -> &'static str {
+    if is_taken { ", o for other words" } else { "" }
+}
 
 /// Nothing when the person went back, or away.
 pub async fn ask(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
@@ -63,12 +68,13 @@ async fn put(seen: &Seen, refusal: Option<&Refusal>, asker: &mut Asker) -> Resul
     let item = &seen.item;
     match (&item.question, &item.action) {
         _ if !seen.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
-        (Some(Question::Confirm(choices)), _) => one(choices, item.sensitive, refusal, asker).await,
-        (Some(Question::Select(choices)), _) if choices.many => many(choices, refusal, asker).await,
-        (Some(Question::Select(choices)), _) => one(choices, item.sensitive, refusal, asker).await,
+        (Some(Question::Confirm(choices)), _) => one(choices, item, refusal, asker).await,
+        (Some(Question::Select(choices)), _) if choices.many => many(choices, item, refusal, asker).await,
+        (Some(Question::Select(choices)), _) => one(choices, item, refusal, asker).await,
         (Some(Question::Text), _) => text(item.sensitive, refusal, asker).await,
-        (Some(Question::Form { schema }), _) => form::ask(schema, item.sensitive, refusal, asker).await,
+        (Some(Question::Form { schema }), _) => form::ask(schema, item, refusal, asker).await,
         (None, Some(action)) => task(action, asker).await,
+        (Some(Question::Unknown), _) if item.open_ended => text(item.sensitive, refusal, asker).await,
         (Some(Question::Unknown), _) | (None, None) => {
             refuse_only("This version cannot answer this kind of question", refusal, asker).await
         }
@@ -95,16 +101,17 @@ fn listed(choices: &Choices) -> String {
 }
 
 /// Numbers only: an agent chose the values and labels, and one of them may look like another's number.
-async fn one(choices: &Choices, sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
-    let other = if choices.allow_edit { ", o for other words" } else { "" };
-    let prompt = format!("Your answer (a number{other}{}; an empty line goes back): ", offered(refusal));
+    let takes_text = choices.allow_edit || item.open_ended;
+    let (other, no) = (other(takes_text), offered(refusal));
+    let prompt = format!("Your answer (a number{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
-            OTHER if choices.allow_edit => return text(sensitive, refusal, asker).await,
+            OTHER if takes_text => return text(item.sensitive, refusal, asker).await,
             typed => match picked(typed, choices) {
                 Some(value) => return Ok(Asked::Decided(Verdict::Answered(value.into()))),
                 None => screen::print("There is no such number.\n")?,
@@ -118,14 +125,16 @@ fn picked<'a>(typed: &str, choices: &'a Choices) -> Option<&'a str> {
     choices.options.get(index).map(|option| option.value.as_str())
 }
 
-async fn many(choices: &Choices, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+async fn many(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
-    let prompt = format!("Your answer (numbers with spaces{}; an empty line goes back): ", offered(refusal));
+    let (other, no) = (other(item.open_ended), offered(refusal));
+    let prompt = format!("Your answer (numbers with spaces{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
+            OTHER if item.open_ended => return text(item.sensitive, refusal, asker).await,
             typed => match some_picked(typed, choices) {
                 Some(values) => return Ok(Asked::Decided(Verdict::Answered(values))),
                 None => screen::print("Not all of these are numbers of the list.\n")?,
@@ -145,7 +154,7 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
     typed.split([' ', ',']).filter(|word| !word.is_empty())
 }
 
-async fn text(sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+pub async fn text(sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     let prompt = format!("Your answer (one line{}; an empty line goes back): ", offered(refusal));
     let line = if sensitive { asker.hidden(&prompt).await? } else { asker.line(&prompt).await? };
     Ok(match line {

@@ -42,6 +42,11 @@ pub enum Effect {
     Retry {
         id: String,
     },
+    /// A text for the next cue of an agent in a terminal.
+    Ahead {
+        agent_id: String,
+        text: String,
+    },
     Presets,
     Ring,
     Quit,
@@ -71,6 +76,11 @@ pub enum Reply {
     },
     Retried {
         id: String,
+        done: Result<(), HubError>,
+    },
+    Ahead {
+        agent_id: String,
+        text: String,
         done: Result<(), HubError>,
     },
     Presets(Result<Vec<String>, HubError>),

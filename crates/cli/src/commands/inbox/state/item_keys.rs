@@ -32,6 +32,10 @@ impl State {
             _ if !open.guard_left(self.now.elapsed).is_zero() => Vec::new(),
             KeyCode::Char('t') => self.retry(),
             KeyCode::Char('u') => self.take_back(),
+            KeyCode::Char('w') => {
+                self.write_ahead();
+                Vec::new()
+            }
             KeyCode::Enter if open.ending != Ending::None => self.neighbour(1),
             _ if open.seen.is_notice() => self.notice_key(key),
             _ if open.takes_answers() => self.deciding_key(key),

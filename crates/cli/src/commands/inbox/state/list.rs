@@ -159,6 +159,19 @@ impl List {
         true
     }
 
+    /// What has just been read of an item that is in the list.
+    pub fn renew(&mut self, seen: &Arc<Seen>) {
+        if seen.is_open()
+            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == seen.id())
+        {
+            *known = Arc::clone(seen);
+        }
+    }
+
+    pub fn holds_cue(&self, id: &str) -> bool {
+        self.rows.iter().any(|seen| seen.id() == id && seen.item.is_cue())
+    }
+
     /// Into a list that has the newest first.
     pub fn insert_newest_first(&mut self, seen: Arc<Seen>) -> bool {
         if self.rows.iter().any(|known| known.id() == seen.id()) {

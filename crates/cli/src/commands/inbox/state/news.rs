@@ -18,7 +18,7 @@ impl State {
             Feed::News(News::Opened(id)) => self.came_up(id, Tab::Waiting),
             Feed::News(News::Noticed(id)) => self.came_up(id, Tab::Notices),
             Feed::News(News::Resolved { id, words }) => self.resolved(&id, &words),
-            Feed::News(News::Tracked(id)) => self.look_at(&id),
+            Feed::News(News::Tracked(id)) => self.tracked(id),
         }
     }
 
@@ -61,6 +61,15 @@ impl State {
             self.say(format!("{}: {words}", seen.item.title));
         }
         self.look_at(id)
+    }
+
+    /// Whether anybody waits for it is told in the list, too.
+    fn tracked(&mut self, id: String) -> Vec<Effect> {
+        let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
+        if !is_open && self.list(Tab::Waiting).holds_cue(&id) {
+            return self.came_up(id, Tab::Waiting);
+        }
+        self.look_at(&id)
     }
 
     fn look_at(&self, id: &str) -> Vec<Effect> {

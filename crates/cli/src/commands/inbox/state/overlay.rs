@@ -1,4 +1,5 @@
-//! What lies over the list or the item until it is closed: help, a search, a comment, a reason, a time.
+//! What lies over the list or the item until it is closed: help, a search, a comment, a text written ahead, a reason, a
+//! time.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
@@ -17,6 +18,10 @@ pub enum Overlay {
     },
     Search(Typing),
     Comment(Typing),
+    Ahead {
+        agent_id: String,
+        typing: Typing,
+    },
     Reject(Reject),
     /// Setting aside decides nothing, so a time may be chosen beforehand: the shortest.
     Aside {
@@ -38,7 +43,7 @@ pub struct Reject {
 impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
-            Self::Search(typing) | Self::Comment(typing) => typing.paste(text),
+            Self::Search(typing) | Self::Comment(typing) | Self::Ahead { typing, .. } => typing.paste(text),
             Self::Reject(reject) if reject.typing => reject.reason.paste(text),
             Self::Reject(_) | Self::Help { .. } | Self::Aside { .. } => {}
         }
@@ -51,6 +56,7 @@ impl State {
         match self.overlay.take() {
             Some(Overlay::Search(typing)) => self.search_key(key, typing),
             Some(Overlay::Comment(typing)) => self.comment_key(key, typing),
+            Some(Overlay::Ahead { agent_id, typing }) => self.ahead_key(key, agent_id, typing),
             Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
             Some(Overlay::Aside { id, cursor }) => self.aside_key(key, id, cursor),
             Some(Overlay::Help { scroll }) => self.help_key(key, scroll),
@@ -162,7 +168,7 @@ impl State {
     }
 }
 
-fn is_enter(key: KeyEvent) -> bool {
+pub fn is_enter(key: KeyEvent) -> bool {
     key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT)
 }
 

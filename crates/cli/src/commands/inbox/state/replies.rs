@@ -21,6 +21,7 @@ impl State {
                 }
                 Err(error) => self.told(&error),
             },
+            Reply::Ahead { agent_id, text, done } => self.written_ahead(agent_id, &text, done),
             Reply::Presets(presets) => match presets {
                 Ok(presets) => {
                     self.presets = presets;
@@ -61,6 +62,7 @@ impl State {
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
         match seen {
             Ok(seen) => {
+                self.list_mut(Tab::Waiting).renew(&seen);
                 if is_open {
                     self.see(Arc::clone(&seen));
                 }
@@ -86,7 +88,9 @@ impl State {
             Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
             Some(Overlay::Comment(typing)) => open.comment = typing,
             Some(Overlay::Aside { .. }) | None => {}
-            Some(other @ (Overlay::Help { .. } | Overlay::Search(_))) => self.overlay = Some(other),
+            Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. })) => {
+                self.overlay = Some(other)
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod deciding;
 mod listing;
 mod scene;
+mod terminals;
 mod together;
 
 pub use scene::Scene;

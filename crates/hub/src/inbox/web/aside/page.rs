@@ -33,7 +33,7 @@ pub async fn aside(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) 
     let row = |AsideItem { item, until }: &AsideItem| Row {
         until: Some(words::instant(*until)),
         around: Around { csrf: visitor.csrf.clone(), back: asked.path.clone() },
-        ..Row::seen_by(item, List::Aside, now, &visitor)
+        ..Row::seen_by(&hub, item, List::Aside, now, &visitor)
     };
     let page = AsidePage {
         shell: Shell::of(&hub, &visitor, &asked, Here::Aside, "Set aside").await?,

@@ -1,6 +1,7 @@
 //! The form by which an open message is decided.
 
 use countersign_core::form;
+use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES};
 use countersign_core::message::Task;
 use countersign_core::question::Ask;
 use countersign_core::{Content, Matter, Question};
@@ -8,9 +9,11 @@ use countersign_protocol::a2h::Choice;
 
 use super::control::{Control, control_of};
 use super::faults::Faults;
-use super::reading::lines;
+use super::reading::{lines, takes_own_words};
 use super::roles::{approval, denial};
 use crate::inbox::web::form::Fields;
+use crate::inbox::web::upload::FILES;
+use crate::inbox::web::words::size;
 
 /// Keys reach the first nine.
 const MOST_KEYS: usize = 9;
@@ -19,6 +22,8 @@ pub struct Answer {
     pub wanted: Wanted,
     /// An answer in the person's own words is taken, too.
     pub own_words: Option<OwnWords>,
+    /// Files may come with it.
+    pub files: Option<Attach>,
     /// What the asker does not take, in words.
     pub withdrawn: Option<&'static str>,
     pub reject: Option<Reject>,
@@ -54,6 +59,19 @@ pub struct Offer {
 pub struct OwnWords {
     /// What was sent before; a secret is typed anew.
     pub value: String,
+    /// There is room for several lines.
+    pub is_long: bool,
+    pub errors: Vec<String>,
+}
+
+pub struct Attach {
+    pub most: usize,
+    pub most_bytes: u64,
+    pub most_bytes_together: u64,
+    pub each: String,
+    pub together: String,
+    /// A browser does not keep what was attached.
+    pub lost: Vec<String>,
     pub errors: Vec<String>,
 }
 
@@ -102,6 +120,7 @@ impl Answer {
         Some(Self {
             wanted,
             own_words,
+            files: attach(content, again),
             withdrawn,
             reject,
             comment: again.typed("comment", content),
@@ -169,12 +188,24 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec
 }
 
 fn own_words(ask: &Ask, content: &Content, again: &Again<'_>) -> Option<OwnWords> {
-    let allowed = match ask.question {
-        Question::Confirm { allow_edit, .. } | Question::Select { allow_edit, many: false, .. } => allow_edit,
-        Question::Select { many: true, .. } | Question::Text | Question::Form { .. } => false,
+    let words =
+        || OwnWords { value: again.typed("typed", content), is_long: ask.open_ended, errors: again.faults.of("typed") };
+    (takes_own_words(ask) && ask.may_respond).then(words)
+}
+
+fn attach(content: &Content, again: &Again<'_>) -> Option<Attach> {
+    let Matter::Ask(ask) = &content.matter else { return None };
+    let lost = || again.sent.into_iter().flat_map(|fields| fields.all(FILES)).map(str::to_owned).collect();
+    let attach = || Attach {
+        most: MAX_FILES,
+        most_bytes: MAX_FILE_BYTES,
+        most_bytes_together: MAX_FILES_BYTES,
+        each: size(MAX_FILE_BYTES),
+        together: size(MAX_FILES_BYTES),
+        lost: lost(),
+        errors: again.faults.of(FILES),
     };
-    let words = || OwnWords { value: again.typed("typed", content), errors: again.faults.of("typed") };
-    (allowed && ask.may_respond).then(words)
+    (ask.open_ended && ask.may_respond).then(attach)
 }
 
 fn withdrawn(ask: &Ask) -> Option<&'static str> {

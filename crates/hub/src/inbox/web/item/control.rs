@@ -5,7 +5,7 @@ use countersign_core::visible;
 use serde_json::{Number, Value};
 
 use super::faults::Faults;
-use super::reading::control;
+use super::reading::{control, sent_for};
 use crate::inbox::web::form::Fields;
 
 /// Up to so many choices lie open; more are folded into a list.
@@ -31,10 +31,23 @@ pub struct Control {
 
 pub enum Shape {
     Fixed(String),
-    Line { kind: &'static str, example: &'static str, value: String },
-    Number { min: Option<Number>, max: Option<Number>, step: String, value: String },
-    Lines { value: String },
+    Line {
+        kind: &'static str,
+        example: &'static str,
+        value: String,
+    },
+    Number {
+        min: Option<Number>,
+        max: Option<Number>,
+        step: String,
+        value: String,
+    },
+    Lines {
+        value: String,
+    },
     Radios(Vec<Pick>),
+    /// Any number of them may be picked.
+    Boxes(Vec<Pick>),
     List(Vec<Pick>),
 }
 
@@ -47,7 +60,7 @@ pub struct Pick {
 /// `index` is the place of the field in the form: its name is the agent's and may hold what an id must not.
 pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &Faults) -> Control {
     let name = control(&field.name);
-    let held = held(field, sent.map(|fields| fields.text(&name)));
+    let held = held(field, sent.map(|fields| sent_for(field, fields).unwrap_or_default()));
     Control {
         id: format!("field-{index}"),
         label: field.label.clone(),
@@ -72,25 +85,28 @@ fn error_id(name: &str, index: usize) -> String {
 }
 
 /// What the input holds: what was sent, else what the agent suggests. A secret is typed anew.
-fn held(field: &Field, sent: Option<&str>) -> String {
+fn held(field: &Field, sent: Option<String>) -> String {
     match (field.sensitive, sent) {
         (true, _) => String::new(),
-        (false, Some(sent)) => sent.to_owned(),
+        (false, Some(sent)) => sent,
         (false, None) => field.default.as_ref().map(|default| suggested(field, default)).unwrap_or_default(),
     }
 }
 
-/// A default as it would be sent: a choice by its index.
+/// A default as it would be sent: a choice by its index, several with blanks between.
 fn suggested(field: &Field, default: &Value) -> String {
     match &field.kind {
-        FieldKind::Choice(choices) => {
-            let index = choices.iter().position(|(value, _)| value == default);
-            index.map(|index| index.to_string()).unwrap_or_default()
+        FieldKind::Choice(choices) => index_of(choices, default).unwrap_or_default(),
+        FieldKind::Choices(choices) => {
+            let picked = default.as_array().into_iter().flatten().filter_map(|value| index_of(choices, value));
+            picked.collect::<Vec<_>>().join(" ")
         }
-        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choices(_) => {
-            plain(default)
-        }
+        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean => plain(default),
     }
+}
+
+fn index_of(choices: &[(Value, String)], value: &Value) -> Option<String> {
+    choices.iter().position(|(offered, _)| offered == value).map(|index| index.to_string())
 }
 
 /// A text as it stands, nothing as nothing, anything else as JSON.
@@ -131,8 +147,9 @@ fn shape(field: &Field, value: String) -> Shape {
             if choices.len() <= MOST_RADIOS { Shape::Radios(picks) } else { Shape::List(picks) }
         }
         FieldKind::Choices(choices) => {
+            let is_picked = |index: &str| value.split_whitespace().any(|picked| picked == index);
             let labels = choices.iter().enumerate().map(|(index, (_, label))| (index.to_string(), label.clone()));
-            Shape::List(picks(field, labels, &value))
+            Shape::Boxes(labels.map(|(value, label)| Pick { chosen: is_picked(&value), value, label }).collect())
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
@@ -195,9 +212,9 @@ fn fixed(field: &Field) -> String {
 /// A value in the words the form has for it.
 pub fn answered(field: &Field, value: &Value) -> String {
     match (&field.kind, value) {
-        (FieldKind::Choice(choices), _) => {
-            let choice = choices.iter().find(|(offered, _)| offered == value);
-            choice.map_or_else(|| plain(value), |(_, label)| label.clone())
+        (FieldKind::Choice(choices), _) => label_of(choices, value),
+        (FieldKind::Choices(choices), Value::Array(picked)) => {
+            picked.iter().map(|value| label_of(choices, value)).collect::<Vec<_>>().join(", ")
         }
         (FieldKind::Boolean, Value::Bool(true)) => "Yes".to_owned(),
         (FieldKind::Boolean, Value::Bool(false)) => "No".to_owned(),
@@ -205,6 +222,11 @@ pub fn answered(field: &Field, value: &Value) -> String {
             plain(value)
         }
     }
+}
+
+fn label_of(choices: &[(Value, String)], value: &Value) -> String {
+    let choice = choices.iter().find(|(offered, _)| offered == value);
+    choice.map_or_else(|| plain(value), |(_, label)| label.clone())
 }
 
 fn demand(kind: &FieldKind) -> String {

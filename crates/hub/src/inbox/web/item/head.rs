@@ -6,6 +6,7 @@ use countersign_core::{Content, Matter, Message};
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
 
+use super::cue::Cue;
 use super::part::{Part, part};
 use super::presence::Presence;
 use crate::inbox::kind::kind_words;
@@ -31,6 +32,8 @@ pub struct Head {
     pub expires_ms: Option<i64>,
     pub tags: Vec<Narrower>,
     pub agent: Agent,
+    /// Of what came from a terminal.
+    pub cue: Option<Cue>,
 }
 
 pub struct Agent {
@@ -53,7 +56,7 @@ fn narrower(filter: &str, text: &str) -> Narrower {
 }
 
 impl Head {
-    pub fn of(message: &Message, presence: Presence, now: Timestamp) -> Self {
+    pub fn of(message: &Message, presence: Presence, cue: Option<Cue>, now: Timestamp) -> Self {
         let content = &message.content;
         let is_open = matches!(message.state, State::Open);
         Self {
@@ -73,6 +76,7 @@ impl Head {
             expires_ms: message.expires_at.filter(|_| is_open).map(Timestamp::as_millis),
             tags: content.tags.iter().map(|tag| narrower("tag", tag)).collect(),
             agent: agent(content, presence),
+            cue,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! One message on a page of its own: what the agent wrote on one side, the panel where it is decided on the other.
 
 mod answer;
+mod attached;
 mod control;
+mod cue;
 mod faults;
 mod head;
 mod neighbours;
@@ -36,5 +38,7 @@ pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/items/{id}", get(show::show))
         .route("/inbox/items/{id}/decide", post(decide::decide))
+        .route("/inbox/items/{id}/files/{index}", get(attached::file))
+        .route("/inbox/items/{id}/prompt", get(attached::prompt))
         .route("/inbox/items/{id}/retry", post(retry::retry))
 }

@@ -26,8 +26,17 @@ pub struct Outcome {
     pub comment: Option<String>,
     pub hides_comment: bool,
     pub checklist: Vec<CheckItem>,
+    pub files: Vec<Kept>,
+    pub hides_files: bool,
     pub way: Way,
     pub presence: Presence,
+}
+
+/// A file that came with the answer.
+pub struct Kept {
+    pub name: String,
+    pub size: String,
+    pub href: String,
 }
 
 pub enum Told {
@@ -67,10 +76,22 @@ impl Outcome {
             comment: resolution.comment.clone().filter(|_| !content.sensitive),
             hides_comment: content.sensitive && resolution.comment.is_some(),
             checklist: resolution.checklist.clone().unwrap_or_default(),
+            files: if content.sensitive { Vec::new() } else { kept(item, resolution) },
+            hides_files: content.sensitive && !resolution.files.is_empty(),
             way: way(item, resolution, &presence),
             presence,
         }
     }
+}
+
+fn kept(item: &Item, resolution: &Resolution) -> Vec<Kept> {
+    let files = resolution.files.iter().enumerate();
+    let kept = files.map(|(index, file)| Kept {
+        name: file.name.clone(),
+        size: words::size(file.size),
+        href: format!("/inbox/items/{}/files/{index}", item.message.id),
+    });
+    kept.collect()
 }
 
 fn told(resolution: &Resolution, content: &Content, is_long: bool) -> Told {

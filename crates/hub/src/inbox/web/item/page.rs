@@ -8,6 +8,7 @@ use countersign_store::model::Item;
 
 use super::answer::{Again, Wanted};
 use super::control::Shape;
+use super::cue::Cue;
 use super::faults::Faults;
 use super::head::{Head, Said};
 use super::neighbours::Neighbours;
@@ -23,6 +24,7 @@ use crate::inbox::web::filters;
 use crate::inbox::web::form::Fields;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
 use crate::inbox::web::visitor::Visitor;
+use crate::terminals::CueState;
 
 /// Why the page is shown.
 pub enum Occasion<'a> {
@@ -104,7 +106,7 @@ pub async fn page(
     let lost = sent.filter(|_| !panel.is_answer());
     let page = ItemPage {
         shell: Shell::of(hub, visitor, asked, Here::Item, message.content.title.clone()).await?,
-        head: Head::of(message, presence, now),
+        head: Head::of(message, presence, Cue::of(hub, message, visitor).await?, now),
         said: Said::of(&message.content),
         panel,
         notice,

@@ -8,6 +8,7 @@ use countersign_protocol::time::Timestamp;
 use crate::app::Hub;
 use crate::inbox::web::page::Failure;
 use crate::inbox::web::words::{Instant, instant, waited};
+use crate::terminals::CueState;
 
 /// An agent that has been silent for longer may be gone.
 const GONE: Duration = Duration::from_secs(600);
@@ -24,11 +25,20 @@ pub enum Presence {
         since: Instant,
     },
     NeverSeen,
+    /// Of an open question from a terminal, where a held connection tells.
+    Cue {
+        state: CueState,
+        since: Option<Instant>,
+    },
 }
 
 impl Presence {
     pub async fn of(hub: &Hub, message: &Message, now: Timestamp) -> Result<Self, Failure> {
         let seen_at = hub.agent_seen_at(&message.content.agent.id).await?;
+        let cue = hub.cue_presence(message);
+        if let Some(state) = cue.state {
+            return Ok(Self::Cue { state, since: cue.since.or(seen_at).map(instant) });
+        }
         Ok(Self::at(hub.wake.is_waited_for(&message.id), seen_at, now))
     }
 

@@ -1,9 +1,9 @@
 //! From the fields of the panel to the verdict they stand for.
 
 use countersign_core::answer;
-use countersign_core::form::{self, check_all, value_of};
+use countersign_core::form::{self, Field, FieldKind, check_all, value_of};
 use countersign_core::limits::check_comment;
-use countersign_core::message::Task;
+use countersign_core::message::{FileNote, Task};
 use countersign_core::question::Ask;
 use countersign_core::{Content, Matter, Question, Rejection, Verdict};
 use countersign_protocol::a2h::{CheckItem, Choice};
@@ -20,14 +20,15 @@ pub struct Reading {
 }
 
 /// Says everything that is wrong at once; the core has the last word all the same.
-pub fn read(content: &Content, fields: &Fields) -> Result<Reading, Faults> {
+pub fn read(content: &Content, fields: &Fields, files: &[FileNote]) -> Result<Reading, Faults> {
     let pressed = fields.get("verdict");
     let (verdict, comment) = match &content.matter {
         Matter::Ask(ask) => match pressed {
+            Some("declined") if !files.is_empty() => return Err(no_answer_for(files)),
             Some("declined") => (Verdict::Declined, said(fields)),
-            Some("denied") => (Verdict::Answered(denied(ask)?), said(fields)),
+            Some("denied") => (answered(denied(ask)?, files), said(fields)),
             // A choice of a confirm is a button of its own.
-            Some("answered") | None => (Verdict::Answered(value(&ask.question, fields)?), said(fields)),
+            Some("answered") | None => (answered(value(ask, fields, !files.is_empty())?, files), said(fields)),
             Some(_) => return Err(no_button()),
         },
         Matter::Task(task) => match pressed {
@@ -48,6 +49,15 @@ fn no_button() -> Faults {
     Faults::one("", "press one of the buttons")
 }
 
+fn no_answer_for(files: &[FileNote]) -> Faults {
+    let what = files.first().map_or("a file", |file| &file.name);
+    Faults::one("files", format!("{what} goes with an answer only: leave it out, or answer"))
+}
+
+fn answered(value: Value, files: &[FileNote]) -> Verdict {
+    if files.is_empty() { Verdict::Answered(value) } else { Verdict::AnsweredWith { value, files: files.to_vec() } }
+}
+
 /// Browsers send line breaks in the way of mail; agents get them in the way of everybody else.
 pub fn lines(text: &str) -> String {
     text.replace("\r\n", "\n")
@@ -65,34 +75,67 @@ fn denied(ask: &Ask) -> Result<Value, Faults> {
     Ok(choice.value.as_str().into())
 }
 
-fn value(question: &Question, fields: &Fields) -> Result<Value, Faults> {
-    let value = match question {
-        Question::Confirm { options, allow_edit } | Question::Select { options, allow_edit, many: false } => {
-            one(options, *allow_edit, fields)?
+/// Picked, filled in or written, never two of them: nobody could say which was meant.
+fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
+    if let Some(written) = written(ask, fields) {
+        let other = match &ask.question {
+            Question::Confirm { .. } | Question::Select { .. } if picked(fields).next().is_some() => "picked a choice",
+            Question::Form { schema } if is_filled_in(schema, fields) => "filled in the form",
+            Question::Confirm { .. } | Question::Select { .. } | Question::Text | Question::Form { .. } => {
+                return checked(ask, written.into(), has_files, "typed");
+            }
+        };
+        let message =
+            format!("you {other} and wrote an answer of your own: choose one of the two, and empty the other");
+        return Err(Faults::one("typed", message));
+    }
+    let value = match &ask.question {
+        Question::Confirm { options, .. } | Question::Select { options, many: false, .. } => {
+            one(ask, options, fields, has_files)?
         }
-        Question::Select { options, many: true, .. } => {
-            fields.all("value").map(|picked| offered(options, picked)).collect()
-        }
+        // Files may say enough, here and below.
+        Question::Select { .. } if has_files && picked(fields).next().is_none() => "".into(),
+        Question::Select { options, .. } => picked(fields).map(|picked| offered(options, picked)).collect(),
         Question::Text => lines(fields.text("value")).into(),
+        Question::Form { schema } if has_files && !is_filled_in(schema, fields) => {
+            filled_in(schema, fields).unwrap_or_else(|_| "".into())
+        }
         Question::Form { schema } => return filled_in(schema, fields),
     };
-    answer::check(question, &value).map_err(|rejection| Faults::one("value", message_of(rejection)))?;
+    checked(ask, value, has_files, "value")
+}
+
+fn checked(ask: &Ask, value: Value, has_files: bool, control: &str) -> Result<Value, Faults> {
+    let fits = answer::check_ask(ask, &value, has_files);
+    fits.map_err(|rejection| Faults::one(control, message_of(rejection)))?;
     Ok(value)
 }
 
-/// Picked or written, never both: nobody could say which of the two was meant.
-fn one(options: &[Choice], allow_edit: bool, fields: &Fields) -> Result<Value, Faults> {
-    let picked = fields.get("value").filter(|picked| !picked.is_empty());
-    let written = Some(lines(fields.text("typed"))).filter(|typed| allow_edit && !typed.trim().is_empty());
-    match (picked, written) {
-        (Some(_), Some(_)) => Err(Faults::one(
-            "typed",
-            "you picked a choice and wrote an answer of your own: empty this, or send only this",
-        )),
-        (Some(picked), None) => Ok(offered(options, picked)),
-        (None, Some(written)) => Ok(written.into()),
-        (None, None) if allow_edit => Err(Faults::one("value", "pick a choice, or write an answer of your own")),
-        (None, None) => Err(Faults::one("value", "pick a choice")),
+fn picked(fields: &Fields) -> impl Iterator<Item = &str> {
+    fields.all("value").filter(|picked| !picked.is_empty())
+}
+
+/// Whether an answer in the person's own words is taken besides what is offered.
+pub fn takes_own_words(ask: &Ask) -> bool {
+    match ask.question {
+        Question::Confirm { allow_edit, .. } | Question::Select { allow_edit, many: false, .. } => {
+            allow_edit || ask.open_ended
+        }
+        Question::Select { many: true, .. } | Question::Form { .. } => ask.open_ended,
+        Question::Text => false,
+    }
+}
+
+fn written(ask: &Ask, fields: &Fields) -> Option<String> {
+    Some(lines(fields.text("typed"))).filter(|typed| takes_own_words(ask) && !typed.trim().is_empty())
+}
+
+fn one(ask: &Ask, options: &[Choice], fields: &Fields, has_files: bool) -> Result<Value, Faults> {
+    match picked(fields).next() {
+        Some(picked) => Ok(offered(options, picked)),
+        None if has_files => Ok("".into()),
+        None if takes_own_words(ask) => Err(Faults::one("value", "pick a choice, or write an answer of your own")),
+        None => Err(Faults::one("value", "pick a choice")),
     }
 }
 
@@ -107,11 +150,36 @@ pub fn control(name: &str) -> String {
     format!("field.{name}")
 }
 
+/// What was sent for a field; of several choices their indices, as the core reads them.
+pub fn sent_for(field: &Field, fields: &Fields) -> Option<String> {
+    let name = control(&field.name);
+    match field.kind {
+        FieldKind::Choices(_) => {
+            let picked: Vec<&str> = fields.all(&name).filter(|index| !index.is_empty()).collect();
+            (!picked.is_empty()).then(|| picked.join(" "))
+        }
+        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choice(_) => {
+            fields.get(&name).map(lines)
+        }
+    }
+}
+
+/// Whether anybody entered anything that the agent had not put there.
+fn is_filled_in(schema: &Value, fields: &Fields) -> bool {
+    form::fields(schema).iter().filter(|field| !field.read_only).any(|field| {
+        let sent = sent_for(field, fields).filter(|sent| !sent.trim().is_empty());
+        sent.is_some_and(|sent| match value_of(field, Some(&sent)) {
+            Ok(value) => value != field.default,
+            Err(_) => true,
+        })
+    })
+}
+
 fn filled_in(schema: &Value, fields: &Fields) -> Result<Value, Faults> {
     let (mut answer, mut faults) = (Map::new(), Faults::default());
     for field in form::fields(schema) {
         let control = control(&field.name);
-        let typed = fields.get(&control).map(lines);
+        let typed = sent_for(&field, fields);
         match value_of(&field, typed.as_deref()) {
             Ok(Some(value)) => drop(answer.insert(field.name, value)),
             Ok(None) => {}

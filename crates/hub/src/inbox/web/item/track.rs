@@ -57,7 +57,9 @@ pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
 fn waiting(presence: &Presence) -> Step {
     let words = match presence {
         Presence::Waiting => "Being handed to the agent, which waits for it",
-        Presence::Here { .. } | Presence::Gone { .. } | Presence::NeverSeen => "Waiting for the agent to fetch it",
+        Presence::Here { .. } | Presence::Gone { .. } | Presence::NeverSeen | Presence::Cue { .. } => {
+            "Waiting for the agent to fetch it"
+        }
     };
     Step::new("now", words, None)
 }

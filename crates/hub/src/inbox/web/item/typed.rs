@@ -4,8 +4,9 @@ use countersign_core::form;
 use countersign_core::{Content, Matter, Question};
 
 use super::control::answered;
-use super::reading::{control, lines};
+use super::reading::{lines, sent_for};
 use crate::inbox::web::form::Fields;
+use crate::inbox::web::upload::FILES;
 
 /// One line each, with what it was; what is sensitive is told as hidden.
 pub fn typed(content: &Content, fields: &Fields) -> String {
@@ -17,6 +18,7 @@ pub fn typed(content: &Content, fields: &Fields) -> String {
             told.push(format!("{label}: {}", shown(content.sensitive, text)));
         }
     }
+    told.extend(fields.all(FILES).map(|name| format!("Attached: {}", shown(content.sensitive, name.to_owned()))));
     told.join("\n")
 }
 
@@ -56,8 +58,7 @@ fn answer(content: &Content, fields: &Fields) -> Vec<String> {
 }
 
 fn filled(content: &Content, field: &form::Field, fields: &Fields) -> Option<String> {
-    let name = control(&field.name);
-    let text = fields.get(&name).map(lines).filter(|text| !text.is_empty() && !field.read_only)?;
+    let text = sent_for(field, fields).filter(|text| !text.is_empty() && !field.read_only)?;
     let words = match form::value_of(field, Some(&text)) {
         Ok(Some(value)) => answered(field, &value),
         Ok(None) | Err(_) => text,

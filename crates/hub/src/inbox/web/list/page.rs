@@ -61,7 +61,7 @@ async fn list(
     let next = page.next.map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
     let page = ListPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?,
-        rows: page.items.iter().map(|item| Row::seen_by(item, List::Open, now, &visitor)).collect(),
+        rows: page.items.iter().map(|item| Row::seen_by(&hub, item, List::Open, now, &visitor)).collect(),
         active: narrow.active("/inbox"),
         offered: Offered::by(page.items.iter()),
         returns_at: soonest.first().map(|aside| aside.until.as_millis()),

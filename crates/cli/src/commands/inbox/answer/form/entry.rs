@@ -1,5 +1,7 @@
 //! One field of a form while it is filled in.
 
+use std::collections::BTreeSet;
+
 use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, value_of};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -12,8 +14,10 @@ use super::super::rows::numbered;
 pub struct Entry {
     pub field: Field,
     typing: Typing,
-    /// For fields that are picked and not typed: which of `labels`.
+    /// For fields that are picked and not typed: which of `labels`. Where several are, the one under the cursor.
     picked: Option<usize>,
+    /// For fields of which any number is picked.
+    ticked: BTreeSet<usize>,
     /// What was wrong when it was last looked at.
     pub faults: Vec<String>,
 }
@@ -23,7 +27,8 @@ impl Entry {
         let hidden = sensitive || field.sensitive;
         let multiline = matches!(field.kind, FieldKind::Text { multiline: true, .. });
         let typing = if multiline { Typing::lines() } else { Typing::line() };
-        let mut entry = Self { typing: typing.hidden(hidden), picked: None, faults: Vec::new(), field };
+        let mut entry =
+            Self { typing: typing.hidden(hidden), picked: None, ticked: BTreeSet::new(), faults: Vec::new(), field };
         // A default that nobody can read must not be sent unseen.
         if !hidden && let Some(default) = entry.field.default.clone() {
             entry.fill(&default);
@@ -39,21 +44,36 @@ impl Entry {
             }
             FieldKind::Boolean => self.picked = default.as_bool().map(|yes| usize::from(!yes)),
             FieldKind::Choice(choices) => self.picked = choices.iter().position(|(value, _)| value == default),
-            FieldKind::Choices(_) => {}
+            FieldKind::Choices(choices) => {
+                let is_default = |value: &Value| default.as_array().is_some_and(|all| all.contains(value));
+                let ticked = choices.iter().enumerate().filter(|(_, (value, _))| is_default(value));
+                self.ticked = ticked.map(|(index, _)| index).collect();
+            }
         }
     }
 
     /// What can be picked; nothing where the answer is typed.
     pub fn labels(&self) -> Vec<&str> {
         match &self.field.kind {
-            FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Choices(_) => Vec::new(),
+            FieldKind::Text { .. } | FieldKind::Number { .. } => Vec::new(),
             FieldKind::Boolean => vec!["yes", "no"],
-            FieldKind::Choice(choices) => choices.iter().map(|(_, label)| label.as_str()).collect(),
+            FieldKind::Choice(choices) | FieldKind::Choices(choices) => {
+                choices.iter().map(|(_, label)| label.as_str()).collect()
+            }
         }
     }
 
     pub fn is_picked(&self) -> bool {
-        matches!(self.field.kind, FieldKind::Boolean | FieldKind::Choice(_))
+        matches!(self.field.kind, FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_))
+    }
+
+    pub fn takes_many(&self) -> bool {
+        matches!(self.field.kind, FieldKind::Choices(_))
+    }
+
+    /// Whether this one of `labels` is part of the answer.
+    pub fn is_chosen(&self, index: usize) -> bool {
+        if self.takes_many() { self.ticked.contains(&index) } else { self.picked == Some(index) }
     }
 
     pub fn picked(&self) -> Option<usize> {
@@ -69,7 +89,9 @@ impl Entry {
             (FieldKind::Text { .. } | FieldKind::Number { .. }, _) => Some(self.typing.text().to_owned()),
             (FieldKind::Boolean, picked) => picked.map(|index| (index == 0).to_string()),
             (FieldKind::Choice(_), picked) => picked.map(|index| index.to_string()),
-            (FieldKind::Choices(_), _) => Some(indexes(self.typing.text())),
+            (FieldKind::Choices(_), _) => {
+                Some(self.ticked.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            }
         };
         value_of(&self.field, typed.as_deref())
     }
@@ -84,6 +106,9 @@ impl Entry {
             return self.typing.key(key);
         }
         let count = self.labels().len();
+        if self.takes_many() {
+            return self.tick(key, count);
+        }
         match key.code {
             KeyCode::Char(' ') | KeyCode::Right => self.picked = next(self.picked, count),
             KeyCode::Left => self.picked = previous(self.picked, count),
@@ -96,6 +121,40 @@ impl Entry {
         true
     }
 
+    /// The choices are gone through like rows; beyond the first and the last the form goes on.
+    fn tick(&mut self, key: KeyEvent, count: usize) -> bool {
+        match key.code {
+            KeyCode::Down | KeyCode::Right => {
+                let next = self.picked.map_or(0, |at| at + 1);
+                self.picked = (next < count).then_some(next);
+                return self.picked.is_some();
+            }
+            KeyCode::Up | KeyCode::Left => {
+                self.picked = self.picked.and_then(|at| at.checked_sub(1));
+                return self.picked.is_some();
+            }
+            KeyCode::Char(' ') => {
+                let at = *self.picked.get_or_insert(0);
+                self.toggle(at);
+            }
+            KeyCode::Backspace | KeyCode::Delete => self.ticked.clear(),
+            _ => match numbered(key, count) {
+                Some(index) => {
+                    self.picked = Some(index);
+                    self.toggle(index);
+                }
+                None => return false,
+            },
+        }
+        true
+    }
+
+    fn toggle(&mut self, index: usize) {
+        if !self.ticked.remove(&index) {
+            self.ticked.insert(index);
+        }
+    }
+
     pub fn paste(&mut self, text: &str) {
         if !self.is_picked() && !self.field.read_only {
             self.faults.clear();
@@ -106,6 +165,9 @@ impl Entry {
     pub fn leave(&mut self) {
         self.faults.clear();
         self.typing.leave();
+        if self.takes_many() {
+            self.picked = None;
+        }
     }
 
     /// What may be filled in, in a few words.
@@ -120,21 +182,9 @@ impl Entry {
             FieldKind::Number { integer: false, .. } => "a number".to_owned(),
             FieldKind::Boolean => "yes or no, with Space".to_owned(),
             FieldKind::Choice(_) => "one of these, with Space".to_owned(),
-            FieldKind::Choices(choices) => {
-                let offered = choices.iter().enumerate().map(|(index, (_, label))| format!("{} {label}", index + 1));
-                format!("numbers with blanks between: {}", offered.collect::<Vec<_>>().join(", "))
-            }
+            FieldKind::Choices(_) => "any of these, with Space or their numbers".to_owned(),
         }
     }
-}
-
-/// People count from one. What is no number stays as it is, to be refused.
-pub fn indexes(line: &str) -> String {
-    let index = |word: &str| match word.parse::<usize>() {
-        Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
-        Err(_) => word.to_owned(),
-    };
-    line.split_whitespace().map(index).collect::<Vec<_>>().join(" ")
 }
 
 /// Past the last one is nothing, which is how a pick is taken back.

@@ -15,6 +15,10 @@ fn holds(control: &Control) -> (&str, String) {
         Shape::Line { kind, value, .. } => (kind, value.clone()),
         Shape::Number { value, .. } => ("number", value.clone()),
         Shape::Lines { value } => ("lines", value.clone()),
+        Shape::Boxes(picks) => {
+            let chosen = picks.iter().filter(|pick| pick.chosen).map(|pick| pick.label.as_str());
+            ("boxes", chosen.collect::<Vec<_>>().join(","))
+        }
         Shape::Radios(picks) | Shape::List(picks) => {
             let chosen = picks.iter().find(|pick| pick.chosen).map(|pick| pick.label.clone());
             ("picks", chosen.unwrap_or_default())
@@ -37,6 +41,16 @@ fn what_the_agent_suggests_is_filled_in_and_what_was_sent_stays() {
     }
     assert_eq!(holds(&of(json!({"type": "string", "default": "now"}), Some("later"))), ("text", "later".to_owned()));
     assert_eq!(holds(&of(json!({"enum": ["eu", "us"], "default": "us"}), Some("0"))), ("picks", "eu".to_owned()));
+}
+
+#[test]
+fn of_several_choices_each_is_a_box_and_told_by_its_label() {
+    let zones = json!({"type": "array", "items": {"enum": ["eu", "us", "asia"]}, "default": ["us"]});
+    assert_eq!(holds(&of(zones.clone(), None)), ("boxes", "us".to_owned()));
+    assert_eq!(holds(&of(zones.clone(), Some("0&field.it=2"))), ("boxes", "eu,asia".to_owned()));
+    assert_eq!(holds(&of(zones.clone(), Some(""))), ("boxes", String::new()), "taken away is taken away");
+    let field = &fields(&json!({"properties": {"it": zones}}))[0];
+    assert_eq!(answered(field, &json!(["asia", "eu"])), "asia, eu");
 }
 
 #[test]

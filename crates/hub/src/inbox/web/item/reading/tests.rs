@@ -27,7 +27,7 @@ fn asked(question: Question) -> Content {
 }
 
 fn sent(question: Question, query: &str) -> Result<Reading, Faults> {
-    read(&asked(question), &Fields::parse(query.as_bytes()))
+    read(&asked(question), &Fields::parse(query.as_bytes()), &[])
 }
 
 fn answered(value: Value) -> Result<Reading, Faults> {
@@ -120,7 +120,7 @@ fn a_task_sends_its_own_list_back_with_what_was_ticked() {
     let item = |text: &str, done| CheckItem { text: text.to_owned(), done };
     let task = |checklist| content(Matter::Task(Task { instructions: "do".to_owned(), checklist, verification: None }));
     let with_list = task(vec![item("a", true), item("b", false)]);
-    let read_from = |content: &Content, query: &str| read(content, &Fields::parse(query.as_bytes()));
+    let read_from = |content: &Content, query: &str| read(content, &Fields::parse(query.as_bytes()), &[]);
     let expected = Verdict::Completed(Some(vec![item("a", false), item("b", true)]));
     let reading = read_from(&with_list, "done=1&done=7&done=x&verdict=completed").expect("a reading");
     assert_eq!(reading.verdict, expected);
@@ -134,4 +134,55 @@ fn a_task_sends_its_own_list_back_with_what_was_ticked() {
 fn a_comment_has_its_bounds() {
     let long = format!("value=approve&comment={}", "x".repeat(20_001));
     assert_eq!(sent(confirm(false), &long).expect_err("too long").of("comment").len(), 1);
+}
+
+fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Reading, Faults> {
+    let (may_respond, may_decline, open_ended) = (true, true, true);
+    let ask = Ask { question, may_respond, may_decline, open_ended, default_on_expire: None };
+    read(&content(Matter::Ask(ask)), &Fields::parse(query.as_bytes()), files)
+}
+
+fn zones() -> Question {
+    let zone = json!({"type": "array", "items": {"enum": ["eu", "us", "asia"]}, "uniqueItems": true});
+    Question::Form { schema: json!({"properties": {"Zone": zone, "Why": {"type": "string"}}}) }
+}
+
+#[test]
+fn where_anything_may_be_said_own_words_fit_every_question() {
+    let many = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
+    for question in [confirm(false), many, zones()] {
+        let written = open_ended(question.clone(), "verdict=answered&typed=on%0D%0AMonday&value=&field.Why=", &[]);
+        assert_eq!(written, answered(json!("on\nMonday")));
+        let both = "typed=on+Monday&value=approve&field.Why=load";
+        let told = open_ended(question, both, &[]).expect_err("two answers").of("typed");
+        assert!(told.len() == 1 && told[0].contains("choose one of the two"), "{told:?}");
+    }
+}
+
+#[test]
+fn of_several_choices_in_a_form_any_number_is_taken() {
+    let sent = |query: &str| open_ended(zones(), query, &[]);
+    assert_eq!(sent("field.Zone=2&field.Zone=0&field.Why="), answered(json!({"Zone": ["asia", "eu"]})));
+    assert_eq!(sent("field.Why=load"), answered(json!({"Why": "load"})));
+    assert_eq!(sent("field.Zone=7").expect_err("no such choice").of("field.Zone").len(), 1);
+}
+
+#[test]
+fn files_go_with_an_answer_or_are_one() {
+    let file =
+        FileNote { name: "a.log".to_owned(), media_type: "text/plain".to_owned(), size: 1, sha256: "0".repeat(64) };
+    let files = [file];
+    let with = |value: Value| Verdict::AnsweredWith { value, files: files.to_vec() };
+    for (question, query, value) in [
+        (confirm(false), "value=approve", json!("approve")),
+        (confirm(false), "verdict=answered&typed=", json!("")),
+        (Question::Text, "verdict=answered&value=", json!("")),
+        (zones(), "verdict=answered&field.Why=", json!({})),
+        (zones(), "verdict=answered&typed=see+there", json!("see there")),
+    ] {
+        let reading = open_ended(question, query, &files).expect(query);
+        assert_eq!(reading.verdict, with(value), "{query}");
+    }
+    let declined = open_ended(Question::Text, "verdict=declined", &files).expect_err("no answer").of("files");
+    assert!(declined[0].contains("a.log"), "{declined:?}");
 }

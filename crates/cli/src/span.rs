@@ -1,4 +1,4 @@
-//! Spans as people type them, in the words of `countersign --timeout`.
+//! Spans as people type them, the same for both programs.
 
 use std::time::Duration;
 
@@ -7,8 +7,6 @@ const LONGEST: Duration = Duration::from_secs(3660 * 24 * 3600);
 
 /// `90s`, `10m`, `2h`, `3d`, or several of them in a row: `1h30m`.
 pub fn read(text: &str) -> Result<Duration, String> {
-    let not_a_span = || "write it as 90s, 10m, 2h or 3d".to_owned();
-    let too_long = || "that is longer than ten years".to_owned();
     let mut rest = text;
     let mut total = Duration::ZERO;
     while !rest.is_empty() {
@@ -27,6 +25,14 @@ pub fn read(text: &str) -> Result<Duration, String> {
     }
 }
 
+fn not_a_span() -> String {
+    "write it as 90s, 10m, 2h or 3d".to_owned()
+}
+
+pub fn too_long() -> String {
+    "that is longer than ten years".to_owned()
+}
+
 fn seconds_in(unit: char) -> Option<u64> {
     match unit {
         's' => Some(1),
@@ -42,12 +48,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_read_in_their_units_and_others_refused() {
+    fn spans_are_read_in_their_units() {
         for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("3d", 259_200), ("1h30m", 5400)] {
             assert_eq!(read(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
-        for text in ["", "10", "m", "0s", "-1s", "1.5h", "10 m", "2w", "10é", "18446744073709551615d", "4000d"] {
+    }
+
+    #[test]
+    fn what_is_no_span_is_refused() {
+        for text in ["", "10", "m", "0s", "-1s", "1.5h", "10 m", "2w", "1h30", "٣h", "10é", "99999999999999999999s"] {
             assert!(read(text).is_err(), "{text}");
+        }
+        for text in ["18446744073709551615d", "4000d", "18446744073709551615s1s"] {
+            assert_eq!(read(text), Err(too_long()), "{text}");
         }
     }
 }

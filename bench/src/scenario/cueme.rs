@@ -1,0 +1,161 @@
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::Settings;
+use crate::load::{Connection, Histogram, render};
+use crate::process::{Cueme, Hub, Scratch, Terminal, Usage, rss_bytes, settle};
+use crate::report::{Figure, Goal};
+
+/// Short beside what is measured, and long enough to leave the machine to the two programs.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
+const VISIBLE_WITHIN: Duration = Duration::from_secs(10);
+const MEBIBYTE: f64 = 1024.0 * 1024.0;
+const ENVELOPE: &str = "<cueme_prompt>\nThe build is done. Shall I push?\n</cueme_prompt>\n<cueme_payload>\n\
+     {\"type\": \"confirm\", \"confirm_label\": \"Push\", \"cancel_label\": \"Wait\"}\n</cueme_payload>\n";
+
+/// An agent in a terminal, one request after the other.
+struct Bench {
+    hub: Hub,
+    // Gone after the programs that use it.
+    _home: Scratch,
+    terminal: Terminal,
+    agent_id: String,
+    envelope: PathBuf,
+    /// Kept open, as the page of a person and the programs of one are.
+    people: Connection,
+    terminals: Connection,
+}
+
+/// Medians of one round, in milliseconds.
+struct Round {
+    process: f64,
+    visible: f64,
+    answered: f64,
+    rss_mebibytes: f64,
+}
+
+/// What an agent waits for `cueme` itself, and what `cueme` takes while it waits for a person.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let mut bench = Bench::start(settings).await?;
+    // Once for nothing: the first ones read the program from the disk.
+    bench.round(3).await?;
+    let mut rounds = Vec::new();
+    for _ in 0..settings.rounds {
+        rounds.push(bench.round(settings.cues).await?);
+    }
+    let idle = bench.idle(settings.idle).await?;
+    let each = |quantity: fn(&Round) -> f64| rounds.iter().map(quantity).collect::<Vec<f64>>();
+    Ok(vec![
+        Figure::single("start to request stored: p50", "ms", each(|round| round.visible))
+            .against("cueme -v", each(|round| round.process))
+            .goal(Goal::ValueAtMost(20.0)),
+        Figure::single("answer to first byte of stdout: p50", "ms", each(|round| round.answered))
+            .goal(Goal::ValueAtMost(10.0)),
+        Figure::single("memory of a waiting cueme", "MiB", each(|round| round.rss_mebibytes))
+            .goal(Goal::ValueAtMost(10.0)),
+        Figure::single(format!("cpu of {} idle seconds", settings.idle.as_secs()), "ms", vec![idle])
+            .goal(Goal::ValueAtMost(0.0)),
+    ])
+}
+
+impl Bench {
+    async fn start(settings: &Settings) -> Result<Self> {
+        let hub = Hub::start(&settings.hub).await?;
+        let home = Scratch::new(&settings.hub.root, "cueme")?;
+        let envelope = home.path().join("envelope");
+        File::create(&envelope)?.write_all(ENVELOPE.as_bytes())?;
+        let binary = settings.hub.binary.canonicalize().context("no hub to measure")?.with_file_name("cueme");
+        let terminal = Terminal { binary, home: home.path().to_owned(), data: hub.data() };
+        let (joined, _) = terminal.run(&["join", "bench", "--json"])?;
+        let joined: Value = serde_json::from_str(&joined).context("cueme join printed no JSON")?;
+        let agent_id = joined["agent_id"].as_str().context("cueme join gave no name")?.to_owned();
+        let (people, terminals) =
+            (Connection::open(hub.target.address).await?, Connection::open(hub.target.address).await?);
+        Ok(Self { hub, _home: home, terminal, agent_id, envelope, people, terminals })
+    }
+
+    async fn round(&mut self, cues: usize) -> Result<Round> {
+        let [process, visible, answered] = <[Histogram; 3]>::default();
+        let mut rss = 0;
+        for _ in 0..cues {
+            process.record(self.terminal.run(&["-v"])?.1);
+            let (cueme, id, after) = self.ask().await?;
+            visible.record(after);
+            self.until_waiting(&id).await?;
+            rss = rss.max(rss_bytes(cueme.pid())?);
+            answered.record(self.answer(cueme, &id).await?);
+        }
+        let millis = |histogram: &Histogram| histogram.quantile(0.5).as_secs_f64() * 1e3;
+        Ok(Round {
+            process: millis(&process),
+            visible: millis(&visible),
+            answered: millis(&answered),
+            rss_mebibytes: rss as f64 / MEBIBYTE,
+        })
+    }
+
+    /// Processor time of one that waits, in milliseconds.
+    async fn idle(&mut self, span: Duration) -> Result<f64> {
+        let (cueme, id, _) = self.ask().await?;
+        self.until_waiting(&id).await?;
+        settle(cueme.pid()).await?;
+        let before = Usage::of(cueme.pid())?.cpu;
+        tokio::time::sleep(span).await;
+        let used = Usage::of(cueme.pid())?.cpu.saturating_sub(before);
+        self.answer(cueme, &id).await?;
+        Ok(used.as_secs_f64() * 1e3)
+    }
+
+    /// Starts one, and tells after what time the hub has its request. What was asked before is answered and collected.
+    async fn ask(&mut self) -> Result<(Cueme, String, Duration)> {
+        let path = format!("/v1/hap/agents/{}/current", self.agent_id);
+        let look = render("GET", &path, Some(self.hub.terminal_token()), None);
+        let envelope = File::open(&self.envelope)?;
+        let cueme = self.terminal.start(&["cue", &self.agent_id, "-"], &envelope)?;
+        loop {
+            let reply = self.terminals.exchange(&look).await?;
+            let after = cueme.started.elapsed();
+            if reply.status != 404 {
+                reply.expect(200)?;
+                let found: Value = serde_json::from_slice(reply.body)?;
+                let id = found["id"].as_str().context("a request without an id")?.to_owned();
+                return Ok((cueme, id, after));
+            }
+            ensure!(after < VISIBLE_WITHIN, "no request within {VISIBLE_WITHIN:?}");
+            // Not the runtime's sleep, which counts whole milliseconds.
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Until the hub holds its call.
+    async fn until_waiting(&mut self, id: &str) -> Result<()> {
+        let look = render("GET", &format!("/v1/inbox/{id}"), Some(self.hub.owner_token()), None);
+        let until = Instant::now() + VISIBLE_WITHIN;
+        loop {
+            let reply = self.people.exchange(&look).await?;
+            reply.expect(200)?;
+            if serde_json::from_slice::<Value>(reply.body)?["waiting_now"] == true {
+                return Ok(());
+            }
+            ensure!(Instant::now() < until, "{id} is not waited for within {VISIBLE_WITHIN:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// From the moment the answer leaves its person to the first byte of it that the agent can read.
+    async fn answer(&mut self, cueme: Cueme, id: &str) -> Result<Duration> {
+        let answer = json!({"resolution": "answered", "value": "approve"}).to_string();
+        let path = format!("/v1/messages/{id}/resolve");
+        let request = render("POST", &path, Some(self.hub.owner_token()), Some(&answer));
+        let answered = Instant::now();
+        self.people.exchange(&request).await?.expect(200)?;
+        let printed = cueme.finish()?;
+        ensure!(printed.text.contains("Push"), "cueme printed something else: {}", printed.text);
+        Ok(printed.at.duration_since(answered))
+    }
+}

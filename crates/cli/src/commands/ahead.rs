@@ -1,0 +1,62 @@
+//! `ahead`: a text that answers the next cue of an agent in a terminal; what waits; and taking one back.
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::read_free_text;
+use super::present;
+use crate::args::AheadArgs;
+use crate::client::Client;
+use crate::screen::{self, Instant, Table, escape};
+
+#[derive(Deserialize)]
+struct Waiting {
+    id: i64,
+    person: String,
+    text: String,
+    created_at: Instant,
+}
+
+#[derive(Deserialize)]
+struct Typed {
+    id: i64,
+}
+
+pub async fn run(args: &AheadArgs, client: &Client, json: bool) -> Result<String> {
+    match (&args.text, args.drop) {
+        (Some(text), _) => write(&args.agent_id, &read_free_text(text)?, client, json).await,
+        (None, Some(id)) => take_back(&args.agent_id, id, client, json).await,
+        (None, None) => list(&args.agent_id, client, json).await,
+    }
+}
+
+async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Result<String> {
+    let reply = client.post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text })).await?;
+    present(&reply, json, |typed: Typed| {
+        let agent_id = escape(agent_id);
+        format!(
+            "{agent_id} gets it when it asks next. `countersign ahead {agent_id} --drop {}` takes it back.\n",
+            typed.id
+        )
+    })
+}
+
+async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Result<String> {
+    client.post(&["v1", "terminals", agent_id, "ahead", &id.to_string(), "drop"], &json!({})).await?;
+    if json {
+        return Ok(screen::json(&json!({ "id": id })));
+    }
+    Ok(format!("{} does not get text {id}.\n", escape(agent_id)))
+}
+
+async fn list(agent_id: &str, client: &Client, json: bool) -> Result<String> {
+    let reply = client.get_field(&["v1", "terminals", agent_id, "ahead"], &[], "ahead").await?;
+    present(&reply, json, |waiting: Vec<Waiting>| {
+        let mut table = Table::new(&["NUMBER", "PERSON", "WRITTEN", "TEXT"]);
+        for one in waiting {
+            table.row([one.id.to_string(), one.person, one.created_at.to_string(), one.text]);
+        }
+        table.render_or("No text waits for its next question.")
+    })
+}

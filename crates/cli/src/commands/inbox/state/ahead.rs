@@ -1,0 +1,55 @@
+//! Typing ahead: a text that answers the next cue of an agent in a terminal.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::super::typing::Typing;
+use super::overlay::is_enter;
+use super::{Effect, Overlay, State};
+use crate::client::HubError;
+
+impl State {
+    /// What was begun for this agent before goes on.
+    pub(super) fn write_ahead(&mut self) {
+        let Some(open) = &self.open else { return };
+        if !open.seen.item.is_cue() {
+            return self.hint("only an agent in a terminal can be written to ahead");
+        }
+        let agent_id = open.seen.item.agent.id.clone();
+        let typing = self.aheads.remove(&agent_id).unwrap_or_else(Typing::lines);
+        self.overlay = Some(Overlay::Ahead { agent_id, typing });
+    }
+
+    pub(super) fn ahead_key(&mut self, key: KeyEvent, agent_id: String, mut typing: Typing) -> Vec<Effect> {
+        match key.code {
+            KeyCode::Esc => self.keep_ahead(agent_id, typing),
+            _ if is_enter(key) && typing.is_blank() => {
+                self.hint("type something first");
+                self.overlay = Some(Overlay::Ahead { agent_id, typing });
+            }
+            _ if is_enter(key) => return vec![Effect::Ahead { agent_id, text: typing.text().to_owned() }],
+            _ => {
+                typing.key(key);
+                self.overlay = Some(Overlay::Ahead { agent_id, typing });
+            }
+        }
+        Vec::new()
+    }
+
+    fn keep_ahead(&mut self, agent_id: String, typing: Typing) {
+        if !typing.is_blank() {
+            self.aheads.insert(agent_id, typing);
+        }
+    }
+
+    /// What the hub did not take can be sent again, unless the person has begun something else.
+    pub(super) fn written_ahead(&mut self, agent_id: String, text: &str, done: Result<(), HubError>) -> Vec<Effect> {
+        match done {
+            Ok(()) => self.say(format!("{agent_id} gets it when it asks next")),
+            Err(error) => {
+                self.aheads.entry(agent_id).or_insert_with(|| Typing::lines().holding(text));
+                self.complain(error.to_string());
+            }
+        }
+        Vec::new()
+    }
+}

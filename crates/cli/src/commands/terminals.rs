@@ -1,0 +1,75 @@
+//! `terminals`: agents in terminals, where they are and whether they wait.
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::present;
+use crate::client::{Client, HubError, typed};
+use crate::item::Presence;
+use crate::screen::{Instant, Table, duration_words};
+
+#[derive(Deserialize)]
+pub struct Terminal {
+    agent_id: String,
+    runtime: String,
+    project_dir: String,
+    terminal: String,
+    person: String,
+    joined_at: Instant,
+    seen_at: Option<Instant>,
+    open: i64,
+    ahead: i64,
+    pub last_cue_id: Option<String>,
+    pub presence: Presence,
+}
+
+pub async fn run(client: &Client, json: bool) -> Result<String> {
+    let reply = client.get_field(&["v1", "terminals"], &[], "terminals").await?;
+    present(&reply, json, |terminals: Vec<Terminal>| render(terminals, jiff::Timestamp::now()))
+}
+
+pub async fn read(client: &Client) -> Result<Vec<Terminal>, HubError> {
+    typed(&client.get_field(&["v1", "terminals"], &[], "terminals").await?)
+}
+
+fn render(terminals: Vec<Terminal>, now: jiff::Timestamp) -> String {
+    let mut table =
+        Table::new(&["AGENT", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT"]);
+    for one in terminals {
+        let seen = one.seen_at.unwrap_or(one.joined_at).age(now);
+        table.row([
+            one.agent_id,
+            one.presence.state.unwrap_or_else(|| "-".to_owned()),
+            one.open.to_string(),
+            one.ahead.to_string(),
+            format!("{} ago", duration_words(seen)),
+            one.person,
+            one.runtime,
+            one.terminal,
+            one.project_dir,
+        ]);
+    }
+    table.render_or("No agent has joined from a terminal yet.")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_one_line_whatever_its_directory_is_called() {
+        let terminal = json!({
+            "agent_id": "brisk-otter", "runtime": "codex", "project_dir": "/srv/a\n\u{1b}[2J", "terminal": "zsh",
+            "person": "ann", "joined_at": "2026-06-04T14:00:00.000Z", "seen_at": "2026-06-04T14:59:00.000Z", "open": 1,
+            "ahead": 0, "last_cue_id": "msg_1", "presence": {"state": "waiting", "since": null},
+        });
+        let text = render(vec![serde_json::from_value(terminal).unwrap()], "2026-06-04T15:00:00Z".parse().unwrap());
+        assert_eq!(text.lines().count(), 2, "{text}");
+        let cells: Vec<&str> = text.lines().nth(1).unwrap().split("  ").map(str::trim).collect();
+        let cells: Vec<&str> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+        let expected = ["brisk-otter", "waiting", "1", "0", "1m ago", "ann", "codex", "zsh", "/srv/a\\n\\u{1b}[2J"];
+        assert_eq!(cells, expected);
+    }
+}

@@ -1,0 +1,67 @@
+//! Opening a mailbox without leaving a trace in it.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::super::failure::Failure;
+
+/// As long as the original waits itself.
+const BUSY: Duration = Duration::from_secs(5);
+/// Where a database says how it is journaled, and what it says for a write-ahead log.
+const JOURNAL_BYTE: usize = 18;
+const WRITE_AHEAD: u8 = 2;
+
+pub fn open(path: &Path) -> Result<Connection, Failure> {
+    let unreadable = |error: rusqlite::Error| Failure::failed(&format!("{} cannot be read: {error}", path.display()));
+    let header = header(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri(path, is_at_rest(path, &header)), flags).map_err(unreadable)?;
+    connection.busy_timeout(BUSY).map_err(unreadable)?;
+    Ok(connection)
+}
+
+fn header(path: &Path) -> Result<Vec<u8>, Failure> {
+    let told = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Failure::failed(&format!("there is no {}: name the database, cueme migrate PATH", path.display()))
+        }
+        _ => Failure::failed(&format!("{} cannot be read: {error}", path.display())),
+    };
+    let mut header = Vec::new();
+    File::open(path).map_err(told)?.take(JOURNAL_BYTE as u64 + 1).read_to_end(&mut header).map_err(told)?;
+    Ok(header)
+}
+
+/// A database with a write-ahead log would get its two side files back from every reader. Without them nobody has it open.
+fn is_at_rest(path: &Path, header: &[u8]) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    header.get(JOURNAL_BYTE) == Some(&WRITE_AHEAD) && !Path::new(&log).exists()
+}
+
+fn uri(path: &Path, is_at_rest: bool) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' | b'/' => uri.push(char::from(*byte)),
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    uri + if is_at_rest { "?mode=ro&immutable=1" } else { "?mode=ro" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_file_changes_how_it_is_opened() {
+        assert_eq!(uri(Path::new("/a b/é?mode=rw#x%"), false), "file:/a%20b/%c3%a9%3fmode%3drw%23x%25?mode=ro");
+        assert!(uri(Path::new("cue.db"), true).ends_with("?mode=ro&immutable=1"));
+    }
+}

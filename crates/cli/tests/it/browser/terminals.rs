@@ -1,0 +1,223 @@
+//! Questions from terminals in a real browser: answered by keyboard, with files, and followed as their agents come and go.
+
+use serde_json::{Value, json};
+
+use super::chrome::{Browser, Look};
+use super::surroundings::{audit, axe};
+use crate::hap::{Shell, id, until_gone};
+use crate::harness::Hub;
+
+const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
+const CONTROL: &str = "\u{e009}";
+const DARK: Look = Look { dark: true, ..Look::DESKTOP };
+
+fn form() -> Value {
+    json!({"type": "form", "fields": [
+        {"label": "Zone", "options": ["eu", "us", "asia"], "allow_multiple": true}, {"label": "Why"},
+    ]})
+}
+
+async fn cue(shell: &Shell, prompt: &str, payload: Value) -> String {
+    let mut body = shell.words(prompt);
+    body["payload"] = payload;
+    id(&shell.post(&body).await.expect(201))
+}
+
+/// With the key held down.
+async fn press_control_enter(browser: &Browser) {
+    let key = |kind: &str, value: &str| json!({"type": kind, "value": value});
+    let actions = [key("keyDown", CONTROL), key("keyDown", ENTER), key("keyUp", ENTER), key("keyUp", CONTROL)];
+    browser.driver_post("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+}
+
+#[tokio::test]
+async fn a_form_is_answered_in_own_words_by_keyboard_alone() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = cue(&shell, "Where shall it run?", form()).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see(&format!("#row-{id}")).await;
+    browser.press("j").await;
+    browser.press(ENTER).await;
+    browser.item_came(&id).await;
+    // A box first: then the two contradict each other.
+    browser.press("1").await;
+    browser.see("input[name='field.Zone'][value='0']:focus").await;
+    browser.press(" ").await;
+    browser.press("o").await;
+    browser.see("#own-words:focus").await;
+    browser.press("nowhere yet").await;
+    press_control_enter(&browser).await;
+    browser.see_text("#error-typed", "choose one of the two").await;
+    browser.shot("cue-both").await;
+    assert_eq!(browser.value("#own-words").await, "nowhere yet");
+    browser.guard_lifted().await;
+    browser.press(ESCAPE).await;
+    browser.press("1").await;
+    browser.see("input[name='field.Zone'][value='0']:checked:focus").await;
+    browser.press(" ").await;
+    browser.press("o").await;
+    press_control_enter(&browser).await;
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "nowhere yet");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn boxes_are_ticked_and_drafts_stay_over_a_reload() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = cue(&shell, "Where shall it run?", form()).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open_item(&hub, &id).await;
+    browser.click("input[name='field.Zone'][value='2']").await;
+    browser.fill("#own-words", "or wait").await;
+    browser.reload().await;
+    browser.item_came(&id).await;
+    browser.see("input[name='field.Zone'][value='2']:checked").await;
+    assert_eq!(browser.value("#own-words").await, "or wait");
+    browser.see("#own-words").await.clear().await.expect("it is emptied");
+    browser.click("input[name='field.Zone'][value='0']").await;
+    browser.click("#send").await;
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "Zone: eu, asia");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn files_go_along_and_survive_a_refusal() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = cue(&shell, "Where shall it run?", form()).await;
+    let path = hub.scratch().write("nötes 1.txt", "hello\n");
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.open_item(&hub, &id).await;
+    browser.see("#files").await.send_keys(&path.display().to_string()).await.expect("a file is chosen");
+    browser.fill("#own-words", "see there").await;
+    browser.fill("[name='field.Why']", "load").await;
+    browser.shot("cue-form").await;
+    browser.click("#send").await;
+    browser.see_text("#error-typed", "choose one of the two").await;
+    let held = browser.script("return document.querySelector('#files').files[0]?.name ?? null").await;
+    assert_eq!(held, "nötes 1.txt");
+    browser.guard_lifted().await;
+    browser.see("[name='field.Why']").await.clear().await.expect("it is emptied");
+    browser.click("#send").await;
+    let cue = shell.outcome(&id).await;
+    assert_eq!(
+        (&cue["reply"]["text"], &cue["reply"]["files"][0]["name"]),
+        (&json!("see there"), &json!("nötes 1.txt"))
+    );
+    browser.open(&hub, &format!("/inbox/items/{id}")).await;
+    browser.see_text(".kept", "nötes 1.txt").await;
+    browser.shot("cue-decided").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn whether_the_agent_waits_follows_by_itself_and_typing_goes_on() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = shell.ask_for_id("# Ship it?\nAll **green**.").await;
+    let process = shell.waiting(&hub, &id).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    browser.see_text(&format!("#row-{id} .here"), "waiting now").await;
+    browser.click(&format!("#row-{id} a.title")).await;
+    browser.item_came(&id).await;
+    browser.see_text(".presence", "waiting now").await;
+    browser.click("#value").await;
+    browser.press("yes, ").await;
+    process.abort();
+    browser.see_text(".presence", "gone since").await;
+    browser.see_text("#agent-note", "its next cueme cue collects your answer").await;
+    browser.press("at noon").await;
+    browser.see("#value:focus").await;
+    assert_eq!(browser.value("#value").await, "yes, at noon");
+    browser.shot("cue-gone").await;
+    let process = shell.waiting(&hub, &id).await;
+    browser.see_text(".presence", "waiting now").await;
+    browser.see_none("#agent-note > *").await;
+    browser.click("#nav-inbox").await;
+    browser.see_text(&format!("#row-{id} .here"), "waiting now").await;
+    process.abort();
+    browser.see_text(&format!("#row-{id} .here"), "gone").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_typed_ahead_is_used_up_before_ones_eyes() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let first = shell.ask_for_id("One?").await;
+    let process = shell.waiting(&hub, &first).await;
+    browser.click("#nav-terminals").await;
+    browser.see_text(".terminal .here", "waiting now").await;
+    browser.fill(".ahead-text", "then go on").await;
+    browser.click(".ahead-form button").await;
+    browser.see_text(".aheads", "then go on").await;
+    browser.shot("terminals").await;
+    browser.click(".ahead-text").await;
+    browser.press("and af").await;
+    hub.owner.answer(&first, "yes").await.expect(200);
+    process.await.expect("a reply").expect(200);
+    shell.collect(&first).await;
+    browser.see_text(".terminal .here", "idle").await;
+    let second = shell.ask_for_id("Two?").await;
+    assert_eq!(shell.outcome(&second).await["reply"]["text"], "then go on");
+    browser.see_none(".aheads").await;
+    browser.press("ter").await;
+    assert_eq!(browser.value(".ahead-text").await, "and after");
+    // On the page of what is decided, too, where the agent's steps replace the panel meanwhile.
+    browser.open(&hub, &format!("/inbox/items/{second}")).await;
+    browser.see("#panel:not([data-guarded]) .ahead-text").await;
+    browser.click(".ahead-text").await;
+    browser.press("st").await;
+    shell.collect(&second).await;
+    browser.see_text("#track", "Fetched by the agent").await;
+    browser.press("op").await;
+    assert_eq!(browser.value(".ahead-text").await, "stop");
+    browser.finish().await;
+}
+
+/// One of each kind, one of them decided, one whose agent is gone.
+async fn pages(hub: &Hub, shell: &Shell) -> Vec<String> {
+    let (gone, other) = (shell.ask_for_id("Gone?").await, Shell::join(hub).await);
+    shell.waiting(hub, &gone).await.abort();
+    until_gone(hub, &gone).await;
+    let confirm = json!({"type": "confirm", "text": "Sure?", "confirm_label": "Ship", "cancel_label": "Hold"});
+    let many = json!({"type": "choice", "options": ["Blue", "Green"], "allow_multiple": true});
+    let mut ids = vec![gone, cue(&other, "Deploy?", confirm).await, cue(&other, "Which?", many).await];
+    ids.push(cue(&other, "Where?", form()).await);
+    let decided = other.ask_for_id("Done?").await;
+    hub.owner.answer(&decided, "yes").await.expect(200);
+    ids.push(decided);
+    let ahead = json!({"text": "and then stop"});
+    hub.owner.post(&format!("/v1/terminals/{}/ahead", shell.agent_id), &ahead).await.expect(201);
+    let items = ids.iter().map(|id| format!("/inbox/items/{id}"));
+    ["/inbox".to_owned(), "/inbox/terminals".to_owned()].into_iter().chain(items).collect()
+}
+
+#[tokio::test]
+async fn every_page_of_a_terminal_is_accessible_and_fits_a_phone() {
+    let axe = axe();
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let pages = pages(&hub, &shell).await;
+    let mut findings: Vec<String> = Vec::new();
+    for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark"), (Look::PHONE, "phone")] {
+        let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
+        for (nth, page) in pages.iter().enumerate() {
+            browser.open(&hub, page).await;
+            browser.see("#main").await;
+            if browser.count("#panel").await > 0 {
+                browser.guard_lifted().await;
+            }
+            let wide = browser.script("return document.documentElement.scrollWidth").await;
+            assert_eq!(wide, look.width, "{page}");
+            browser.shot(&format!("cue-{name}-{nth:02}")).await;
+            findings.extend(audit(&mut browser, &axe, &format!("{name} {page}")).await);
+        }
+        browser.finish().await;
+    }
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}

@@ -1,0 +1,130 @@
+//! What agents in terminals ask, answered by commands: free text, files, and what is written ahead.
+
+use serde_json::json;
+
+use crate::hap::Shell;
+use crate::harness::*;
+use crate::tui::cues::{asked, many};
+
+async fn file(shell: &Shell, id: &str, index: usize) -> Vec<u8> {
+    let reply = shell.api.get(&format!("/v1/hap/cues/{id}/files/{index}")).await;
+    assert_eq!(reply.status, 200);
+    reply.body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_question_of_a_terminal_takes_free_text() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let form = json!({"type": "form", "fields": [{"label": "Why"}]});
+    for (nth, payload) in [json!(null), many(), json!({"type": "confirm"}), form].into_iter().enumerate() {
+        let id = asked(&shell, &format!("Question {nth}?"), payload).await;
+        let (args, input) = if nth % 2 == 0 { ("ask ann", "") } else { ("-", "ask ann\n") };
+        hub.cli_with_input(&["answer", &id, "--text", args], input).ok();
+        assert_eq!(shell.outcome(&id).await["reply"]["text"], "ask ann", "{nth}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_agents_take_free_text_only_where_they_said_so() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let (one, form) = (bot.accepted(&select("bot")).await, bot.accepted(&input("bot")).await);
+    let said = hub.cli(&["answer", &one, "--text", "purple"]).fails(1);
+    assert!(said.contains("takes no other text: answer with") && said.contains("green"), "{said}");
+    let said = hub.cli(&["answer", &form, "--text", "purple"]).fails(1);
+    assert!(said.contains("--field"), "{said}");
+    let said = hub.cli(&["answer", &one, "green", "--file", "/etc/hostname"]).fails(1);
+    assert!(said.contains("takes no files"), "{said}");
+    assert_eq!(bot.pull(&one).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_go_with_an_answer_or_are_the_answer() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let notes = hub.scratch().write("notes.md", "# hello\n").display().to_string();
+    let large = hub.scratch().write("large.bin", &"x".repeat(3_000_000)).display().to_string();
+    let id = asked(&shell, "Any notes?", many()).await;
+    let said = hub.cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large]).ok();
+    assert!(said.contains("answered with 2 files by human:owner"), "{said}");
+    let reply = shell.outcome(&id).await["reply"].clone();
+    assert_eq!(reply["text"], "Blue\nRed");
+    assert_eq!(
+        (&reply["files"][0]["name"], &reply["files"][0]["media_type"]),
+        (&json!("notes.md"), &json!("text/markdown"))
+    );
+    assert_eq!(reply["files"][1]["media_type"], "application/octet-stream");
+    assert_eq!(file(&shell, &id, 0).await, b"# hello\n");
+    assert_eq!(file(&shell, &id, 1).await.len(), 3_000_000);
+    let shown = hub.cli(&["show", &id]).ok();
+    assert!(shown.contains("notes.md (8 bytes, text/markdown)") && shown.contains("large.bin (3.0 MB"), "{shown}");
+
+    let id = asked(&shell, "The log?", json!(null)).await;
+    hub.cli(&["answer", &id, "--file", &notes]).ok();
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = asked(&shell, "The log?", json!(null)).await;
+    let small = hub.scratch().write("a.txt", "a").display().to_string();
+    let huge = hub.scratch().write("huge.bin", &"x".repeat(8 * 1024 * 1024 + 1)).display().to_string();
+    let eleven: Vec<&str> = (0..11).flat_map(|_| ["--file", small.as_str()]).collect();
+    for (files, words) in [
+        (&["--file", &huge][..], "huge.bin: keep a file within"),
+        (&["--file", &small, "--file", &small], "two files have this name"),
+        (&["--file", "/nonexistent/b.txt"], "/nonexistent/b.txt: cannot be read"),
+        (&["--file", "/"], "give a file with a name"),
+        (&eleven, "an answer takes 10 files, not 11"),
+    ] {
+        let said = hub.cli(&[&["answer", &id], files].concat()).fails(1);
+        assert!(said.contains(words), "{said}");
+    }
+    hub.cli(&["answer", &id, "--decline", "--file", &small]).fails(2);
+    assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cue_shows_its_place_and_who_waits_there() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = asked(&shell, "Ship \u{1b}[2J it?", json!({"type": "confirm"})).await;
+    let process = shell.waiting(&hub, &id).await;
+    let shown = hub.cli(&["show", &id]).ok();
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    let how = format!("countersign answer {id} --file PATH");
+    for words in ["/home/ann/shop (zsh, claude_code)", "the agent has been waiting in its terminal", &how] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let listed = hub.cli(&["terminals"]).ok();
+    let line = listed.lines().nth(1).expect("a terminal");
+    for words in [shell.agent_id.as_str(), "waiting", "claude_code", "zsh", "/home/ann/shop"] {
+        assert!(line.contains(words), "{words}: {listed}");
+    }
+    assert_eq!(hub.cli(&["terminals", "--json"]).json()[0]["agent_id"], shell.agent_id.as_str());
+    process.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_is_written_ahead_listed_and_taken_back() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    assert!(hub.cli(&["ahead", &shell.agent_id]).ok().contains("No text waits"));
+    let said = hub.cli(&["ahead", &shell.agent_id, "run the tests"]).ok();
+    assert!(said.contains("gets it when it asks next"), "{said}");
+    let typed = hub.cli_with_input(&["ahead", &shell.agent_id, "-", "--json"], "then\nship\n").json();
+    let number = typed["id"].as_i64().expect("a number").to_string();
+    let listed = hub.cli(&["ahead", &shell.agent_id]).ok();
+    assert!(listed.contains("run the tests") && listed.contains("then\\nship"), "{listed}");
+    hub.cli(&["ahead", &shell.agent_id, "--drop", &number]).ok();
+    hub.cli(&["ahead", &shell.agent_id, "--drop", &number]).fails(1);
+    let waiting = hub.cli(&["ahead", &shell.agent_id, "--json"]).json();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(1), "{waiting}");
+    let id = asked(&shell, "What now?", json!(null)).await;
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "run the tests");
+    hub.cli(&["ahead", "no-such-agent", "hello"]).fails(1);
+    hub.cli(&["ahead", &shell.agent_id, " "]).fails(1);
+}

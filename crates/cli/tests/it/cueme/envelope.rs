@@ -1,0 +1,200 @@
+//! What comes on stdin: refused whole with exit code 2, or asked as it stands.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::fresh::Fresh;
+use super::{Desk, answer, answered, envelope, item, items, waited_for};
+use crate::harness::*;
+
+const EMPTY: &str = "error: stdin cannot be empty";
+const LEGACY: &str = "error: legacy JSON envelope is not supported";
+const NO_PROMPT: &str = "error: missing <cueme_prompt> block";
+const OUTSIDE: &str = "error: only whitespace is allowed outside blocks";
+const BLANK: &str = "error: <cueme_prompt> content must be non-empty";
+const BROKEN: &str = "error: invalid <cueme_payload> block";
+const NO_OBJECT: &str = "error: <cueme_payload> must be JSON object or null";
+const NO_UTF8: &str = "error: stdin is not valid UTF-8";
+
+const TABLE: &[(&str, &[u8])] = &[
+    (EMPTY, b""),
+    (EMPTY, b" \r\n\t\n"),
+    (EMPTY, b"\xEF\xBB\xBF"),
+    (LEGACY, b"{\"prompt\": \"hi\"}"),
+    (LEGACY, b"\n  {\n"),
+    (NO_PROMPT, b"hi"),
+    (NO_PROMPT, b"<cueme_prompt>hi</cueme_prompt>"),
+    (NO_PROMPT, b"<cueme_prompt> hi </cueme_prompt> <cueme_payload> null </cueme_payload>"),
+    (NO_PROMPT, b"<cueme_prompt>\nhi\n"),
+    (NO_PROMPT, b"hi\n</cueme_prompt>"),
+    (NO_PROMPT, b"</cueme_prompt>\nhi\n<cueme_prompt>"),
+    (NO_PROMPT, b"</cueme_prompt>\n<cueme_prompt>\nhi\n</cueme_prompt>"),
+    (NO_PROMPT, b"<CUEME_PROMPT>\nhi\n</CUEME_PROMPT>"),
+    (OUTSIDE, b"before\n<cueme_prompt>\nhi\n</cueme_prompt>"),
+    (OUTSIDE, b"<cueme_payload>\nnull\n</cueme_payload>\n<cueme_prompt>\nhi\n</cueme_prompt>"),
+    (BLANK, b"<cueme_prompt>\n</cueme_prompt>"),
+    (BLANK, b"<cueme_prompt>\n \t\n\n</cueme_prompt>"),
+    (BROKEN, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}"),
+    (BROKEN, b"<cueme_prompt>\nhi\n</cueme_prompt>\n{}\n</cueme_payload>"),
+    (BROKEN, b"<cueme_prompt>\nhi\n</cueme_prompt>\n</cueme_payload>\n<cueme_payload>"),
+    (OUTSIDE, b"<cueme_prompt>\nhi\n</cueme_prompt>\nx\n<cueme_payload>\n{}\n</cueme_payload>"),
+    (OUTSIDE, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\nx"),
+    (OUTSIDE, b"<cueme_prompt>\nhi\n</cueme_prompt>\nafter"),
+    (OUTSIDE, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>{}</cueme_payload>"),
+    (OUTSIDE, b"<cueme_prompt>\na\n</cueme_prompt>\n<cueme_prompt>\nb\n</cueme_prompt>"),
+    (OUTSIDE, b"<cueme_prompt>\nsays\n</cueme_prompt>\nalone\n</cueme_prompt>"),
+    (
+        OUTSIDE,
+        b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\n<cueme_payload>\n{}\n</cueme_payload>",
+    ),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n[]\n</cueme_payload>"),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n\"a\"\n</cueme_payload>"),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n7\n</cueme_payload>"),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\ntrue\n</cueme_payload>"),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{'a': 1}\n</cueme_payload>"),
+    (NO_OBJECT, b"<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{} {}\n</cueme_payload>"),
+    (NO_UTF8, b"<cueme_prompt>\ncaf\xE9\n</cueme_prompt>"),
+    (NO_UTF8, b"\xEF\xBB\xBF<cueme_prompt>\nhi \xFF\n</cueme_prompt>"),
+    ("error: stdin begins with a UTF-16 byte order mark", b"\xFF\xFE<"),
+    ("error: stdin contains the character U+0000", b"<cueme_prompt>\na\0b\n</cueme_prompt>"),
+];
+
+const CALLS: &[(&str, &[&str])] = &[
+    ("missing agent_id", &["cue"]),
+    ("missing agent_id", &["cue", "", "-"]),
+    ("missing agent_id", &["cue", "--payload", "{}"]),
+    ("--payload", &["cue", "gavonel", "-", "--payload", "{}"]),
+    ("the prompt comes on stdin", &["cue", "gavonel"]),
+    ("the prompt comes on stdin", &["cue", "gavonel", "hi"]),
+    ("the prompt comes on stdin", &["cue", "gavonel", "--unknown", "-"]),
+    ("too many arguments", &["cue", "gavonel", "-", "more"]),
+    ("--timeout", &["cue", "gavonel", "-", "--timeout", "5"]),
+    ("--agent_id", &["cue", "--agent_id", "gavonel", "-"]),
+    ("--prompt", &["pause", "gavonel", "--prompt", "hi"]),
+    ("missing agent_id", &["pause"]),
+    ("--payload", &["pause", "gavonel", "--payload", "{}"]),
+    ("too many arguments", &["pause", "gavonel", "-", "more"]),
+    ("cueme resume <agent_id>", &["resume"]),
+    ("missing agent_runtime", &["join"]),
+    ("missing agent_runtime", &["join", ""]),
+    ("unknown subcommand", &["recall", "hints"]),
+    ("--max-wait", &["cue", "gavonel", "-", "--max-wait", "soon"]),
+];
+
+#[test]
+fn what_is_refused_leaves_nothing_behind() {
+    let fresh = Fresh::new();
+    let desk = fresh.desk();
+    for (words, input) in TABLE {
+        let said = desk.run(&["cue", "gavonel", "-"], input).fails(2);
+        assert!(said.starts_with(words), "{:?}: {said}", String::from_utf8_lossy(input));
+    }
+    for (words, call) in CALLS {
+        let said = desk.run(call, envelope("hi")).fails(2);
+        assert!(said.contains(words), "{call:?}: {said}");
+    }
+    assert!(!fresh.data().exists(), "no data directory");
+    assert_eq!(std::fs::read_dir(fresh.home()).expect("the home").count(), 0, "an empty home");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_reaches_no_hub() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let agent_id = desk.join();
+    for (_, input) in TABLE {
+        desk.run(&["cue", &agent_id, "-"], input).fails(2);
+    }
+    for (_, call) in CALLS {
+        desk.run(call, envelope("hi")).fails(2);
+    }
+    assert_eq!(items(&hub).await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_the_hub_can_refuse_is_a_wrong_call_as_well() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let said = desk.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
+    assert!(said.contains("agent_id") && said.contains("cueme join"), "{said}");
+    let payload = json!({"type": "choice", "options": ["x".repeat(300_000)]});
+    let said = desk.run(&["cue", "gavonel", "-"], super::offering("hi", &payload)).fails(2);
+    assert!(said.contains("payload"), "{said}");
+    let said = desk.run(&["cue", "gavonel", "-"], envelope(&"x".repeat(9_000_000))).fails(2);
+    assert!(said.contains("in fewer"), "{said}");
+    let said = desk.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
+    assert!(said.contains("in fewer"), "{said}");
+    assert_eq!(items(&hub).await, [] as [serde_json::Value; 0]);
+}
+
+fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_encoding_that_names_itself_and_every_line_end_is_read() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let agent_id = desk.join();
+    let crlf = "\r\n \t<cueme_prompt> \r\nGrüße \u{1f600}\r\n  日本\rlast \r\n</cueme_prompt>\r\n<cueme_payload>\r\nnull\r\n</cueme_payload>\r\n";
+    let plain = crlf.replace("\r\n", "\n").replace('\r', "\n");
+    for input in [
+        crlf.as_bytes().to_vec(),
+        plain.as_bytes().to_vec(),
+        [b"\xEF\xBB\xBF", crlf.as_bytes()].concat(),
+        utf16(crlf, u16::to_le_bytes),
+        utf16(&plain, u16::to_be_bytes),
+    ] {
+        let process = desk.start(&["cue", &agent_id, "-"], input);
+        let id = waited_for(&hub, "Grüße \u{1f600}").await;
+        let kept = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await;
+        assert_eq!(kept.text(), "Grüße \u{1f600}\n  日本\nlast ");
+        answer(&hub, &id, "schön").await;
+        assert_eq!(process.finish().ok(), answered("schön"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_megabytes_arrive_whole_and_so_does_a_long_answer() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let agent_id = desk.join();
+    let prompt = format!("Long\n{}", "0123456789 grüße\n".repeat(5_000_000 / 18));
+    let process = desk.cue(&agent_id, &prompt);
+    let id = waited_for(&hub, "Long").await;
+    let kept = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await.text();
+    assert!(kept == prompt, "{} bytes of {}", kept.len(), prompt.len());
+    let text = "ä\n".repeat(9_000);
+    answer(&hub, &id, text.as_str()).await;
+    let printed = process.finish().ok();
+    assert!(printed == answered(text.trim()), "{} bytes printed", printed.len());
+}
+
+#[test]
+fn a_pipe_left_open_is_given_up_with_what_to_do() {
+    let fresh = Fresh::new();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let mut command = fresh.desk().env("CUEME_STDIN_SECONDS", "1").command(&["cue", "gavonel", "-"]);
+    command.stdin(Stdio::from(reader));
+    let said = Process::start(command).finish().fails(2);
+    drop(writer);
+    assert!(said.contains("left open") && said.contains("close it") && said.contains("CUEME_STDIN_SECONDS"), "{said}");
+    assert!(!fresh.data().exists(), "nothing was asked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payloads_that_say_nothing_are_none() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let agent_id = desk.join();
+    for payload in ["", " null ", "\n"] {
+        let input = format!("{}<cueme_payload>\n{payload}\n</cueme_payload>\n", envelope("Nothing?"));
+        let process = desk.start(&["cue", &agent_id, "-"], input);
+        let id = waited_for(&hub, "Nothing?").await;
+        assert_eq!(item(&hub, &id).await["question"]["kind"], "text");
+        answer(&hub, &id, "ok").await;
+        let ran = process.finish();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (answered("ok").as_str(), ""));
+    }
+}

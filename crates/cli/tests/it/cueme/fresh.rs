@@ -1,0 +1,75 @@
+//! A machine on which no hub runs yet. Whatever was started there ends with the test.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::Desk;
+use crate::harness::*;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub struct Fresh(Scratch);
+
+impl Fresh {
+    pub fn new() -> Self {
+        Self(Scratch::new())
+    }
+
+    pub fn desk(&self) -> Desk {
+        Desk::at(&self.0)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.0.data()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.0.home()
+    }
+
+    fn hub_file(&self) -> Option<Value> {
+        serde_json::from_str(&std::fs::read_to_string(self.data().join("hub.json")).ok()?).ok()
+    }
+
+    /// What the hub that runs here says of itself.
+    pub fn hub(&self) -> Value {
+        let found = self.hub_file().expect("a hub.json");
+        assert!(is_ours(pid_of(&found), &self.data()), "the hub of {found} runs on the data of this test");
+        found
+    }
+
+    pub fn owner(&self) -> Api {
+        let found = self.hub();
+        Api::anonymous(found["url"].as_str().expect("a url")).bearer(found["token"].as_str().expect("a token"))
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        let Some(pid) = self.hub_file().map(|found| pid_of(&found)) else { return };
+        for name in ["TERM", "KILL"] {
+            let until = Instant::now() + PATIENCE;
+            while is_ours(pid, &self.data()) && Instant::now() < until {
+                signal(pid, name);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+pub fn pid_of(hub_file: &Value) -> u64 {
+    hub_file["pid"].as_u64().expect("a pid in hub.json")
+}
+
+pub fn signal(pid: u64, name: &str) {
+    let _ = std::process::Command::new("sh").args(["-c", &format!("kill -{name} {pid} 2>/dev/null")]).status();
+}
+
+/// Whether that process is a hub on that data directory: numbers of processes come again.
+pub fn is_ours(pid: u64, data: &Path) -> bool {
+    let told = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&str> = told.split(|byte| *byte == 0).filter_map(|word| std::str::from_utf8(word).ok()).collect();
+    words.contains(&"serve") && data.to_str().is_some_and(|data| words.contains(&data))
+}

@@ -1,0 +1,215 @@
+//! `cueme migrate` brings a mailbox of the original into the hub, whoever made it, and leaves it as it was.
+
+mod mailbox;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Desk;
+use crate::harness::*;
+use mailbox::{Mailbox, at};
+
+/// In a home with the mailbox, beside a hub.
+fn migrate(hub: &Hub, args: &[&str]) -> Ran {
+    Desk::beside(hub).run(&[&["migrate"], args].concat(), "")
+}
+
+/// Everything the hub has, oldest first, each as its page shows it.
+async fn history(hub: &Hub) -> Vec<Value> {
+    let listed = hub.owner.get("/v1/messages?limit=200").await.expect(200);
+    let mut items = Vec::new();
+    for message in listed["messages"].as_array().expect("a list").iter().rev() {
+        let id = message["id"].as_str().expect("an id");
+        items.push(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200));
+    }
+    items
+}
+
+fn titles(items: &[Value]) -> Vec<&str> {
+    items.iter().map(|item| item["title"].as_str().expect("a title")).collect()
+}
+
+/// The files of the mailbox with what is in them, side files and all.
+fn bytes_of(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(directory).expect("the directory").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .filter(|path| path.is_file())
+        .map(|path| (path.display().to_string(), fs::read(&path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    let choice = r#"{"type":"choice","options":["Red","Blue"]}"#;
+    let (asked_at, answered_at) = (at(-50), at(-49));
+    mailbox.request("req_1", "bamolodo", "Which colour?", Some(choice), ("COMPLETED", &asked_at));
+    mailbox.answer(1, "req_1", r#"{"text":"Blue"}"#, 0, &answered_at);
+    mailbox.file(1, 0, "files/aa.txt", "text/plain", Some("hi"));
+    mailbox.file(1, 1, "files/bb.png", "image/png", Some("\u{1}png"));
+    mailbox.request("req_2", "bamolodo", "Carry on?", None, ("CANCELLED", &at(-40)));
+    mailbox.answer(2, "req_2", r#"{"text":""}"#, 1, &at(-39));
+    let pause = r#"{"type":"confirm","variant":"pause","text":"x","confirm_label":"Continue","cancel_label":""}"#;
+    mailbox.request("req_3", "kivuron", "Paused here", Some(pause), ("COMPLETED", &at(-30)));
+    mailbox.answer(3, "req_3", r#"{"text":"Continue"}"#, 0, &at(-29));
+    mailbox.request("req_4", "kivuron", "Still there?", Some(choice), ("PENDING", &at(-20)));
+    mailbox.agent("bamolodo", "Claude-Code", "/srv/shop", "zsh");
+    mailbox.agent("lonely", "日本", "/srv/none", "unknown");
+    let before = bytes_of(&mailbox.home);
+
+    let said = migrate(&hub, &[]).ok();
+    assert!(said.contains("agents: 3\nrequests: 4 (4 imported, 0 already there)\n"), "{said}");
+    assert!(said.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"), "{said}");
+    assert_eq!(bytes_of(&mailbox.home), before, "nothing was written");
+
+    let items = history(&hub).await;
+    assert_eq!(titles(&items), ["Which colour?", "Carry on?", "Paused here", "Still there?"]);
+    let statuses: Vec<&Value> = items.iter().map(|item| &item["status"]).collect();
+    assert_eq!(statuses, ["answered", "cancelled", "answered", "open"]);
+    let answer = &items[0]["resolution"];
+    assert_eq!((&answer["value"], &answer["actor"]), (&json!("Blue"), &json!("system:imported")));
+    assert_eq!(items[0]["created_at"], json!(asked_at));
+    assert_eq!(answer["resolved_at"], json!(answered_at));
+    let id = items[0]["id"].as_str().expect("an id");
+    assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}/files/0")).await.text(), "hi");
+    assert_eq!(answer["files"][1]["name"], "bb.png");
+    let terminals = hub.owner.get("/v1/terminals").await.expect(200).to_string();
+    assert!(terminals.contains("claude_code") && terminals.contains("/srv/shop"), "{terminals}");
+    assert!(terminals.contains("lonely"), "{terminals}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_request_goes_on_in_the_hub() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    mailbox.request("req_1", "kivuron", "Still there?", None, ("PENDING", &at(-20)));
+    migrate(&hub, &[]).ok();
+    let id = history(&hub).await[0]["id"].as_str().expect("an id").to_owned();
+    let asking = Desk::beside(&hub).cue("kivuron", "Still there?");
+    asking.stderr_with(&format!("waiting again for {id}")).await;
+    hub.owner.answer(&id, "yes, here").await.expect(200);
+    assert!(asking.finish().ok().contains("yes, here"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twice_is_once() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    for number in 1..=3 {
+        mailbox.request(&format!("req_{number}"), "kivuron", &format!("Number {number}?"), None, ("PENDING", &at(-20)));
+    }
+    mailbox.answer(1, "req_1", r#"{"text":"one"}"#, 0, &at(-10));
+    migrate(&hub, &[]).ok();
+    mailbox.request("req_4", "kivuron", "Number 4?", None, ("PENDING", &at(-5)));
+    let again = migrate(&hub, &["--json"]).json();
+    assert_eq!((&again["imported"], &again["already_there"]), (&json!(1), &json!(3)), "{again}");
+    assert_eq!(titles(&history(&hub).await), ["Number 1?", "Number 2?", "Number 3?", "Number 4?"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_made_the_mailbox_it_is_read() {
+    for make in [Mailbox::of_the_original, Mailbox::of_the_console, Mailbox::of_the_server, Mailbox::bare] {
+        let hub = Hub::start().await;
+        let mailbox = make(&hub);
+        mailbox.request("req_2", "kivuron", "Second", None, ("PENDING", "2026-03-01T09:30:00.000+02:00"));
+        mailbox.request("req_1", "kivuron", "First", None, ("COMPLETED", "2026-03-01 07:00:00.000000"));
+        mailbox.answer(1, "req_1", r#"{"text":"go","images":[]}"#, 0, "2026-03-01 07:10:00.500000");
+        let said = migrate(&hub, &["--json"]).json();
+        assert_eq!((&said["open"], &said["answered"]), (&json!(1), &json!(1)), "{said}");
+        let items = history(&hub).await;
+        if mailbox.has_times {
+            assert_eq!(titles(&items), ["First", "Second"], "by instants, not by texts");
+            assert_eq!(items[0]["created_at"], "2026-03-01T07:00:00.000Z");
+            assert_eq!(items[0]["resolution"]["resolved_at"], "2026-03-01T07:10:00.500Z");
+            assert_eq!(items[1]["created_at"], "2026-03-01T07:30:00.000Z");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_gone_is_named_and_the_rest_comes() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    mailbox.request("req_1", "kivuron", "Look", None, ("COMPLETED", &at(-50)));
+    let image = r#"{"text":"here","images":[{"mime_type":"image/png","base64_data":"aGk="}]}"#;
+    mailbox.answer(1, "req_1", image, 0, &at(-49));
+    mailbox.file(1, 0, "files/gone.png", "image/png", None);
+    mailbox.file(1, 1, "../../secret.txt", "text/plain", None);
+    mailbox.file(1, 2, "files/kept.txt", "text/plain", Some("kept"));
+    mailbox.request("req_2", "kivuron", "   ", None, ("PENDING", &at(-30)));
+    mailbox.request("req_3", "two words", "Whose?", None, ("PENDING", &at(-30)));
+    mailbox.request("req_4", "kivuron", "Broken", Some("[1"), ("PENDING", &at(-20)));
+    mailbox.answer(9, "req_9", r#"{"text":"orphan"}"#, 0, &at(-9));
+    let ran = migrate(&hub, &[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for line in [
+        "requests: 2 (2 imported, 0 already there)",
+        "files: 2",
+        "answers whose request was deleted, left behind: 1",
+        "- req_1: files/gone.png is missing",
+        "- req_1: ../../secret.txt is no path below the mailbox",
+        "- req_2: prompt: ",
+        "- req_3: agent_id: ",
+        "- req_4: its payload is no JSON object and was left out",
+    ] {
+        assert!(ran.stdout.contains(line), "{line} in {}", ran.stdout);
+    }
+    let items = history(&hub).await;
+    assert_eq!(titles(&items), ["Look", "Broken"]);
+    let files = &items[0]["resolution"]["files"];
+    assert_eq!((&files[0]["name"], &files[1]["name"]), (&json!("kept.txt"), &json!("image-1.png")), "{files}");
+}
+
+#[test]
+fn what_is_no_mailbox_is_refused_before_a_hub_is_needed() {
+    let scratch = Scratch::new();
+    let run = |args: &[&str]| Desk::at(&scratch).run(&[&["migrate"], args].concat(), "");
+    assert!(run(&[]).fails(1).contains(".cue/cue.db"));
+    run(&["a", "b"]).fails(2);
+    let text = scratch.write("notes.db", "these are notes, and no database at all, not even a small one");
+    assert!(run(&[&text.display().to_string()]).fails(1).contains("not a database"));
+    let newer = Mailbox::in_directory(&scratch.path("newer"), "");
+    newer.set_version("4");
+    let said = run(&[&newer.home.display().to_string()]).fails(1);
+    assert!(said.contains("schema_version 4") && said.contains("nothing was imported"), "{said}");
+    assert!(!scratch.data().exists(), "no hub was started");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailbox_that_the_console_left_in_its_own_mode_gets_no_side_files() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_console(&hub);
+    mailbox.request("req_1", "kivuron", "One?", None, ("PENDING", &at(-20)));
+    mailbox.write_ahead();
+    let before = bytes_of(&mailbox.home);
+    assert_eq!(before.len(), 1);
+    let open = mailbox.writing("INSERT INTO schema_meta (key, value) VALUES ('x', 'y')");
+    migrate(&hub, &[]).ok();
+    drop(open);
+    migrate(&hub, &[&mailbox.home.display().to_string()]).ok();
+    assert_eq!(bytes_of(&mailbox.home).len(), 1);
+    assert_eq!(titles(&history(&hub).await), ["One?"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_history_comes_over_in_seconds() {
+    let hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    mailbox.fill(1_000);
+    let said = migrate(&hub, &["--json"]).json();
+    assert_eq!((&said["imported"], &said["answered"]), (&json!(1_000), &json!(990)), "{said}");
+    assert_eq!(hub.owner.get("/v1/inbox?limit=200").await.expect(200)["items"].as_array().map(Vec::len), Some(10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_wants_fewer_calls_is_waited_for() {
+    let hub = Setup::default().config("[limits]\nrequests_per_minute = 600\n").start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    mailbox.fill(620);
+    assert_eq!(migrate(&hub, &["--json"]).json()["imported"], 620);
+}

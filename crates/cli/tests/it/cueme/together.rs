@@ -1,0 +1,116 @@
+//! Many agents, many requests of one agent, and words that come before the question.
+
+use serde_json::{Value, json};
+
+use super::{Desk, answer, answered, envelope, item, items, until_gone, waited_for};
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_agents_at_once_each_get_their_own_answer() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let names: Vec<String> = (0..10).map(|_| desk.join()).collect();
+    let processes: Vec<Process> = names.iter().map(|name| desk.cue(name, &format!("{name}?"))).collect();
+    for name in names.iter().rev() {
+        answer(&hub, &waited_for(&hub, &format!("{name}?")).await, format!("for {name}")).await;
+    }
+    for (process, name) in processes.into_iter().zip(&names) {
+        assert_eq!(process.finish().ok(), answered(&format!("for {name}")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_requests_of_one_agent_may_be_answered_in_reverse_order() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let (one, first) = desk.waiting(&hub, "gavonel", "One?").await;
+    let (two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    let queued = "cueme: one earlier request of this agent still waits for an answer\n";
+    assert_eq!(two.stderr_with("earlier").await, queued);
+    answer(&hub, &second, "two").await;
+    assert_eq!(two.finish().ok(), answered("two"));
+    answer(&hub, &first, "one").await;
+    let ran = one.finish();
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (answered("one").as_str(), ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_process_is_gone_gives_way_to_a_different_one() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let (mut one, first) = desk.waiting(&hub, "gavonel", "One?").await;
+    let (two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    one.kill();
+    until_gone(&hub, &first).await;
+    let (three, third) = desk.waiting(&hub, "gavonel", "Three?").await;
+    let said = three.stderr_with("earlier").await;
+    assert!(said.contains(&format!("this replaces {first}\n")), "{said}");
+    assert!(said.contains("one earlier request"), "the second one still waits: {said}");
+    assert_eq!(item(&hub, &third).await["source"]["supersedes"], json!(first));
+    assert_eq!(item(&hub, &first).await["status"], "cancelled");
+    answer(&hub, &third, "three").await;
+    answer(&hub, &second, "two").await;
+    assert_eq!(three.finish().ok(), answered("three"));
+    assert_eq!(two.finish().ok(), answered("two"));
+    let said = desk.run(&["resume", "gavonel"], "").fails(1);
+    assert!(said.contains("no open request"), "what was replaced is not waited for: {said}");
+}
+
+/// A process that sleeps through a restart of the hub while another one of the same agent goes on: what it says when it
+/// wakes up, and what replaced its request.
+async fn replaced(flags: &[&str]) -> (Ran, String) {
+    let mut hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let sleeper = desk.start(&[&["cue", "gavonel", "-"], flags].concat(), envelope("One?"));
+    let first = waited_for(&hub, "One?").await;
+    sleeper.signal("STOP");
+    hub.interrupt();
+    hub.restart().await;
+    // A process that comes and goes, so that the hub knows of one that is gone.
+    let (mut brief, _) = desk.waiting(&hub, "gavonel", "One?").await;
+    brief.kill();
+    until_gone(&hub, &first).await;
+    let (_two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    sleeper.signal("CONT");
+    (sleeper.finish(), second)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_was_replaced_is_told_by_what() {
+    let (ran, second) = replaced(&[]).await;
+    let text = ran.ok();
+    assert!(text.contains(&format!("({second})")) && text.contains("cueme resume gavonel"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let (ran, second) = replaced(&["--json"]).await;
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((ran.code, &told["status"], &told["superseded_by"]), (13, &json!("cancelled"), &json!(second)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_typed_ahead_answers_the_next_request() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let agent_id = desk.join();
+    let path = format!("/v1/terminals/{agent_id}/ahead");
+    for text in ["first", "second"] {
+        hub.owner.post(&path, &json!({ "text": text })).await.expect(201);
+    }
+    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), answered("first"));
+    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), answered("second"));
+    let (_process, id) = desk.waiting(&hub, &agent_id, "Ready?").await;
+    assert_eq!(item(&hub, &id).await["status"], "open");
+    assert_eq!(items(&hub).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_person_sees_who_waits_who_pauses_and_who_is_gone() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let (mut process, id) = desk.waiting(&hub, "gavonel", "One?").await;
+    assert_eq!(item(&hub, &id).await["presence"]["state"], "waiting");
+    process.kill();
+    until_gone(&hub, &id).await;
+    let _paused = desk.start(&["pause", "bodimer", "Back soon"], "");
+    let id = waited_for(&hub, "Back soon").await;
+    assert_eq!(item(&hub, &id).await["presence"]["state"], "paused");
+}
