@@ -33,16 +33,25 @@ pub struct Browser {
     console: Vec<String>,
 }
 
-impl Browser {
-    pub async fn start(look: Look) -> Self {
-        let profile = Scratch::new();
+/// The driver takes a free port for IPv6 and then wants the same one for IPv4, where it may be taken: it is tried again.
+async fn start_driver(profile: &Scratch) -> (Process, String) {
+    const STARTED: &str = "started successfully on port ";
+    for _ in 0..5 {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").env("HOME", profile.home()).env("TMPDIR", profile.home());
         let driver = Process::spawn(command, "");
-        const STARTED: &str = "started successfully on port ";
-        let said = driver.stdout_with(STARTED).await;
-        let port: String =
-            said.split(STARTED).nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+        if let Some(said) = driver.stdout_perhaps_with(STARTED).await {
+            let port = said.split(STARTED).nth(1).unwrap_or_default();
+            return (driver, port.chars().take_while(char::is_ascii_digit).collect());
+        }
+    }
+    panic!("chromedriver found no port");
+}
+
+impl Browser {
+    pub async fn start(look: Look) -> Self {
+        let profile = Scratch::new();
+        let (driver, port) = start_driver(&profile).await;
         let driver_url = format!("http://127.0.0.1:{port}");
         let connector = HttpConnector::new();
         let client =

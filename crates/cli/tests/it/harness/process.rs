@@ -86,6 +86,13 @@ impl Process {
         self.found(&self.stdout, wanted).await
     }
 
+    /// Nothing when the output ends without it.
+    pub async fn stdout_perhaps_with(&self, wanted: &str) -> Option<String> {
+        let mut text = self.stdout.text.clone();
+        let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
+        found.ok().map(|text| text.clone())
+    }
+
     pub async fn stderr_with(&self, wanted: &str) -> String {
         self.found(&self.stderr, wanted).await
     }
