@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::filter::Filter;
 use super::reach::Reach;
 use super::state::{Effect, Input, Listing, Now, Reply, State};
-use super::stops::Stops;
+use super::stops::{self, Stops};
 use super::{feed, hub, presets};
 use crate::client::Client;
 use screen::Screen;
@@ -31,6 +31,8 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
     let mut state = begin(client, &filter, &clock).await?;
     let (inputs, mut arrived) = mpsc::channel(WAITING_INPUTS);
     let mut stops = Stops::new()?;
+    // On a thread without a runtime of its own, where another one may be made.
+    tokio::task::spawn_blocking(stops::end_with_the_terminal).await??;
     let mut screen = Screen::enter()?;
     let mut keys = EventStream::new();
     let desk = Desk { reach: Arc::clone(&reach), filter, bell, inputs: inputs.clone() };

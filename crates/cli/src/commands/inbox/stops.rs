@@ -1,7 +1,28 @@
 //! The signals that end a program, so that it can give the terminal back first.
 
+use std::time::Duration;
+
 use anyhow::Result;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How long a program that is told of the end of its terminal may take to give it back.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// As the shell would call a program that this signal ended.
+const HUNG_UP: i32 = 128 + 1;
+
+/// A terminal that is gone is read again and again by those who read its keys, and nothing else in that thread gets a turn.
+/// So its end is heard here too.
+pub fn end_with_the_terminal() -> Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let mut hang_up = runtime.block_on(async { signal(SignalKind::hangup()) })?;
+    std::thread::spawn(move || {
+        runtime.block_on(hang_up.recv());
+        std::thread::sleep(FAREWELL);
+        std::process::exit(HUNG_UP);
+    });
+    Ok(())
+}
 
 pub struct Stops {
     interrupt: Signal,

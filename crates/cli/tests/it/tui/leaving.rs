@@ -34,6 +34,15 @@ async fn signals_give_the_terminal_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn it_ends_with_its_window() {
+    let hub = Hub::start().await;
+    let pane = Pane::of(&hub);
+    pane.shows("Nothing waits for you.").await;
+    let process = format!("/proc/{}", pane.close());
+    eventually("the process has ended", async || (!std::path::Path::new(&process).exists()).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_hub_it_says_so_in_a_plain_line() {
     let mut hub = Hub::start().await;
     hub.interrupt();

@@ -118,6 +118,13 @@ impl Pane {
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
+    /// Closes the window, as a person does, with the program still in it. Gives the number of its process.
+    pub fn close(&self) -> u32 {
+        let pid = std::fs::read_to_string(self.scratch.path("pid")).expect("the program has started");
+        self.tmux(&["kill-server"]);
+        pid.trim().parse().expect("a number")
+    }
+
     pub async fn shows(&self, words: &str) -> String {
         self.shows_all(&[words]).await
     }
