@@ -79,7 +79,7 @@ mod tests {
 
     fn here() -> Here {
         let variable = |name: &str| (name == "APPDATA").then(|| "/data".to_owned());
-        Here::new("/home/ann".into(), "/work/site".into(), System::Linux, Box::new(variable))
+        Here::new("/home/ann".into(), "/srv/site".into(), System::Linux, Box::new(variable))
     }
 
     #[test]
@@ -87,9 +87,9 @@ mod tests {
         for (text, path) in [
             ("~", "/home/ann"),
             ("~/.claude/CLAUDE.md", "/home/ann/.claude/CLAUDE.md"),
-            ("~ann/x", "/work/site/~ann/x"),
+            ("~ann/x", "/srv/site/~ann/x"),
             ("/etc/x~", "/etc/x~"),
-            (".cursor/rules/x.mdc", "/work/site/.cursor/rules/x.mdc"),
+            (".cursor/rules/x.mdc", "/srv/site/.cursor/rules/x.mdc"),
             ("%APPDATA%/Code/x", "/data/Code/x"),
             ("/a/%APPDATA%%APPDATA%", "/a//data/data"),
             ("/100%", "/100%"),
