@@ -65,16 +65,14 @@ pub fn digest(cue: &Cue) -> Digest {
     Digest::of(json!([cue.kind.as_str(), cue.prompt, payload]).to_string().as_bytes())
 }
 
-pub fn source(cue: &Cue, terminal: &Terminal, supersedes: &[String]) -> Source {
-    let mut ids = BTreeMap::from([
+/// Which cues it supersedes is added by the store, which finds it out.
+pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
+    let ids = BTreeMap::from([
         ("cue".to_owned(), cue.kind.as_str().to_owned()),
         ("runtime".to_owned(), terminal.runtime.clone()),
         ("project_dir".to_owned(), terminal.project_dir.clone()),
         ("terminal".to_owned(), terminal.terminal.clone()),
     ]);
-    if !supersedes.is_empty() {
-        ids.insert("supersedes".to_owned(), supersedes.join(" "));
-    }
     Source { door: Door::Hap, ids }
 }
 

@@ -66,7 +66,7 @@ pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue
         received_at: at(0),
         expires_at: None,
         idempotency_key: None,
-        source: json_text(&source(&cue, &terminal, &[])).expect("a source can be written"),
+        source: json_text(&source(&cue, &terminal)).expect("a source can be written"),
         callback: None,
         content: Some(content),
         wire: json_text(&cue).expect("a cue can be written"),

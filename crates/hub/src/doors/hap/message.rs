@@ -47,8 +47,7 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
         received_at: asked.at,
         expires_at: None,
         idempotency_key: asked.key,
-        // Which cues it supersedes is for the store to say.
-        source: json_text(&hap::source(cue, &terminal, &[]))?,
+        source: json_text(&hap::source(cue, &terminal))?,
         callback: None,
         audit: Entry {
             subject: id.to_string(),

@@ -1,11 +1,11 @@
 use countersign_protocol::time::Timestamp;
 
 use super::filter::Filter;
-use super::page::{List, Page, page};
-use super::waiting::{Waiting, select_waiting};
+use super::page::{Page, page};
+use super::waiting::{Waiting, Way};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
-use crate::model::{Cursor, Item};
+use crate::exec::{Exec, Mode, Op};
+use crate::model::Cursor;
 
 pub type InboxPage = Page<Cursor>;
 
@@ -22,30 +22,7 @@ impl Op for Inbox {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = Waiting { viewer: self.viewer.as_deref(), filter: &self.filter };
-        page(x, &Forwards(waiting), self.after.as_ref(), self.limit, now).await
-    }
-}
-
-struct Forwards<'a>(Waiting<'a>);
-
-impl List for Forwards<'_> {
-    type Place = Cursor;
-    const MOST_LOOKED_AT: usize = Waiting::MOST_LOOKED_AT;
-
-    async fn stretch<X: Exec>(
-        &self,
-        x: &mut X,
-        behind: Option<&Cursor>,
-        count: i64,
-        now: Timestamp,
-    ) -> Result<Vec<Row>, StoreError> {
-        const SELECT: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
-        let place = behind.map_or((-1, 0), |cursor| (cursor.rank, cursor.seq));
-        self.0.rows(x, SELECT, place, count, now).await
-    }
-
-    fn read(&self, row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
-        self.0.read(row)
+        let waiting = Waiting { viewer: self.viewer.as_deref(), filter: &self.filter, way: Way::Forwards };
+        page(x, &waiting, self.after.as_ref(), self.limit, now).await
     }
 }

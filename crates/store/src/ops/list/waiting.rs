@@ -3,6 +3,7 @@
 use countersign_protocol::time::Timestamp;
 
 use super::filter::Filter;
+use super::page::List;
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
 use crate::model::{Cursor, Item};
@@ -20,31 +21,46 @@ macro_rules! select_waiting {
         )
     };
 }
-pub(super) use select_waiting;
+
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// Urgent first, then the longest waiting.
+    Forwards,
+    Backwards,
+}
 
 pub struct Waiting<'a> {
     pub viewer: Option<&'a str>,
     pub filter: &'a Filter,
+    pub way: Way,
 }
 
-impl Waiting<'_> {
-    pub const MOST_LOOKED_AT: usize = 5_000;
+impl List for Waiting<'_> {
+    type Place = Cursor;
+    const MOST_LOOKED_AT: usize = 5_000;
 
-    pub async fn rows<X: Exec>(
+    async fn stretch<X: Exec>(
         &self,
         x: &mut X,
-        select: &'static str,
-        (rank, seq): (i64, i64),
+        behind: Option<&Cursor>,
         count: i64,
         now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
+        const AFTER: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
+        const BEFORE: &str =
+            select_waiting!("AND (m.rank, m.seq) < (?1, ?2) ORDER BY m.rank DESC, m.seq DESC LIMIT ?3");
+        let (select, beginning) = match self.way {
+            Way::Forwards => (AFTER, (-1, 0)),
+            Way::Backwards => (BEFORE, (i64::MAX, i64::MAX)),
+        };
+        let (rank, seq) = behind.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
         // Nobody's name is empty.
         let viewer = self.viewer.unwrap_or_default();
         let params = [rank.into(), seq.into(), count.into(), viewer.into(), now.into(), self.filter.agent().into()];
         x.rows(select, &params).await
     }
 
-    pub fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
         let place = Cursor { rank: row.int(rows::MESSAGE)?, seq: row.int(rows::MESSAGE + 1)? };
         if !rows::has_text(&row) {
             return Ok((place, None));
