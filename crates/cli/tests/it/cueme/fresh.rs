@@ -1,7 +1,9 @@
 //! A machine on which no hub runs yet. Whatever was started there ends with the test.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -49,11 +51,16 @@ impl Fresh {
 impl Drop for Fresh {
     fn drop(&mut self) {
         let Some(pid) = self.hub_file().map(|found| pid_of(&found)) else { return };
+        let Ok(lock) = File::open(self.data().join("hub.lock")) else { return };
+        let (ended, end) = mpsc::channel();
+        // The hub holds it for as long as it lives.
+        std::thread::spawn(move || lock.lock().and_then(|()| ended.send(()).map_err(std::io::Error::other)));
         for name in ["TERM", "KILL"] {
-            let until = Instant::now() + PATIENCE;
-            while is_ours(pid, &self.data()) && Instant::now() < until {
+            if is_ours(pid, &self.data()) {
                 signal(pid, name);
-                std::thread::sleep(Duration::from_millis(20));
+            }
+            if end.recv_timeout(PATIENCE).is_ok() {
+                return;
             }
         }
     }
