@@ -4,6 +4,7 @@ mod args;
 mod client;
 mod commands;
 mod data_dir;
+mod hub_address;
 mod item;
 mod screen;
 mod span;

@@ -7,6 +7,7 @@ use countersign_protocol::a2h::refused::told;
 use reqwest::StatusCode;
 
 use super::{Location, Place};
+use crate::hub_address::LocateError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
@@ -38,7 +39,7 @@ impl HubError {
 
     pub(super) fn unreachable(error: &reqwest::Error, location: &Location) -> Self {
         if let (true, Place::DataDirectory(data)) = (is_connection_refused(error), &location.place) {
-            return Self::Unreachable(super::locate::no_hub_on(data));
+            return Self::Unreachable(LocateError::NoHub(data.clone()).to_string());
         }
         let reason = if error.is_timeout() { "it took too long".to_owned() } else { root_cause(error) };
         Self::Unreachable(format!("the hub at {} cannot be reached: {reason}", location.shown_url()))

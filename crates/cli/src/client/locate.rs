@@ -1,14 +1,14 @@
-//! Finding the hub: the environment's word first, then `hub.json` in the data directory.
+//! The hub as the commands of `countersign` reach it.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
+
+pub use crate::hub_address::Place;
+use crate::hub_address::{Address, is_loopback, not_a_hub};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -19,13 +19,6 @@ pub struct Location {
     pub place: Place,
 }
 
-/// Who named the hub.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    Environment,
-    DataDirectory(PathBuf),
-}
-
 #[derive(Deserialize)]
 struct HubFile {
     url: String,
@@ -33,34 +26,21 @@ struct HubFile {
 }
 
 impl Location {
-    /// `data` is asked for only when the environment does not name the hub.
     pub fn find(data: impl FnOnce() -> Result<PathBuf>) -> Result<Self> {
-        Self::choose(data, |name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-    }
-
-    /// A token alone is used on the hub of the data directory. An address alone is refused: the owner's token from
-    /// `hub.json` must not travel to an address that somebody else may have put into the environment.
-    fn choose(data: impl FnOnce() -> Result<PathBuf>, variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let url = variable("COUNTERSIGN_URL");
-        let token = variable("COUNTERSIGN_TOKEN");
-        match (url, token) {
-            (Some(url), Some(token)) => Self::named(&url, token, Place::Environment).context("COUNTERSIGN_URL"),
-            (Some(_), None) => bail!("COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither"),
-            (None, token) => {
-                let data = data()?;
-                let file = read_hub_file(&data)?;
-                let place = Place::DataDirectory(data);
-                Self::named(&file.url, token.unwrap_or(file.token), place).context("hub.json")
-            }
-        }
+        let address = Address::find(data, |file: HubFile| (file.url, Some(file.token)))?;
+        let named_by = match &address.place {
+            Place::Environment => "COUNTERSIGN_URL",
+            Place::DataDirectory(_) => "hub.json",
+        };
+        Self::named(&address.url, address.token, address.place).context(named_by)
     }
 
     pub fn named(url: &str, token: String, place: Place) -> Result<Self> {
-        let url = Url::parse(url).with_context(|| format!("{url} is not a URL"))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            bail!("{url} is not the address of a hub: it starts with http:// or https://");
+        let parsed = Url::parse(url).with_context(|| format!("{url} is not a URL"))?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
+            return Err(not_a_hub(url).into());
         }
-        Ok(Self { url, token, place })
+        Ok(Self { url: parsed, token, place })
     }
 
     /// The address without what may be secret in it.
@@ -69,9 +49,7 @@ impl Location {
     }
 
     pub fn is_loopback(&self) -> bool {
-        let host = self.url.host_str().unwrap_or_default();
-        let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
-        host == "localhost" || address.is_some_and(|address| address.is_loopback())
+        is_loopback(self.url.host_str().unwrap_or_default())
     }
 
     /// An HTTP client for this hub, without a limit to how long a reply may take.
@@ -96,59 +74,15 @@ impl Location {
     }
 }
 
-pub(super) fn no_hub_on(data: &Path) -> String {
-    format!("no hub is running on {}: start one with `countersign serve`", data.display())
-}
-
-fn read_hub_file(data: &Path) -> Result<HubFile> {
-    let path = data.join("hub.json");
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(no_hub_on(data)),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
-    };
-    // The parser's own words would quote the file, which holds a token.
-    serde_json::from_str(&text).ok().with_context(|| format!("{} is damaged: restart the hub", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn choose(variables: &[(&str, &str)]) -> Result<Location> {
-        Location::choose(
-            || Ok("/nonexistent/data".into()),
-            |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()),
-        )
-    }
-
     #[test]
-    fn the_environment_names_the_hub() {
-        let both = [("COUNTERSIGN_URL", "https://hub.example"), ("COUNTERSIGN_TOKEN", "t")];
-        let location = choose(&both).unwrap();
-        assert_eq!(location.place, Place::Environment);
+    fn what_is_shown_of_an_address_holds_no_secret() {
+        let location = Location::named("https://me:pw@hub.example/below", String::new(), Place::Environment).unwrap();
         assert_eq!(location.shown_url(), "https://hub.example");
         assert!(!location.is_loopback());
-    }
-
-    #[test]
-    fn an_address_without_a_token_is_refused() {
-        let error = choose(&[("COUNTERSIGN_URL", "https://hub.example")]).unwrap_err();
-        assert!(error.to_string().contains("COUNTERSIGN_TOKEN"));
-    }
-
-    #[test]
-    fn without_a_hub_file_no_hub_is_running() {
-        let error = choose(&[]).unwrap_err();
-        let expected = "no hub is running on /nonexistent/data: start one with `countersign serve`";
-        assert_eq!(error.to_string(), expected);
-    }
-
-    #[test]
-    fn loopback_is_known_in_every_spelling() {
-        for url in ["http://127.0.0.1:7422", "http://[::1]:7422", "https://localhost"] {
-            assert!(Location::named(url, String::new(), Place::Environment).unwrap().is_loopback(), "{url}");
-        }
         assert!(Location::named("ftp://hub.example", String::new(), Place::Environment).is_err());
     }
 }

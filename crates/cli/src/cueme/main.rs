@@ -11,6 +11,8 @@ mod finish;
 mod fix;
 mod help;
 mod hub;
+#[path = "../hub_address.rs"]
+mod hub_address;
 mod join;
 mod json;
 mod locate;

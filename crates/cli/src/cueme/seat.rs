@@ -113,7 +113,11 @@ impl Seat {
     }
 
     fn once<T>(&self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, HubError> {
-        call(self.hub.as_ref().map_err(HubError::clone)?)
+        let hub = self.hub.as_ref().map_err(HubError::clone)?;
+        call(hub).map_err(|error| match &hub.location().place {
+            Place::Environment if error.is_unauthenticated() => unknown_token(hub.location()),
+            Place::Environment | Place::DataDirectory(_) => error,
+        })
     }
 
     fn place(&self) -> Option<&Place> {
@@ -134,6 +138,13 @@ impl Seat {
             Err(error) => self.hub = Err(error.into()),
         }
     }
+}
+
+fn unknown_token(location: &Location) -> HubError {
+    HubError::Setting(format!(
+        "the hub at {} does not know COUNTERSIGN_TOKEN; `countersign person token NAME --terminal` makes one there",
+        location.shown_url()
+    ))
 }
 
 /// What the hub does not take is the caller's to change, as with an envelope that is refused here.

@@ -4,11 +4,16 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde_json::json;
 
 use super::first_start::Welcome;
+
+/// Clients hold the lock for an instant to see whether a hub does.
+const CLIENTS_LOOK: Duration = Duration::from_millis(200);
 
 pub struct DataDir {
     path: PathBuf,
@@ -32,8 +37,13 @@ impl DataDir {
             .mode(0o600)
             .open(path.join("hub.lock"))
             .with_context(|| format!("cannot write to the data directory {shown}"))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+        match lock_soon(&lock) {
+            Ok(()) => {
+                let data = Self { path: path.to_owned(), _lock: lock };
+                // One that was killed left it behind, and it would now seem to be this hub's.
+                let _ = std::fs::remove_file(data.note());
+                Ok(data)
+            }
             Err(TryLockError::WouldBlock) => {
                 bail!("another hub is running on {shown}; stop it first, or give this one its own --data directory")
             }
@@ -69,6 +79,16 @@ impl DataDir {
     pub fn withdraw(&self) {
         if let Err(error) = std::fs::remove_file(self.note()) {
             tracing::warn!(%error, "hub.json could not be removed");
+        }
+    }
+}
+
+fn lock_soon(lock: &File) -> Result<(), TryLockError> {
+    let until = Instant::now() + CLIENTS_LOOK;
+    loop {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(Duration::from_millis(5)),
+            ended => return ended,
         }
     }
 }

@@ -21,9 +21,12 @@ pub enum HubError {
     /// Something answered, but not as a hub does.
     #[error("the hub's reply makes no sense: {0}")]
     Strange(String),
-    /// The settings that name the hub cannot be used.
+    /// What this machine says of the hub cannot be used.
     #[error("{0}")]
     Unusable(String),
+    /// What somebody set cannot be used.
+    #[error("{0}")]
+    Setting(String),
 }
 
 impl HubError {
@@ -59,7 +62,7 @@ impl HubError {
             Self::NoHub(_) | Self::Unreachable(_) | Self::Strange(_) => true,
             Self::Refused { .. } if self.is_unauthenticated() => matches!(place, Some(Place::DataDirectory(_))),
             Self::Refused { status, .. } => super::will_pass(*status),
-            Self::Unusable(_) => false,
+            Self::Unusable(_) | Self::Setting(_) => false,
         }
     }
 
@@ -72,6 +75,7 @@ impl HubError {
         matches!(self, Self::Refused { status: StatusCode::UNAUTHORIZED, .. })
     }
 
+    /// The caller can put it right.
     pub fn is_invalid(&self) -> bool {
         let is_told = |status: &StatusCode| {
             matches!(
@@ -79,7 +83,7 @@ impl HubError {
                 StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
             )
         };
-        matches!(self, Self::Refused { status, .. } if is_told(status))
+        matches!(self, Self::Setting(_)) || matches!(self, Self::Refused { status, .. } if is_told(status))
     }
 
     pub fn is_not_found(&self) -> bool {
@@ -92,6 +96,7 @@ impl From<LocateError> for HubError {
         match error {
             LocateError::NoHub(_) => Self::NoHub(error.to_string()),
             LocateError::Unusable(told) => Self::Unusable(told),
+            LocateError::Setting(told) => Self::Setting(told),
         }
     }
 }

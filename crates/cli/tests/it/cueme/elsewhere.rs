@@ -36,9 +36,12 @@ async fn a_token_of_another_kind_is_refused_with_the_command_that_makes_one() {
         assert!(said.contains("countersign person token NAME --terminal"), "{said}");
     }
     let wrong = fresh.desk().env("COUNTERSIGN_URL", &hub.url).env("COUNTERSIGN_TOKEN", "cst_nonsense");
-    wrong.run(&["join", "codex"], "").fails(1);
-    let said = fresh.desk().env("COUNTERSIGN_URL", &hub.url).run(&["join", "codex"], "").fails(1);
-    assert!(said.contains("COUNTERSIGN_TOKEN"), "{said}");
+    let said = wrong.run(&["join", "codex"], "").fails(2);
+    assert!(said.contains(&hub.url) && said.contains("does not know COUNTERSIGN_TOKEN"), "{said}");
+    for (half, value) in [("COUNTERSIGN_URL", hub.url.as_str()), ("COUNTERSIGN_TOKEN", "cst_nonsense")] {
+        let said = fresh.desk().env(half, value).run(&["join", "codex"], "").fails(2);
+        assert!(said.contains("set both, or neither"), "{said}");
+    }
     assert!(!fresh.data().exists());
 }
 

@@ -1,5 +1,7 @@
 //! Zero set-up: where no hub runs, one is started, once, and stays.
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -128,17 +130,27 @@ async fn a_hub_that_was_killed_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stranger_at_the_address_of_a_dead_hub_is_not_taken_for_it() {
-    let stranger = Hub::start().await;
+async fn whoever_listens_where_a_hub_was_killed_hears_nothing() {
+    let stranger = TcpListener::bind("127.0.0.1:0").expect("a port");
+    stranger.set_nonblocking(true).expect("a look instead of a wait");
+    let url = format!("http://{}", stranger.local_addr().expect("an address"));
     let fresh = Fresh::new();
     std::fs::create_dir(fresh.data()).expect("a directory");
-    let left = json!({"url": stranger.url, "token": "csp_old", "terminal_token": "cst_old", "pid": u32::MAX});
+    let left = json!({"url": url, "token": "csp_old", "terminal_token": "cst_old", "pid": u32::MAX});
     std::fs::write(fresh.data().join("hub.json"), left.to_string()).expect("what a killed hub leaves");
+    std::fs::write(fresh.data().join("hub.lock"), "").expect("what nobody holds any more");
+    let mut command = countersign(&fresh.home());
+    command.args(["inbox", "--json", "--data"]).arg(fresh.data());
+    let said = Process::spawn(command, "").finish().fails(1);
+    assert!(said.contains("no hub is running"), "{said}");
+    let said = fresh.desk().run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?")).fails(1);
+    assert!(said.contains("no hub is running"), "{said}");
     let ran = fresh.desk().run(&["join", "codex"], "");
     assert!(ran.stderr.contains(STARTED), "{ran:?}");
     ran.ok();
-    assert_ne!(fresh.hub()["url"], stranger.url);
-    assert_eq!(stranger.owner.get("/v1/terminals").await.expect(200)["terminals"], json!([]));
+    assert_ne!(fresh.hub()["url"], url);
+    let heard = stranger.accept().map(drop).expect_err("nobody came");
+    assert_eq!(heard.kind(), ErrorKind::WouldBlock);
 }
 
 #[test]

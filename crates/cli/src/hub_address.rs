@@ -1,0 +1,150 @@
+//! Where the hub is: the environment's word first, then `hub.json` in the data directory. Both programs go by this.
+
+use std::env;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Address {
+    pub url: String,
+    pub token: String,
+    pub place: Place,
+}
+
+/// Who named the hub.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    Environment,
+    DataDirectory(PathBuf),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LocateError {
+    #[error("no hub is running on {}: start one with `countersign serve`", .0.display())]
+    NoHub(PathBuf),
+    #[error("{0}")]
+    Unusable(String),
+    /// What somebody set, and can set otherwise.
+    #[error("{0}")]
+    Setting(String),
+}
+
+impl Address {
+    /// `data` is asked for only when the environment does not name the hub; `own` takes address and token from `hub.json`.
+    pub fn find<F: DeserializeOwned>(
+        data: impl FnOnce() -> anyhow::Result<PathBuf>,
+        own: impl FnOnce(F) -> (String, Option<String>),
+    ) -> Result<Self, LocateError> {
+        Self::choose(data, own, |name| env::var(name).ok().filter(|value| !value.is_empty()))
+    }
+
+    /// A token alone is used on the hub of the data directory. An address alone is refused: a token from `hub.json` must
+    /// not travel to an address that somebody else may have put into the environment.
+    fn choose<F: DeserializeOwned>(
+        data: impl FnOnce() -> anyhow::Result<PathBuf>,
+        own: impl FnOnce(F) -> (String, Option<String>),
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, LocateError> {
+        match (variable("COUNTERSIGN_URL"), variable("COUNTERSIGN_TOKEN")) {
+            (Some(url), Some(token)) => Ok(Self { url, token, place: Place::Environment }),
+            (Some(_), None) => {
+                let told = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
+                Err(LocateError::Setting(told.to_owned()))
+            }
+            (None, token) => {
+                let data = data().map_err(|error| LocateError::Unusable(format!("{error:#}")))?;
+                let (url, own_token) = own(read_hub_file(&data)?);
+                let token = token.or(own_token).ok_or_else(|| too_old(&data))?;
+                Ok(Self { url, token, place: Place::DataDirectory(data) })
+            }
+        }
+    }
+}
+
+fn too_old(data: &Path) -> LocateError {
+    let shown = data.display();
+    LocateError::Unusable(format!("the hub on {shown} is older than this program: stop it and start it anew"))
+}
+
+/// `hub.json`, as much of it as the caller wants to know, while the hub that wrote it lives. One that was killed leaves its
+/// file behind; whoever listens on its port now must be sent neither a token nor a question.
+pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError> {
+    let path = data.join("hub.json");
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(LocateError::NoHub(data.to_owned()));
+        }
+        Err(error) => return Err(LocateError::Unusable(format!("{} cannot be read: {error}", path.display()))),
+    };
+    if !is_held(&data.join("hub.lock")) {
+        return Err(LocateError::NoHub(data.to_owned()));
+    }
+    // The parser's own words would quote the file, which holds a token.
+    let damaged = || LocateError::Unusable(format!("{} is damaged: restart the hub", path.display()));
+    serde_json::from_str(&text).map_err(|_| damaged())
+}
+
+/// The hub holds its lock for as long as it lives. Where locks cannot be asked for, the file is believed.
+fn is_held(lock: &Path) -> bool {
+    let Ok(lock) = File::open(lock) else { return false };
+    match lock.try_lock_shared() {
+        Ok(()) => false,
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+    }
+}
+
+/// `host` as it stands in an address.
+pub fn is_loopback(host: &str) -> bool {
+    let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    host == "localhost" || address.is_some_and(|address| address.is_loopback())
+}
+
+pub fn not_a_hub(url: &str) -> LocateError {
+    LocateError::Setting(format!("{url} is not the address of a hub: it starts with http:// or https://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn choose(variables: &[(&str, &str)]) -> Result<Address, LocateError> {
+        Address::choose(
+            || Ok("/nonexistent/data".into()),
+            |_: Value| (String::new(), None),
+            |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()),
+        )
+    }
+
+    #[test]
+    fn the_environment_names_the_hub() {
+        let address = choose(&[("COUNTERSIGN_URL", "https://hub.example"), ("COUNTERSIGN_TOKEN", "t")]).unwrap();
+        assert_eq!((address.url.as_str(), address.place), ("https://hub.example", Place::Environment));
+    }
+
+    #[test]
+    fn an_address_without_a_token_is_refused() {
+        let error = choose(&[("COUNTERSIGN_URL", "https://hub.example")]).unwrap_err();
+        assert!(error.to_string().contains("COUNTERSIGN_TOKEN"));
+    }
+
+    #[test]
+    fn without_a_hub_file_no_hub_is_running() {
+        let error = choose(&[]).unwrap_err();
+        assert_eq!(error, LocateError::NoHub("/nonexistent/data".into()));
+        let told = "no hub is running on /nonexistent/data: start one with `countersign serve`";
+        assert_eq!(error.to_string(), told);
+    }
+
+    #[test]
+    fn loopback_is_known_in_every_spelling() {
+        assert!(["127.0.0.1", "127.8.9.1", "[::1]", "localhost"].into_iter().all(is_loopback));
+        assert!(!["10.0.0.1", "hub.example", ""].into_iter().any(is_loopback));
+    }
+}
