@@ -2,9 +2,39 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+
+/// Others who may write to a directory can put a hub of theirs into it.
+const WRITTEN_BY_OTHERS: u32 = 0o022;
+/// Others who may read `hub.json` are the owner as much as we are.
+const OPEN_TO_OTHERS: u32 = 0o077;
+
+/// Why a directory must not be trusted, if it is there.
+pub fn fault_of_directory(path: &Path) -> Option<String> {
+    let found = path.metadata().ok()?;
+    fault(path, &found, WRITTEN_BY_OTHERS, "700")
+}
+
+/// The same of a file with secrets in it, as it was opened.
+pub fn fault_of_file(path: &Path, opened: &Metadata) -> Option<String> {
+    fault(path, opened, OPEN_TO_OTHERS, "600")
+}
+
+fn fault(path: &Path, found: &Metadata, forbidden: u32, wanted: &str) -> Option<String> {
+    let (shown, mode) = (path.display(), found.mode() & 0o7777);
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Some(format!(
+            "{shown} belongs to another user and is not trusted: call this as its owner, or use --data"
+        ));
+    }
+    (mode & forbidden != 0).then(|| {
+        format!("{shown} is open to other users (mode {mode:03o}) and is not trusted: `chmod {wanted} {shown}`")
+    })
+}
 
 /// The directory named on the command line, else by the environment, else the usual place under the home directory.
 pub fn resolve(named: Option<&Path>) -> Result<PathBuf> {

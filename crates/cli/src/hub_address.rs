@@ -1,12 +1,15 @@
 //! Where the hub is: the environment's word first, then `hub.json` in the data directory. Both programs go by this.
 
 use std::env;
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Read};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::DeserializeOwned;
+
+use super::data_dir::{fault_of_directory, fault_of_file};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Address {
@@ -71,11 +74,15 @@ fn too_old(data: &Path) -> LocateError {
 }
 
 /// `hub.json`, as much of it as the caller wants to know, while the hub that wrote it lives. One that was killed leaves its
-/// file behind; whoever listens on its port now must be sent neither a token nor a question.
+/// file behind; whoever listens on its port now must be sent neither a token nor a question. Nor must whoever else can write
+/// there.
 pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError> {
+    if let Some(fault) = fault_of_directory(data) {
+        return Err(LocateError::Unusable(fault));
+    }
     let path = data.join("hub.json");
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let (text, fault) = match read(&path) {
+        Ok(read) => read,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Err(LocateError::NoHub(data.to_owned()));
         }
@@ -84,9 +91,20 @@ pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError>
     if !is_held(&data.join("hub.lock")) {
         return Err(LocateError::NoHub(data.to_owned()));
     }
+    if let Some(fault) = fault {
+        return Err(LocateError::Unusable(fault));
+    }
     // The parser's own words would quote the file, which holds a token.
     let damaged = || LocateError::Unusable(format!("{} is damaged: restart the hub", path.display()));
     serde_json::from_str(&text).map_err(|_| damaged())
+}
+
+fn read(path: &Path) -> io::Result<(String, Option<String>)> {
+    let mut file = File::open(path)?;
+    let fault = fault_of_file(path, &file.metadata()?);
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok((text, fault))
 }
 
 /// The hub holds its lock for as long as it lives. Where locks cannot be asked for, the file is believed.
@@ -102,6 +120,15 @@ fn is_held(lock: &Path) -> bool {
 pub fn is_loopback(host: &str) -> bool {
     let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     host == "localhost" || address.is_some_and(|address| address.is_loopback())
+}
+
+/// What to say before a token leaves this machine unencrypted; once, however often the hub is looked for.
+pub fn plain_warning(is_https: bool, host: &str, shown: &str) -> Option<String> {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    if is_https || is_loopback(host) || IS_SAID.swap(true, Ordering::Relaxed) {
+        return None;
+    }
+    Some(format!("{shown} is reached without encryption: everybody on the way can read the token and the answers"))
 }
 
 pub fn not_a_hub(url: &str) -> LocateError {

@@ -211,10 +211,14 @@ impl Item {
 }
 
 impl Resolution {
-    /// Only a chosen option or a text is named: a form's fields may be long or sensitive.
+    /// Only what was chosen or a text is named: a form's fields may be long or sensitive.
     fn words(&self) -> String {
-        let value = self.value.as_ref().and_then(Value::as_str).filter(|value| !value.is_empty());
-        let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+        let value = match &self.value {
+            Some(Value::String(value)) => value.clone(),
+            Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            Some(_) | None => String::new(),
+        };
+        let value = if value.is_empty() { value } else { format!(" {value}") };
         let files = match self.files.len() {
             0 => String::new(),
             1 => " with a file".to_owned(),

@@ -9,20 +9,29 @@ use crate::schema;
 
 const MAX_TYPED_CHARS: usize = 20_000;
 
+/// Nobody could say which of the two was meant, on no surface.
+pub const PICKED_AND_WROTE: &str =
+    "you picked a choice and wrote an answer of your own: choose one of the two, and empty the other";
+pub const FILLED_IN_AND_WROTE: &str =
+    "you filled in the form and wrote an answer of your own: choose one of the two, and empty the other";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fits {
     /// The answer is text the asker did not offer.
     pub edited: bool,
 }
 
-/// Of an ask that is open-ended any text fits, and no text at all where files say enough.
+/// Of an ask that is open-ended any text fits that says something, and none at all where files say enough.
 pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<Fits, Rejection> {
     let as_asked = check(&ask.question, value);
     match (value, as_asked) {
-        (Value::String(text), Err(_)) if ask.open_ended => {
-            let is_enough = text.is_empty() && has_files;
-            if is_enough { Ok(AS_ASKED) } else { check_length(text).map(|()| Fits { edited: true }) }
-        }
+        (Value::String(text), as_asked) if ask.open_ended && text.trim().is_empty() => match as_asked {
+            // Blanks may be what was offered.
+            Ok(fits) if !matches!(ask.question, Question::Text) => Ok(fits),
+            Ok(_) | Err(_) if has_files => Ok(AS_ASKED),
+            Ok(_) | Err(_) => Err(refuse("write something; it is blank")),
+        },
+        (Value::String(text), Err(_)) if ask.open_ended => check_length(text).map(|()| Fits { edited: true }),
         (_, as_asked) => as_asked,
     }
 }
@@ -129,9 +138,15 @@ mod tests {
         let open = Ask { open_ended: true, ..closed.clone() };
         assert_eq!(check_ask(&open, &json!("neither"), false), Ok(Fits { edited: true }));
         assert_eq!(check_ask(&open, &json!(["deny"]), false), Ok(Fits { edited: false }));
-        assert_eq!(check_ask(&open, &json!(""), true), Ok(Fits { edited: false }));
+        let text = Ask { question: Question::Text, ..open.clone() };
+        for ask in [&open, &text] {
+            assert_eq!(check_ask(ask, &json!(""), true), Ok(Fits { edited: false }));
+            assert_eq!(check_ask(ask, &json!(" \n"), true), Ok(Fits { edited: false }));
+        }
         for (ask, value, has_files) in [
             (&open, json!(""), false),
+            (&open, json!("  "), false),
+            (&text, json!(" \n"), false),
             (&open, json!(1), true),
             (&open, json!(["x"]), false),
             (&closed, json!("neither"), true),

@@ -10,7 +10,7 @@ use crate::actor::Actor;
 use crate::answer;
 use crate::limits;
 use crate::message::{FileNote, Matter, Message, Outcome, Resolution, State, Task};
-use crate::question::Ask;
+use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,12 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Answered(Value),
-    AnsweredWith { value: Value, files: Vec<FileNote> },
+    AnsweredWith {
+        value: Value,
+        files: Vec<FileNote>,
+    },
+    /// In words of one's own, whatever they read like: who wrote them had not seen what was offered.
+    Wrote(String),
     Declined,
     Completed(Option<Vec<CheckItem>>),
     Dismissed(Option<Vec<CheckItem>>),
@@ -42,7 +47,7 @@ pub enum Verdict {
 impl Verdict {
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Answered(_) | Self::AnsweredWith { .. } => Outcome::Answered,
+            Self::Answered(_) | Self::AnsweredWith { .. } | Self::Wrote(_) => Outcome::Answered,
             Self::Declined => Outcome::Declined,
             Self::Completed(_) => Outcome::Completed,
             Self::Dismissed(_) => Outcome::Dismissed,
@@ -125,6 +130,7 @@ fn resolve(
     let filled = match (&message.content.matter, verdict) {
         (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
         (Matter::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
+        (Matter::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
         (Matter::Ask(ask), Verdict::Declined) => declined(ask, resolution)?,
         (Matter::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
             worked_off(task, checklist, resolution)?
@@ -132,7 +138,10 @@ fn resolve(
         (Matter::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
             return Err(Rejection::field("resolution", "an ask is answered or declined"));
         }
-        (Matter::Task(_), Verdict::Answered(_) | Verdict::AnsweredWith { .. } | Verdict::Declined) => {
+        (
+            Matter::Task(_),
+            Verdict::Answered(_) | Verdict::AnsweredWith { .. } | Verdict::Wrote(_) | Verdict::Declined,
+        ) => {
             return Err(Rejection::field("resolution", "a task is completed or dismissed"));
         }
         (Matter::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
@@ -150,6 +159,12 @@ fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolutio
     }
     let fits = answer::check_ask(ask, &value, !files.is_empty())?;
     Ok(Resolution { value: Some(value), edited: fits.edited, files, ..resolution })
+}
+
+fn wrote(ask: &Ask, text: String, resolution: Resolution) -> Result<Resolution, Rejection> {
+    let answered = answered(ask, Value::String(text), Vec::new(), resolution)?;
+    let edited = answered.edited || !matches!(ask.question, Question::Text);
+    Ok(Resolution { edited, ..answered })
 }
 
 fn declined(ask: &Ask, resolution: Resolution) -> Result<Resolution, Rejection> {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::message::{Content, FileNote};
 use crate::rejection::Rejection;
+use crate::visible;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -123,7 +124,9 @@ pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
     check_count("files", files.len(), MAX_FILES)?;
     for (index, file) in files.iter().enumerate() {
         if !is_file_name(&file.name) {
-            let message = format!("give a plain name of 1 to {MAX_FILE_NAME_BYTES} bytes, without a path");
+            let message = format!(
+                "give a plain name of 1 to {MAX_FILE_NAME_BYTES} bytes, without a path and invisible characters"
+            );
             return Err(Rejection::field(format!("files[{index}].name"), message));
         }
         if files[..index].iter().any(|earlier| earlier.name == file.name) {
@@ -143,9 +146,10 @@ pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// A name that is safe to make a file of, wherever it arrives.
+/// A name that is safe to make a file of, wherever it arrives, and that reads as what it is.
 pub fn is_file_name(name: &str) -> bool {
     (1..=MAX_FILE_NAME_BYTES).contains(&name.len())
         && !matches!(name, "." | "..")
-        && !name.chars().any(|character| character.is_control() || matches!(character, '/' | '\\'))
+        && !name.contains(['/', '\\'])
+        && visible::escape(name) == name
 }

@@ -31,6 +31,11 @@ pub fn escape_json(json: &str) -> String {
     })
 }
 
+/// The same text without its hidden characters.
+pub fn bare(text: &str) -> String {
+    rewrite(text, |_, _| {})
+}
+
 fn spell(out: &mut String, letter: char) {
     match letter {
         '\r' => out.push_str("\\r"),
@@ -131,6 +136,12 @@ mod tests {
             assert_eq!(escape(text), text);
         }
         assert_eq!(escape("a\u{fe0f}⚠\u{fe0f}\u{fe0f}"), "a\\u{fe0f}⚠\u{fe0f}\\u{fe0f}");
+    }
+
+    #[test]
+    fn what_is_hidden_can_be_left_out() {
+        assert_eq!(bare("photo\u{202e}gpj\u{200b}.exe\n"), "photogpj.exe");
+        assert_eq!(bare("⚠️ é.txt"), "⚠️ é.txt");
     }
 
     #[test]

@@ -18,10 +18,15 @@ use crate::indexer::Indexer;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::receipts::Receipts;
+use crate::room::Room;
+use crate::seats::Seats;
 use crate::terminals::Terminals;
 use crate::timers::Alarm;
 use crate::wake::Wake;
 use crate::{admin, health, inbox, openapi};
+
+/// Of the terminals of one person.
+const MOST_WAITS: usize = 1000;
 
 pub struct Hub {
     pub store: Arc<Store>,
@@ -35,6 +40,9 @@ pub struct Hub {
     pub(crate) news: Arc<News>,
     pub(crate) presence: Presence,
     pub(crate) terminals: Arc<Terminals>,
+    /// The terminals that wait for an answer now.
+    pub(crate) waits: Arc<Seats>,
+    pub(crate) room: Room,
     pub(crate) receipts: Receipts,
     pub(crate) indexer: Indexer,
     pub(crate) expiry_alarm: Alarm,
@@ -62,6 +70,8 @@ impl Hub {
             sign_in_attempts: Attempts::default(),
             wake: Arc::default(),
             terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), started_at),
+            waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
+            room: Room::default(),
             news,
             presence: Presence::default(),
             receipts: Receipts::default(),
@@ -153,6 +163,7 @@ fn terminal_routes(routes: Routes) -> Routes {
         .get("/v1/hap/cues/{id}/files/{index}", hap::files::file)
         .post("/v1/hap/cues/{id}/collected", hap::collected::collected)
         .get("/v1/hap/agents/{agent_id}/current", hap::current::current)
+        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::kept)
         .post("/v1/hap/import", hap::import::import)
 }
 
@@ -194,7 +205,9 @@ fn admin_routes(routes: Routes) -> Routes {
         .get("/v1/admin/people", admin::people::list)
         .post("/v1/admin/people", admin::people::add)
         .post("/v1/admin/people/remove", admin::people::remove)
-        .post("/v1/admin/people/token", admin::people::token)
+        .post("/v1/admin/people/token", admin::tokens::add)
+        .get("/v1/admin/people/tokens", admin::tokens::list)
+        .post("/v1/admin/people/tokens/end", admin::tokens::end)
         .post("/v1/admin/people/link", admin::people::link)
         .get("/v1/admin/deliveries", admin::deliveries::list)
         .post("/v1/admin/deliveries/retry", admin::deliveries::retry)

@@ -1,11 +1,9 @@
 //! Files that come with an answer: how they are read, and how anything is handed out to be kept.
 
-use axum::body::Body;
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use countersign_core::Digest;
 use countersign_core::limits::{MAX_FILES, check_files};
 use countersign_core::message::{FileNote, Resolution};
@@ -15,7 +13,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::app::Hub;
+use crate::outgoing::in_pieces;
 use crate::problem::Problem;
+use crate::room::Hold;
 
 /// Room for as much as files may have together, in base64, with an answer beside them.
 pub const WITH_FILES: usize = 28 * 1024 * 1024;
@@ -74,7 +74,7 @@ impl Attached {
 }
 
 /// Something somebody else wrote, to be kept and never to be shown as a page: whatever it says it is.
-pub fn to_keep(name: &str, media_type: &'static str, body: impl Into<Bytes>) -> Response {
+pub fn to_keep(name: &str, media_type: &'static str, body: Vec<u8>, hold: Option<Hold>) -> Response {
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
@@ -88,15 +88,23 @@ pub fn to_keep(name: &str, media_type: &'static str, body: impl Into<Bytes>) -> 
             HeaderValue::from_str(&disposition).unwrap_or_else(|_| HeaderValue::from_static("attachment")),
         ),
     ];
-    (HEADERS, named, Body::from(body.into())).into_response()
+    (HEADERS, named, in_pieces(body, hold)).into_response()
 }
 
-/// A file that came with an answer. Whoever asks may see the answer: that is for the caller to check.
-pub async fn kept(hub: &Hub, id: &MessageId, resolution: &Resolution, index: usize) -> Result<Response, Problem> {
+/// A file that came with an answer. Whoever asks may see the answer: that is for `caller` to check, under whose name its
+/// bytes are counted until they have left.
+pub async fn kept(
+    hub: &Hub,
+    caller: &str,
+    id: &MessageId,
+    resolution: &Resolution,
+    index: usize,
+) -> Result<Response, Problem> {
     let note = resolution.files.get(index).ok_or_else(Problem::no_file)?;
     let place = i64::try_from(index).map_err(|_| Problem::no_file())?;
+    let hold = hub.room.take(caller, usize::try_from(note.size).unwrap_or(usize::MAX)).await?;
     let body = hub.store.run(Attachment { id: id.clone(), index: place }).await?.ok_or_else(Problem::no_file)?;
-    Ok(to_keep(&note.name, ANY_TYPE, body))
+    Ok(to_keep(&note.name, ANY_TYPE, body, hold))
 }
 
 fn escaped(name: &str) -> String {

@@ -3,17 +3,22 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use bytes::BytesMut;
 use countersign_protocol::json;
 use http_body::Body as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
+use crate::app::Hub;
 use crate::problem::Problem;
+use crate::room::{Hold, LARGE};
 
+/// For all of it, and between two pieces of what may be large.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For what may be larger than this.
-const LARGE: usize = 8 * 1024 * 1024;
-const PATIENCE_IF_LARGE: Duration = Duration::from_secs(180);
+const LONG: usize = 8 * 1024 * 1024;
+const PATIENCE_IF_LONG: Duration = Duration::from_secs(180);
 /// So much of a request that is too large is read and thrown away. Closing at once would break the connection while the
 /// client still sends, and it would never see why.
 const THROWN_AWAY: u64 = 8 * 1024 * 1024;
@@ -23,14 +28,65 @@ pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(&mut body, limit).await);
     }
-    let patience = if limit > LARGE { PATIENCE_IF_LARGE } else { PATIENCE };
-    let collected = tokio::time::timeout(patience, Limited::new(&mut body, limit).collect()).await;
-    match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(&mut body, limit).await),
-        Ok(Err(_)) => Err(Problem::Validation { field: None, message: "the request body broke off".to_owned() }),
-        Err(_elapsed) => Err(Problem::TimedOut),
+    let patience = if limit > LONG { PATIENCE_IF_LONG } else { PATIENCE };
+    match tokio::time::timeout(patience, collect(&mut body, limit)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(Broken::TooLarge)) => Err(too_large(&mut body, limit).await),
+        Ok(Err(Broken::Off)) => {
+            Err(Problem::Validation { field: None, message: "the request body broke off".to_owned() })
+        }
+        Ok(Err(Broken::Stalled)) | Err(_) => Err(Problem::TimedOut),
     }
+}
+
+enum Broken {
+    TooLarge,
+    Off,
+    Stalled,
+}
+
+/// Put together as it comes: a list of the pieces would take many times their bytes if they are small.
+async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
+    let mut body = Limited::new(body, limit);
+    let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+    loop {
+        let next = tokio::time::timeout(PATIENCE, body.frame()).await.map_err(|_| Broken::Stalled)?;
+        let Some(next) = next else { break };
+        let frame =
+            next.map_err(|error| if error.is::<LengthLimitError>() { Broken::TooLarge } else { Broken::Off })?;
+        let Ok(piece) = frame.into_data() else { continue };
+        if all.is_empty() && first.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.extend_from_slice(&std::mem::take(&mut first));
+        }
+        all.extend_from_slice(&piece);
+    }
+    // Most bodies come in one piece, which need not be copied.
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+/// The same for what may be large: its bytes are counted, and let go of with the second.
+pub async fn read_counted(hub: &Hub, caller: &str, body: Body, limit: usize) -> Result<(Bytes, Option<Hold>), Problem> {
+    let size = body.size_hint();
+    let most = size.upper().and_then(|upper| usize::try_from(upper).ok()).map_or(limit, |upper| upper.min(limit));
+    // What will be refused for its size takes no place.
+    let hold = if size.lower() > limit as u64 { None } else { hub.room.take(caller, most).await? };
+    Ok((read(body, limit).await?, hold))
+}
+
+/// Work that grows with what was sent. Where that is much, it is done where nobody else waits for it.
+pub async fn work<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    if bytes < LARGE {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        let id = Uuid::new_v4();
+        tracing::error!(%id, %error, "a request could not be read");
+        Problem::Unavailable { id }
+    })
 }
 
 async fn too_large(body: &mut Body, limit: usize) -> Problem {
@@ -57,4 +113,36 @@ pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
     let bytes = read(body, LIMIT).await?;
     let value = json::parse(&bytes)?;
     serde_json::from_value(value).map_err(|error| Problem::Validation { field: None, message: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream::{self, StreamExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_in_pieces_is_put_together() {
+        for pieces in [vec![], vec!["one"], vec!["one", "", "two"], vec!["", "a", "b"], vec!["a", "b", "", "c", ""]] {
+            let sent = stream::iter(pieces.clone()).map(Ok::<_, Infallible>);
+            assert_eq!(read(Body::from_stream(sent), 100).await, Ok(pieces.concat().into()));
+        }
+        let long = stream::iter(["12345"; 30]).map(Ok::<_, Infallible>);
+        assert!(matches!(read(Body::from_stream(long), 149).await, Err(Problem::InvalidField { .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_stops_sending_is_not_waited_for() {
+        let silent = stream::iter(["a"]).chain(stream::pending()).map(Ok::<_, Infallible>);
+        let begun = tokio::time::Instant::now();
+        assert_eq!(read(Body::from_stream(silent), 2 * LONG).await, Err(Problem::TimedOut));
+        assert_eq!(begun.elapsed().as_secs(), PATIENCE.as_secs());
+        let slow = stream::repeat("a").then(async |piece| {
+            tokio::time::sleep(Duration::from_secs(29)).await;
+            Ok::<_, Infallible>(piece)
+        });
+        assert_eq!(read(Body::from_stream(Box::pin(slow)), 2 * LONG).await, Err(Problem::TimedOut));
+    }
 }

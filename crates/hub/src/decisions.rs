@@ -65,7 +65,7 @@ impl Hub {
     pub fn announce(&self, applied: &Applied) {
         let (id, outcome) = (&applied.pulled.id, applied.resolution.outcome);
         self.metrics.resolved(outcome);
-        self.terminals.forget(id);
+        self.terminals.end(id);
         self.wake.ring(&applied.pulled);
         self.news.tell(Change::Resolved(id.clone()));
         if let Some(host) = &applied.push_host {

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use crate::app::Hub;
 use crate::inbox::news::{Change, News};
 
-/// From the end of one wait to the beginning of the next.
+/// From the end of one wait to the beginning of the next, and from an answer to its being collected.
 const LINGER: Duration = Duration::from_secs(3);
 /// From a start until whoever has not come back is gone.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -58,6 +58,8 @@ pub struct Terminals {
     started_at: Timestamp,
     /// Of open cues only.
     cues: Mutex<HashMap<MessageId, Sight>>,
+    /// Of cues that are over: when their end was handed to whoever waited. It is being printed there.
+    handed: Mutex<HashMap<MessageId, Timestamp>>,
     bell: Notify,
 }
 
@@ -78,7 +80,8 @@ impl Sight {
 
 impl Terminals {
     pub fn new(store: Arc<Store>, news: Arc<News>, started_at: Timestamp) -> Arc<Self> {
-        Arc::new(Self { store, news, started_at, cues: Mutex::default(), bell: Notify::new() })
+        let (cues, handed) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { store, news, started_at, cues, handed, bell: Notify::new() })
     }
 
     /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
@@ -115,9 +118,40 @@ impl Terminals {
         sight
     }
 
-    /// The cue is over.
+    /// An open cue of a process that waited elsewhere, if it still does.
+    pub fn missing(&self, id: &MessageId, kind: Kind, since: Timestamp) {
+        let sight = Sight { kind, held: 0, here_since: since, left_at: since, is_gone: true };
+        self.lock().entry(id.clone()).or_insert(sight);
+    }
+
+    /// There is no such cue any more.
     pub fn forget(&self, id: &MessageId) {
         self.lock().remove(id);
+    }
+
+    /// The cue is over. Whoever is there for it gets its end.
+    pub fn end(&self, id: &MessageId) {
+        let now = self.store.clock().now();
+        let is_here = self.lock().get(id).is_some_and(|sight| sight.is_here(now));
+        if is_here { self.hand(id) } else { self.forget(id) }
+    }
+
+    /// A process has the end of the cue and is about to print it.
+    pub fn hand(&self, id: &MessageId) {
+        let now = self.store.clock().now();
+        let mut handed = self.lock_handed();
+        handed.retain(|_, at| now < at.plus(LINGER));
+        handed.insert(id.clone(), now);
+        drop(handed);
+        // Afterwards, so that at no moment it is neither here nor there.
+        self.forget(id);
+    }
+
+    /// Whether some process is there to print the end of the cue, or just does: nobody else has to.
+    pub fn is_handed(&self, id: &MessageId) -> bool {
+        let now = self.store.clock().now();
+        let is_here = self.lock().get(id).is_some_and(|sight| sight.is_here(now));
+        is_here || self.lock_handed().get(id).is_some_and(|at| now < at.plus(LINGER))
     }
 
     pub fn is_gone(&self, id: &MessageId) -> bool {
@@ -189,6 +223,10 @@ impl Terminals {
                 }
             }
         }
+    }
+
+    fn lock_handed(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Sight>> {

@@ -1,6 +1,7 @@
 //! Strict JSON: what two readers could understand differently is refused at the door.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -10,6 +11,9 @@ use serde_json::{Map, Number, Value};
 
 /// How many arrays and objects may lie inside each other.
 pub const MAX_DEPTH: usize = 64;
+/// How many values a document may have, those in arrays and objects included. In memory each takes a hundred bytes and more,
+/// where two are enough to write it.
+pub const MAX_VALUES: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
@@ -27,25 +31,38 @@ impl From<serde_json::Error> for JsonError {
 }
 
 /// Reads one document. Refused beyond the grammar: a key that comes twice, a number no double can hold, nesting deeper
-/// than [`MAX_DEPTH`], U+0000 in a string, and anything after the document.
+/// than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and anything after the document.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 { position: error.valid_up_to() })?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth_left: MAX_DEPTH }.deserialize(&mut deserializer)?;
+    let values_left = Cell::new(MAX_VALUES);
+    let value = Strict { depth_left: MAX_DEPTH, values_left: &values_left }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
 
 #[derive(Clone, Copy)]
-struct Strict {
+struct Strict<'c> {
     depth_left: usize,
+    /// Of the whole document.
+    values_left: &'c Cell<usize>,
 }
 
-impl Strict {
+impl Strict<'_> {
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
         match self.depth_left.checked_sub(1) {
-            Some(depth_left) => Ok(Self { depth_left }),
+            Some(depth_left) => Ok(Self { depth_left, ..self }),
             None => Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels"))),
+        }
+    }
+
+    fn count<E: de::Error>(self) -> Result<(), E> {
+        match self.values_left.get().checked_sub(1) {
+            Some(left) => {
+                self.values_left.set(left);
+                Ok(())
+            }
+            None => Err(E::custom(format_args!("more than {MAX_VALUES} values"))),
         }
     }
 }
@@ -59,15 +76,16 @@ fn duplicate<E: de::Error>(key: &str) -> E {
     E::custom(format_args!("the key {shown:?} comes twice in one object"))
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.count()?;
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -232,6 +250,17 @@ mod tests {
         let objects = format!("{}1{}", r#"{"a":"#.repeat(MAX_DEPTH + 1), "}".repeat(MAX_DEPTH + 1));
         assert!(refusal(objects.as_bytes()).contains("nested deeper than 64"));
         assert!(parse("[".repeat(1_000_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn there_are_only_so_many_values() {
+        let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        assert!(parse(zeros(MAX_VALUES - 1).as_bytes()).is_ok(), "the array is one, too");
+        assert!(refusal(zeros(MAX_VALUES).as_bytes()).contains("more than 200000 values"));
+        let spread = format!("[{},{}]", zeros(MAX_VALUES / 2), zeros(MAX_VALUES / 2));
+        assert!(refusal(spread.as_bytes()).contains("more than 200000 values"));
+        let keys: Vec<String> = (0..MAX_VALUES).map(|key| format!("\"{key}\":0")).collect();
+        assert!(refusal(format!("{{{}}}", keys.join(",")).as_bytes()).contains("more than 200000 values"));
     }
 
     #[test]

@@ -107,6 +107,21 @@ pub enum PersonCommand {
         /// For agents in the person's terminals: it asks and waits, and can do nothing in the person's name.
         #[arg(long)]
         terminal: bool,
+        /// What it is for, to know it again in lists [default: its kind and the date]
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
+    },
+    /// List a person's tokens and those of their terminals.
+    Tokens {
+        /// The person.
+        name: String,
+    },
+    /// End a token; whoever is connected with it is sent away.
+    TokenEnd {
+        /// The person.
+        name: String,
+        /// The token, by its id in `person tokens`.
+        id: String,
     },
     /// Make a one-time link that signs a person in, in a browser; it replaces the one made before.
     Link {

@@ -8,7 +8,8 @@ use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
 
 pub use crate::hub_address::Place;
-use crate::hub_address::{Address, is_loopback, not_a_hub};
+use crate::hub_address::{Address, is_loopback, not_a_hub, plain_warning};
+use crate::screen::complain;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -32,7 +33,12 @@ impl Location {
             Place::Environment => "COUNTERSIGN_URL",
             Place::DataDirectory(_) => "hub.json",
         };
-        Self::named(&address.url, address.token, address.place).context(named_by)
+        let location = Self::named(&address.url, address.token, address.place).context(named_by)?;
+        let (is_https, host) = (location.url.scheme() == "https", location.url.host_str().unwrap_or_default());
+        if let Some(warning) = plain_warning(is_https, host, &location.shown_url()) {
+            complain(&warning);
+        }
+        Ok(location)
     }
 
     pub fn named(url: &str, token: String, place: Place) -> Result<Self> {

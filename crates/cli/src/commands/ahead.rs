@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::read_free_text;
-use super::present;
+use super::{present, terminals};
 use crate::args::AheadArgs;
 use crate::client::Client;
 use crate::screen::{self, Instant, Table, escape};
@@ -33,13 +33,27 @@ pub async fn run(args: &AheadArgs, client: &Client, json: bool) -> Result<String
 
 async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Result<String> {
     let reply = client.post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text })).await?;
+    let waits = if json { None } else { open_question(agent_id, client).await };
     present(&reply, json, |typed: Typed| {
         let agent_id = escape(agent_id);
+        let waits = waits.map(|id| {
+            let id = escape(&id);
+            format!("It waits for an answer to {id} right now; `countersign answer {id}` gives that one.\n")
+        });
         format!(
-            "{agent_id} gets it when it asks next. `countersign ahead {agent_id} --drop {}` takes it back.\n",
-            typed.id
+            "{agent_id} gets it when it asks next. `countersign ahead {agent_id} --drop {}` takes it back.\n{}",
+            typed.id,
+            waits.unwrap_or_default()
         )
     })
+}
+
+/// What the agent waits for right now: whoever writes ahead may have meant that. The text is kept without knowing.
+async fn open_question(agent_id: &str, client: &Client) -> Option<String> {
+    let terminals = terminals::read(client).await.ok()?;
+    let terminal = terminals.into_iter().find(|terminal| terminal.agent_id == agent_id)?;
+    let is_there = matches!(terminal.presence.state.as_deref(), Some("waiting" | "paused"));
+    terminal.last_cue_id.filter(|_| is_there)
 }
 
 async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Result<String> {

@@ -39,7 +39,9 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     // The hub says who answered, so it is read back instead of being guessed from the token in use.
     let decided = read_item(&args.id, client).await.ok().and_then(|item| item.outcome_words());
     let words = decided.unwrap_or(reply.status);
-    Ok(format!("{} ({})\n", escape(&words), escape(&reply.resolution_id)))
+    // What came from a file or on standard input may be no sight for a screen.
+    let filled_in = if args.fields.is_empty() { String::new() } else { form::filled_in(&item, &body["value"]) };
+    Ok(format!("{} ({})\n{filled_in}", escape(&words), escape(&reply.resolution_id)))
 }
 
 async fn read_item(id: &str, client: &Client) -> Result<Item, HubError> {
@@ -109,7 +111,7 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     };
     if let Some(text) = &args.text {
         check_takes_text(item, question)?;
-        return form::read_free_text(text).map(Value::from);
+        return said(text, args);
     }
     if let Question::Select(choices) = question
         && choices.many
@@ -128,9 +130,18 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
         _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
         Question::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
         Question::Select(choices) => choice::select(choices, typed).map(Value::from),
-        Question::Text => form::read_free_text(typed).map(Value::from),
+        Question::Text => said(typed, args),
         Question::Unknown => Ok(typed.into()),
     }
+}
+
+/// A text that says something, unless files do.
+fn said(typed: &str, args: &AnswerArgs) -> Result<Value> {
+    let text = form::read_free_text(typed)?;
+    if text.trim().is_empty() && args.files.is_empty() {
+        bail!("--text is blank: write something (invalid_field)");
+    }
+    Ok(text.into())
 }
 
 /// Refused here where the hub would refuse it, in words that say what would do.
@@ -247,6 +258,10 @@ mod tests {
             let body = resolution(&args(words), &ask).unwrap();
             assert_eq!(body, json!({"resolution": "answered", "value": "yes, go on"}));
         }
+        for blank in [&["--text", " "][..], &["--text", ""], &[" "]] {
+            let error = resolution(&args(blank), &ask).unwrap_err().to_string();
+            assert!(error.contains("--text is blank"), "{blank:?}: {error}");
+        }
         assert!(resolution(&args(&["yes,", "go on"]), &ask).is_err());
         assert!(resolution(&args(&["--field", "a=b"]), &ask).is_err());
     }
@@ -256,8 +271,8 @@ mod tests {
         let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
         let form = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
         for (question, wanted) in [
-            (json!({"kind": "select", "options": options, "many": true, "allow_edit": true}), "r, g"),
-            (json!({"kind": "confirm", "options": options}), "r, g"),
+            (json!({"kind": "select", "options": options, "many": true, "allow_edit": true}), "r (Red), g"),
+            (json!({"kind": "confirm", "options": options}), "r (Red), g"),
             (form, "--field"),
         ] {
             let error = resolution(&args(&["--text", "blue"]), &item("ask", &json!({ "question": question })));

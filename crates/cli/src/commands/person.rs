@@ -1,4 +1,4 @@
-//! `person add|list|token|link|remove`.
+//! `person add|list|token|tokens|token-end|link|remove`.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -28,6 +28,20 @@ struct Removed {
 }
 
 #[derive(Deserialize)]
+struct Token {
+    id: String,
+    kind: String,
+    label: String,
+    created_at: Instant,
+}
+
+#[derive(Deserialize)]
+struct Ended {
+    actor: String,
+    id: String,
+}
+
+#[derive(Deserialize)]
 struct Person {
     name: String,
     actor: String,
@@ -40,11 +54,22 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
     match command {
         PersonCommand::Add { name, role } => add(&name, role, client, json).await,
         PersonCommand::List => list(client, json).await,
-        PersonCommand::Token { name, terminal } => {
-            let body = json!({ "name": name, "terminal": terminal });
+        PersonCommand::Token { name, terminal, label } => {
+            let mut body = json!({ "name": name, "terminal": terminal });
+            if let Some(label) = label {
+                body["label"] = label.into();
+            }
             let reply = client.post(&["v1", "admin", "people", "token"], &body).await?;
             let done = if terminal { "has another token for terminals" } else { "has another access token" };
             present(&reply, json, |access: Access| words(done, &access))
+        }
+        PersonCommand::Tokens { name } => tokens(&name, client, json).await,
+        PersonCommand::TokenEnd { name, id } => {
+            let body = json!({ "name": name, "id": id });
+            let reply = client.post(&["v1", "admin", "people", "tokens", "end"], &body).await?;
+            present(&reply, json, |ended: Ended| {
+                format!("The token {} of {} has ended.\n", escape(&ended.id), escape(&ended.actor))
+            })
         }
         PersonCommand::Link { name } => {
             let reply = client.post(&["v1", "admin", "people", "link"], &json!({ "name": name })).await?;
@@ -88,5 +113,18 @@ async fn list(client: &Client, json: bool) -> Result<String> {
             table.row([person.name, person.actor, person.role, tokens, added]);
         }
         table.render_or("No people yet.")
+    })
+}
+
+async fn tokens(name: &str, client: &Client, json: bool) -> Result<String> {
+    let path = ["v1", "admin", "people", "tokens"];
+    let reply = client.get_field(&path, &[("name", name)], "tokens").await?;
+    present(&reply, json, |tokens: Vec<Token>| {
+        let mut table = Table::new(&["ID", "FOR", "LABEL", "MADE"]);
+        for token in tokens {
+            let whose = if token.kind == "terminal" { "terminals" } else { "the person" };
+            table.row([token.id, whose.to_owned(), token.label, token.created_at.to_string()]);
+        }
+        table.render_or("No tokens.")
     })
 }

@@ -10,7 +10,7 @@ use crate::screen::{Instant, Table, duration_words};
 
 #[derive(Deserialize)]
 pub struct Terminal {
-    agent_id: String,
+    pub agent_id: String,
     runtime: String,
     project_dir: String,
     terminal: String,

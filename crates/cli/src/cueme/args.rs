@@ -34,8 +34,8 @@ pub enum MaxWait {
 impl MaxWait {
     pub fn read(text: &str) -> Result<Self, String> {
         match text {
-            "0" | "never" | "none" | "off" => Ok(Self::Never),
-            span => span::read(span).map(Self::After),
+            "never" => Ok(Self::Never),
+            span => span::read(span).map(Self::After).map_err(|why| format!("{why}, or never")),
         }
     }
 }
@@ -181,7 +181,10 @@ mod tests {
         {
             assert_eq!(read(line).unwrap_err().code, 2, "{line}");
         }
-        assert!(read("cue a - --max-wait soon").unwrap_err().message.contains("10m"));
+        for wrong in ["soon", "0", "0s", "1", "off"] {
+            let told = read(&format!("cue a - --max-wait {wrong}")).unwrap_err().message;
+            assert!(told.contains("10m") && told.ends_with("or never"), "{told}");
+        }
         assert!(read("cue --payload {} a").unwrap().flags.payload);
     }
 }

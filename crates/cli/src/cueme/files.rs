@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
+use countersign_core::visible;
 use serde_json::{Value, json};
 
 use super::data_dir;
@@ -70,7 +71,7 @@ pub fn save(seat: &mut Seat, cued: &Cued, named: Option<&Path>) -> Result<Vec<Sa
         let body = fetched.map_err(|gave_up| unsaved(&note.name, &gave_up.error().to_string()))?;
         check(note, &body)?;
         let path = folder.join(&name);
-        put(&path, &body).map_err(|error| unsaved(&note.name, &format!("{}: {error}", path.display())))?;
+        put(&folder, &path, &body).map_err(|error| unsaved(&note.name, &format!("{}: {error}", path.display())))?;
         let FileNote { media_type, size, sha256, .. } = note.clone();
         saved.push(Saved { path, name, media_type, size, sha256 });
     }
@@ -103,10 +104,9 @@ fn check(note: &FileNote, body: &[u8]) -> Result<(), Failure> {
     Err(unsaved(&note.name, "it did not arrive as it was sent"))
 }
 
-/// Under another name until it is whole, so that nobody opens half of it.
-fn put(path: &Path, body: &[u8]) -> io::Result<()> {
-    // Not made from the file's name, which may be as long as a name can be.
-    let draft = path.with_file_name(format!(".{}.part", std::process::id()));
+/// Elsewhere until it is whole, so that nobody opens half of it: beside its folder, where no file of an answer can be.
+fn put(folder: &Path, path: &Path, body: &[u8]) -> io::Result<()> {
+    let draft = folder.with_added_extension(format!("{}.part", std::process::id()));
     let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
     file.write_all(body)?;
     drop(file);
@@ -132,14 +132,11 @@ fn names(notes: &[FileNote]) -> Vec<String> {
 
 fn plain(name: &str, number: usize) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let mut plain: String = last.chars().filter(|character| !character.is_control()).collect();
+    let mut plain = visible::bare(last);
     while plain.len() > MOST_NAME_BYTES {
         plain.pop();
     }
-    let plain = plain.trim();
-    // A leading dot would hide the file, and is how unfinished ones are called.
-    let plain = plain.trim_start_matches('.');
-    if plain.is_empty() { format!("file-{number}") } else { plain.to_owned() }
+    if plain.trim().is_empty() || matches!(plain.as_str(), "." | "..") { format!("file-{number}") } else { plain }
 }
 
 #[cfg(test)]
@@ -154,17 +151,22 @@ mod tests {
 
     #[test]
     fn names_stay_in_their_folder_and_apart() {
-        let given = ["a.png", "../../A.png", "..", "/etc/passwd", "x\n- y", "C:\\b.txt", "", ".bashrc", "a.png"];
+        let given = ["a.png", "../../A.png", "..", "/etc/passwd", "x\n- y", "C:\\b.txt", "", "a.png", ".", " \t"];
         let names = names(&given.map(note));
-        assert_eq!(names, ["a.png", "2-A.png", "file-3", "passwd", "x- y", "b.txt", "file-7", "bashrc", "3-a.png"]);
+        let apart = ["a.png", "2-A.png", "file-3", "passwd", "x- y", "b.txt", "file-7", "3-a.png", "file-9", "file-10"];
+        assert_eq!(names, apart);
+        assert_eq!(plain("photo\u{202e}gpj\u{2028}.exe", 1), "photogpj.exe", "and reads as it is");
+        let kept = [".env", "env", "...", " lead", ".12.part"];
+        assert_eq!(super::names(&kept.map(note)), kept, "what is a name stays as it is");
         let long = plain(&"é".repeat(300), 1);
         assert!(long.len() <= MOST_NAME_BYTES && long.chars().all(|character| character == 'é'));
     }
 
     #[test]
     fn a_file_is_private_and_whole() {
-        let path = std::env::temp_dir().join(format!("cueme-file-{}", std::process::id()));
-        put(&path, b"hi").expect("saved");
+        let folder = std::env::temp_dir();
+        let path = folder.join(format!("cueme-file-{}", std::process::id()));
+        put(&path, &path, b"hi").expect("saved");
         assert_eq!(fs::read(&path).expect("read"), b"hi");
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
         let _ = fs::remove_file(path);

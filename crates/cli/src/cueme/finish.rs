@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::seat::{Remarks, Seat};
 use super::settings::Settings;
 use super::wait::Waited;
-use super::{files, json, out, reply};
+use super::{earlier, files, json, out, reply};
 
 /// How long a hub that just gave the answer is told that it arrived.
 const COLLECT_PATIENCE: Duration = Duration::from_secs(2);
@@ -24,25 +24,29 @@ pub struct Asked<'a> {
 pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settings) -> Result<ExitCode, Failure> {
     let saved = match waited {
         Waited::Settled(cued) => files::save(seat, cued, settings.data.as_deref())?,
-        Waited::StillOpen => Vec::new(),
+        Waited::StillOpen { .. } => Vec::new(),
     };
+    let earlier = earlier::gather(seat, asked, waited, settings);
     let (text, code) = if settings.json {
-        (json::line(asked, waited, &saved), json::code(waited))
+        (json::line(asked, waited, &saved, &earlier), json::code(waited))
     } else {
-        (reply::text(asked, waited, &saved, settings), ExitCode::SUCCESS)
+        (reply::text(asked, waited, &saved, &earlier, settings), ExitCode::SUCCESS)
     };
     if let Err(error) = out::write(&text) {
         return Err(Failure::failed(&unwritten(&error, asked, waited)));
     }
+    let until = Instant::now() + COLLECT_PATIENCE;
     if let Waited::Settled(cued) = waited {
-        collect(seat, &cued.id);
+        collect(seat, &cued.id, until);
+    }
+    for one in &earlier {
+        collect(seat, &one.cued.id, until);
     }
     Ok(code)
 }
 
-fn collect(seat: &mut Seat, id: &str) {
-    let until = Some(Instant::now() + COLLECT_PATIENCE);
-    if let Err(gave_up) = seat.insist(until, Remarks::Silent, |hub| hub.collected(id)) {
+fn collect(seat: &mut Seat, id: &str, until: Instant) {
+    if let Err(gave_up) = seat.insist(Some(until), Remarks::Silent, |hub| hub.collected(id)) {
         let error = gave_up.error();
         out::remark(&format!("warning: the hub does not know that the answer arrived and may give it again: {error}"));
     }
@@ -51,7 +55,7 @@ fn collect(seat: &mut Seat, id: &str) {
 fn unwritten(error: &std::io::Error, asked: &Asked, waited: &Waited) -> String {
     let kept = match waited {
         Waited::Settled(_) => "the answer is kept",
-        Waited::StillOpen => "the request is kept",
+        Waited::StillOpen { .. } => "the request is kept",
     };
     let again = out::quoted(asked.agent_id);
     format!("standard output cannot be written: {error}; {kept}: run the same command again, or `cueme resume {again}`")

@@ -8,7 +8,7 @@ cueme: lets an agent in a terminal talk with its person, through a Countersign h
   cueme join <agent_runtime>              get an agent_id for this conversation
   cueme cue <agent_id> -                  ask or report; the envelope comes on stdin; waits for the answer
   cueme pause <agent_id> [prompt | -]     wait until the person says continue
-  cueme resume <agent_id>                 wait again for what this agent asked last
+  cueme resume <agent_id>                 wait again for what this agent asked last, or print what came meanwhile
   cueme proto apply|rm|path <agent>       put the protocol into an agent's instructions, take it out, show the file
   cueme proto <agent> | init | ls         print it; write the configuration; list the agents
   cueme fix <issue>                       fix a known issue of this machine
@@ -25,7 +25,7 @@ The envelope, each tag alone on its line; the payload may be left out:
   </cueme_payload>
 
 Options, anywhere after the subcommand:
-  --max-wait DUR    stop waiting after 90s, 10m, 2h; the request stays open (default: never)
+  --max-wait DUR    stop waiting after 90s, 10m, 2h; the request stays open (never: the default)
   --json            one line of JSON, and an exit code for every outcome
   --no-start        do not start a hub when none runs
   --data DIR        the hub's data directory (default: $COUNTERSIGN_DATA, ~/.local/share/countersign)

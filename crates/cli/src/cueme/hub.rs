@@ -12,7 +12,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
 use super::locate::{Location, Place};
-use super::wire::{Cued, Join, Joined, Kept};
+use super::wire::{Cued, Join, Joined, Kept, KeptAnswers};
 pub use error::HubError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -63,6 +63,12 @@ impl Hub {
 
     pub fn current(&self, agent_id: &str) -> Result<Cued, HubError> {
         typed(&self.get(&["v1", "hap", "agents", agent_id, "current"], "", CALL_TIMEOUT)?)
+    }
+
+    /// What people decided while nobody waited for it.
+    pub fn kept(&self, agent_id: &str) -> Result<Vec<Cued>, HubError> {
+        let kept: KeptAnswers = typed(&self.get(&["v1", "hap", "agents", agent_id, "kept"], "", CALL_TIMEOUT)?)?;
+        Ok(kept.kept)
     }
 
     pub fn file(&self, id: &str, index: usize) -> Result<Vec<u8>, HubError> {

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use countersign_protocol::hap::Kind;
 use serde_json::{Map, Value, json};
 
+use super::earlier::Earlier;
 use super::files::Saved;
 use super::finish::Asked;
 use super::out;
@@ -26,7 +28,7 @@ pub fn code(waited: &Waited) -> ExitCode {
 
 fn number_of(waited: &Waited) -> u8 {
     match waited {
-        Waited::StillOpen => number::OPEN,
+        Waited::StillOpen { .. } => number::OPEN,
         Waited::Settled(cued) => match cued.status {
             // In other words than its first choice a confirm opens no gate.
             Status::Answered if cued.confirmed == Some(false) => number::NO,
@@ -40,28 +42,40 @@ fn number_of(waited: &Waited) -> u8 {
 }
 
 /// What does not apply is left out.
-pub fn line(asked: &Asked, waited: &Waited, saved: &[Saved]) -> String {
+pub fn line(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier]) -> String {
     let mut told = Map::new();
     told.insert("id".to_owned(), asked.id.into());
     told.insert("agent_id".to_owned(), asked.agent_id.into());
     match waited {
-        Waited::StillOpen => {
+        Waited::StillOpen { .. } => {
             told.insert("status".to_owned(), json!(Status::Open));
             told.insert("resume".to_owned(), format!("cueme resume {}", out::quoted(asked.agent_id)).into());
         }
-        Waited::Settled(cued) => settled(&mut told, asked, cued, saved),
+        Waited::Settled(cued) => settled(&mut told, asked.kind, cued, saved),
+    }
+    if !earlier.is_empty() {
+        told.insert("earlier".to_owned(), earlier.iter().map(asked_before).collect());
     }
     format!("{}\n", Value::Object(told))
 }
 
-fn settled(told: &mut Map<String, Value>, asked: &Asked, cued: &Cued, saved: &[Saved]) {
+fn asked_before(earlier: &Earlier) -> Value {
+    let cued = &earlier.cued;
+    let mut told = Map::new();
+    told.insert("id".to_owned(), cued.id.as_str().into());
+    told.insert("title".to_owned(), json!(cued.title));
+    settled(&mut told, None, cued, &earlier.saved);
+    Value::Object(told)
+}
+
+fn settled(told: &mut Map<String, Value>, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
     let mut tell = |name: &str, value: Value| {
         if !value.is_null() {
             told.insert(name.to_owned(), value);
         }
     };
     tell("status", json!(cued.status));
-    tell("kind", json!(cued.kind.or(asked.kind)));
+    tell("kind", json!(cued.kind.or(asked)));
     if cued.status == Status::Answered {
         tell("text", cued.reply.text.trim().into());
         tell("value", cued.value.clone());
@@ -77,7 +91,7 @@ fn settled(told: &mut Map<String, Value>, asked: &Asked, cued: &Cued, saved: &[S
 
 #[cfg(test)]
 mod tests {
-    use super::super::reply::sample::{ASKED, settled};
+    use super::super::reply::sample::{ASKED, STILL_OPEN, earlier, settled};
     use super::*;
 
     #[test]
@@ -85,7 +99,7 @@ mod tests {
         for (status, number) in [("answered", 0), ("declined", 11), ("expired", 12), ("cancelled", 13)] {
             assert_eq!(number_of(&settled(status, json!({}))), number, "{status}");
         }
-        assert_eq!(number_of(&Waited::StillOpen), 14);
+        assert_eq!(number_of(&STILL_OPEN), 14);
     }
 
     #[test]
@@ -100,9 +114,20 @@ mod tests {
     fn the_line_tells_what_applies_and_no_more() {
         let waited = settled("answered", json!({"value": ["a"], "reply": {"text": "a"}, "actor": "human:ann"}));
         let expected = r#"{"id":"msg_1","agent_id":"gavonel","status":"answered","kind":"cue","text":"a","value":["a"],"files":[],"actor":"human:ann"}"#;
-        assert_eq!(line(&ASKED, &waited, &[]), format!("{expected}\n"));
+        assert_eq!(line(&ASKED, &waited, &[], &[]), format!("{expected}\n"));
         let by = settled("cancelled", json!({"reply": {"comment": "superseded by msg_2"}}));
-        assert!(line(&ASKED, &by, &[]).contains(r#""superseded_by":"msg_2""#));
-        assert!(line(&ASKED, &Waited::StillOpen, &[]).contains(r#""status":"open","resume":"cueme resume gavonel""#));
+        assert!(line(&ASKED, &by, &[], &[]).contains(r#""superseded_by":"msg_2""#));
+        let open = line(&ASKED, &STILL_OPEN, &[], &[]);
+        assert!(open.contains(r#""status":"open","resume":"cueme resume gavonel"}"#), "{open}");
+    }
+
+    #[test]
+    fn what_was_kept_is_told_beside_the_outcome() {
+        let declined = earlier("declined", "Drop it?", json!({"reply": {"comment": "never"}}));
+        let told: Value = serde_json::from_str(&line(&ASKED, &STILL_OPEN, &[], &[declined])).expect("JSON");
+        let expected = json!([
+            {"id": "msg_0", "title": "Drop it?", "status": "declined", "kind": "cue", "comment": "never"},
+        ]);
+        assert_eq!((&told["status"], &told["earlier"]), (&json!("open"), &expected));
     }
 }

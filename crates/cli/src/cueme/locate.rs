@@ -6,8 +6,9 @@ use serde::Deserialize;
 use ureq::http::Uri;
 
 use super::data_dir;
-use super::hub_address::{Address, is_loopback, not_a_hub, read_hub_file};
+use super::hub_address::{Address, is_loopback, not_a_hub, plain_warning, read_hub_file};
 pub use super::hub_address::{LocateError, Place};
+use super::out;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Location {
@@ -39,7 +40,12 @@ impl Location {
             return Err(LocateError::Setting(told.to_owned()));
         }
         let address = address?;
-        Self::named(&address.url, address.token, address.place)
+        let location = Self::named(&address.url, address.token, address.place)?;
+        let host = location.uri().host().unwrap_or_default().to_owned();
+        if let Some(warning) = plain_warning(location.is_https(), &host, &location.shown_url()) {
+            out::remark(&warning);
+        }
+        Ok(location)
     }
 
     fn named(url: &str, token: String, place: Place) -> Result<Self, LocateError> {

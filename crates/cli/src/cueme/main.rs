@@ -5,6 +5,7 @@ mod config;
 mod cue;
 #[path = "../data_dir.rs"]
 mod data_dir;
+mod earlier;
 mod failure;
 mod files;
 mod finish;

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use countersign_core::visible;
+
 use super::failure::Failure;
 
 /// Ends well only when all of it has left this process.
@@ -26,21 +28,9 @@ pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{}", escape(message));
 }
 
-/// Names and words of others must not act on the terminal. Line breaks stay.
+/// Names and words of others must not act on the terminal, nor read as what they are not. Line breaks stay.
 pub fn escape(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            control if control.is_control() || is_direction(control) => shown.extend(control.escape_default()),
-            plain => shown.push(plain),
-        }
-    }
-    shown
-}
-
-fn is_direction(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    visible::escape_lines(text)
 }
 
 /// As a shell takes it for one word.
@@ -58,7 +48,10 @@ mod tests {
 
     #[test]
     fn words_of_others_do_not_act_on_the_terminal() {
-        assert_eq!(escape("a\u{1b}[2J\r\u{202e}b\nc é"), "a\\u{1b}[2J\\r\\u{202e}b\nc é");
+        assert_eq!(
+            escape("a\u{1b}[2J\r\u{202e}b\u{2028}\u{200b}\nc é"),
+            "a\\u{1b}[2J\\r\\u{202e}b\\u{2028}\\u{200b}\nc é"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use countersign_protocol::a2h::APPROVE;
 use countersign_protocol::hap::Kind;
 
+use super::earlier::Earlier;
 use super::files::Saved;
 use super::finish::Asked;
 use super::out;
@@ -11,59 +12,96 @@ use super::wait::Waited;
 use super::wire::{Cued, Status};
 use super::words::Words;
 
-/// Paragraphs with a blank line between them.
-pub fn text(asked: &Asked, waited: &Waited, saved: &[Saved], settings: &Settings) -> String {
+pub fn text(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier], settings: &Settings) -> String {
     let words = settings.language.words();
-    let agent_id = out::quoted(asked.agent_id);
-    let filled = |text: &str| text.replace("{id}", &agent_id);
-    let mut paragraphs: Vec<String> = Vec::new();
-    match waited {
-        Waited::StillOpen => paragraphs.push(filled(words.still_open)),
-        Waited::Settled(cued) => match cued.status {
-            Status::Answered => {
-                answered(&mut paragraphs, asked, cued, saved, words);
-                match &settings.reminder {
-                    Reminder::Ours => paragraphs.push(filled(words.reminder)),
-                    Reminder::Own(own) => paragraphs.push(filled(own)),
-                    Reminder::Off => {}
-                }
-            }
-            Status::Declined => {
-                paragraphs.push(words.declined.to_owned());
-                paragraphs.extend(cued.comment().map(|reason| spaced(words.reason, reason)));
-            }
-            Status::Cancelled => match cued.superseded_by() {
-                Some(by) => paragraphs.push(filled(words.superseded).replace("{cause}", by)),
-                None => {
-                    paragraphs.push(filled(words.cancelled));
-                    paragraphs.extend(cued.comment().map(|reason| spaced(words.reason, reason)));
-                }
-            },
-            Status::Expired => paragraphs.push(filled(words.expired)),
-            // Waiting ends with a settled cue or not at all.
-            Status::Open => paragraphs.push(filled(words.still_open)),
-        },
+    let mut told = Told { words, agent_id: out::quoted(asked.agent_id), paragraphs: Vec::new() };
+    for Earlier { cued, saved } in earlier {
+        let title = cued.title.as_deref().unwrap_or(&cued.id);
+        told.say(spaced(words.earlier, &out::escape(title)));
+        told.settled(None, cued, saved);
     }
-    paragraphs.join("\n\n") + "\n"
+    if !earlier.is_empty() {
+        told.say(words.current);
+    }
+    match waited {
+        Waited::StillOpen { .. } => told.say_filled(words.still_open),
+        Waited::Settled(cued) => {
+            told.settled(asked.kind, cued, saved);
+            match &settings.reminder {
+                _ if cued.status != Status::Answered => {}
+                Reminder::Ours => told.say_filled(words.reminder),
+                Reminder::Own(own) => told.say_filled(own),
+                Reminder::Off => {}
+            }
+        }
+    }
+    told.paragraphs.join("\n\n") + "\n"
 }
 
-/// Exactly what the person said, with as few words around it as will keep it apart from them.
-fn answered(paragraphs: &mut Vec<String>, asked: &Asked, cued: &Cued, saved: &[Saved], words: &Words) {
-    let is_pause = cued.kind.or(asked.kind) == Some(Kind::Pause);
-    let text = cued.reply.text.trim();
-    if is_pause && (text.is_empty() || cued.value == APPROVE) {
-        paragraphs.push(words.resumed.to_owned());
-    } else if !text.is_empty() {
-        paragraphs.extend([words.answered.to_owned(), text.to_owned()]);
-    } else if saved.is_empty() {
-        paragraphs.push(words.nothing_said.to_owned());
+/// Paragraphs with a blank line between them.
+struct Told {
+    words: &'static Words,
+    agent_id: String,
+    paragraphs: Vec<String>,
+}
+
+impl Told {
+    fn say(&mut self, paragraph: impl Into<String>) {
+        self.paragraphs.push(paragraph.into());
     }
-    if !saved.is_empty() {
-        let title = if paragraphs.is_empty() { words.only_files } else { words.files };
-        let lines: String = saved.iter().map(|file| format!("\n{file}")).collect();
-        paragraphs.push(format!("{title}{lines}"));
+
+    /// For our own words alone: what a person wrote stays as it is.
+    fn say_filled(&mut self, words: &str) {
+        self.say(words.replace("{id}", &self.agent_id));
     }
-    paragraphs.extend(cued.comment().map(|comment| spaced(words.comment, comment)));
+
+    fn settled(&mut self, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
+        let words = self.words;
+        match cued.status {
+            Status::Answered => self.answered(asked, cued, saved),
+            Status::Declined => {
+                self.say(words.declined);
+                self.note(words.reason, cued);
+            }
+            Status::Cancelled => match cued.superseded_by() {
+                Some(by) => self.say_filled(&words.superseded.replace("{cause}", by)),
+                None => {
+                    self.say_filled(words.cancelled);
+                    self.note(words.reason, cued);
+                }
+            },
+            Status::Expired => self.say_filled(words.expired),
+            // Waiting ends with a settled cue or not at all.
+            Status::Open => self.say_filled(words.still_open),
+        }
+    }
+
+    /// Exactly what the person said, with as few words around it as will keep it apart from them.
+    fn answered(&mut self, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
+        let words = self.words;
+        let is_pause = cued.kind.or(asked) == Some(Kind::Pause);
+        let text = cued.reply.text.trim();
+        let mut files = words.files;
+        if is_pause && (text.is_empty() || cued.value == APPROVE) {
+            self.say(words.resumed);
+        } else if !text.is_empty() {
+            self.say(words.answered);
+            self.say(text);
+        } else if saved.is_empty() {
+            self.say(words.nothing_said);
+        } else {
+            files = words.only_files;
+        }
+        if !saved.is_empty() {
+            let lines: String = saved.iter().map(|file| format!("\n{file}")).collect();
+            self.say(format!("{files}{lines}"));
+        }
+        self.note(words.comment, cued);
+    }
+
+    fn note(&mut self, title: &str, cued: &Cued) {
+        self.paragraphs.extend(cued.comment().map(|comment| spaced(title, comment)));
+    }
 }
 
 /// Chinese punctuation brings its own blank.
@@ -82,10 +120,20 @@ pub mod sample {
 
     pub const ASKED: Asked<'static> = Asked { agent_id: "gavonel", id: "msg_1", kind: Some(Kind::Cue) };
 
-    pub fn settled(status: &str, more: Value) -> Waited {
-        let mut cued = json!({"id": "msg_1", "status": status, "kind": "cue"});
+    pub const STILL_OPEN: Waited = Waited::StillOpen { hub_is_away: false };
+
+    fn cued(id: &str, status: &str, more: Value) -> Cued {
+        let mut cued = json!({"id": id, "status": status, "kind": "cue"});
         cued.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        Waited::Settled(serde_json::from_value(cued).unwrap())
+        serde_json::from_value(cued).unwrap()
+    }
+
+    pub fn settled(status: &str, more: Value) -> Waited {
+        Waited::Settled(Box::new(cued("msg_1", status, more)))
+    }
+
+    pub fn earlier(status: &str, title: &str, more: Value) -> Earlier {
+        Earlier { cued: Cued { title: Some(title.to_owned()), ..cued("msg_0", status, more) }, saved: Vec::new() }
     }
 
     pub fn settings(reminder: Reminder) -> Settings {
@@ -104,11 +152,11 @@ pub mod sample {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::sample::{ASKED, settings};
+    use super::sample::{ASKED, STILL_OPEN, earlier, settings};
     use super::*;
 
     fn told(status: &str, more: Value) -> String {
-        text(&ASKED, &sample::settled(status, more), &[], &settings(Reminder::Off))
+        text(&ASKED, &sample::settled(status, more), &[], &[], &settings(Reminder::Off))
     }
 
     fn saved() -> Vec<Saved> {
@@ -127,6 +175,7 @@ mod tests {
             &ASKED,
             &sample::settled("answered", more),
             &saved(),
+            &[],
             &settings(Reminder::Own("Ask {id}!".to_owned())),
         );
         assert!(text.contains(
@@ -137,7 +186,7 @@ mod tests {
     #[test]
     fn files_alone_are_an_answer_and_nothing_at_all_is_said_to_be_one() {
         let waited = sample::settled("answered", json!({}));
-        let told_files = text(&ASKED, &waited, &saved(), &settings(Reminder::Off));
+        let told_files = text(&ASKED, &waited, &saved(), &[], &settings(Reminder::Off));
         assert_eq!(told_files, "The user attached files:\n- /d/cueme/files/msg_1/a.png (image/png)\n");
         assert_eq!(told("answered", json!({"reply": {"text": "  "}})), "The user answered without a text.\n");
     }
@@ -159,7 +208,19 @@ mod tests {
         assert!(superseded.contains("(msg_2)") && superseded.contains("cueme resume gavonel"));
         assert!(told("cancelled", json!({})).contains("cancelled"));
         assert!(told("expired", json!({})).contains("cueme pause gavonel"));
-        let open = text(&ASKED, &Waited::StillOpen, &[], &settings(Reminder::Ours));
+        let open = text(&ASKED, &STILL_OPEN, &[], &[], &settings(Reminder::Ours));
         assert!(open.contains("cueme resume gavonel") && open.lines().count() == 1);
+    }
+
+    #[test]
+    fn what_was_kept_comes_first_and_each_under_its_question() {
+        let hold = earlier("answered", "Deploy?", json!({"reply": {"text": "use {id}", "comment": "until Monday"}}));
+        let no = earlier("declined", "Drop\u{1b} it?", json!({}));
+        let next = sample::settled("answered", json!({"reply": {"text": "go on"}}));
+        let expected = "Earlier question: Deploy?\n\nThe user answered:\n\nuse {id}\n\nComment: until Monday\n\n\
+            Earlier question: Drop\\u{1b} it?\n\nThe user declined.\n\n\
+            Current question:\n\nThe user answered:\n\ngo on\n\nMore of gavonel\n";
+        let reminded = settings(Reminder::Own("More of {id}".to_owned()));
+        assert_eq!(text(&ASKED, &next, &[], &[hold, no], &reminded), expected);
     }
 }

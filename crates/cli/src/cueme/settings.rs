@@ -9,6 +9,7 @@ use super::args::{Flags, MaxWait};
 use super::config::Config;
 use super::failure::Failure;
 use super::out;
+use super::proto;
 use super::words::Language;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +62,11 @@ impl Settings {
         warnings: &mut Vec<String>,
     ) -> Result<Self, Failure> {
         let mut source = Source { variable: &variable, file, warnings };
-        let language = source.find("CUEME_LANGUAGE", "cueme.language", Language::read)?;
-        let reminder = source.find("CUEME_REMINDER", "cueme.reminder", |text| Ok(Reminder::read(text)))?;
-        let max_wait = source.find("CUEME_MAX_WAIT", "cueme.max_wait", MaxWait::read)?;
-        let start_hub = source
-            .find("CUEME_START_HUB", "cueme.start_hub", |text| switch(text).ok_or_else(|| "write 1 or 0".to_owned()))?;
+        source.name_strangers();
+        let language = source.find(&LANGUAGE, Language::read)?;
+        let reminder = source.find(&REMINDER, |text| Ok(Reminder::read(text)))?;
+        let max_wait = source.find(&MAX_WAIT, MaxWait::read)?;
+        let start_hub = source.find(&START_HUB, |text| switch(text).ok_or_else(|| "write true or false".to_owned()))?;
         Ok(Self {
             json: flags.json,
             data: flags.data.clone(),
@@ -85,6 +86,19 @@ impl Settings {
     }
 }
 
+/// One setting: its names, and whether the file may also say just true or false.
+struct Name {
+    variable: &'static str,
+    key: &'static str,
+    is_switch: bool,
+}
+
+const LANGUAGE: Name = Name { variable: "CUEME_LANGUAGE", key: "cueme.language", is_switch: false };
+const REMINDER: Name = Name { variable: "CUEME_REMINDER", key: "cueme.reminder", is_switch: true };
+const MAX_WAIT: Name = Name { variable: "CUEME_MAX_WAIT", key: "cueme.max_wait", is_switch: false };
+const START_HUB: Name = Name { variable: "CUEME_START_HUB", key: "cueme.start_hub", is_switch: true };
+const OWN: [&Name; 4] = [&LANGUAGE, &REMINDER, &MAX_WAIT, &START_HUB];
+
 struct Source<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: &'a Map<String, Value>,
@@ -93,31 +107,33 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// The environment was set for this call: what is wrong there ends it. The file is for all calls, and only warned of.
-    fn find<T>(
-        &mut self,
-        variable: &str,
-        key: &str,
-        read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Failure> {
+    fn find<T>(&mut self, name: &Name, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
+        let Name { variable, key, .. } = name;
         if let Some(text) = (self.variable)(variable) {
             let read = read(&text).map_err(|why| Failure::usage(&format!("{variable} is {text}: {why}")))?;
             return Ok(Some(read));
         }
-        let text = match self.file.get(key) {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::String(text)) => text.clone(),
-            // A bare number of a span is one of seconds.
-            Some(Value::Number(number)) if key == "cueme.max_wait" && number.as_u64() != Some(0) => {
-                format!("{number}s")
-            }
-            Some(other) => other.to_string(),
+        let Some(value) = self.file.get(*key).filter(|value| !value.is_null()) else { return Ok(None) };
+        let read = match value {
+            Value::String(text) => read(text),
+            Value::Bool(_) if name.is_switch => read(&value.to_string()),
+            _ if name.is_switch => Err("write true, false or a text in quotes".to_owned()),
+            _ => Err("write a text in quotes".to_owned()),
         };
-        match read(&text) {
+        match read {
             Ok(read) => Ok(Some(read)),
             Err(why) => {
-                self.warnings.push(format!("warning: {key} in ~/.cue/cueme.json is {text}: {why}; it is ignored"));
+                self.warnings.push(format!("warning: {key} in ~/.cue/cueme.json is {value}: {why}; it is ignored"));
                 Ok(None)
             }
+        }
+    }
+
+    /// Whoever misspells a name should not have to wonder why nothing happens.
+    fn name_strangers(&mut self) {
+        let is_known = |key: &str| OWN.iter().any(|name| name.key == key) || proto::KEYS.contains(&key);
+        for key in self.file.keys().filter(|key| key.starts_with("cueme.") && !is_known(key)) {
+            self.warnings.push(format!("warning: {key} in ~/.cue/cueme.json is no setting of cueme; it is ignored"));
         }
     }
 }
@@ -156,25 +172,34 @@ mod tests {
     #[test]
     fn the_nearest_word_wins() {
         let file =
-            json!({"cueme.language": "zh", "cueme.max_wait": 600, "cueme.start_hub": true, "cueme.reminder": false});
+            json!({"cueme.language": "zh", "cueme.max_wait": "10m", "cueme.start_hub": "no", "cueme.reminder": false});
         let settings = choose(&Flags::default(), &[], file.clone()).0.expect("settings");
         assert_eq!(settings.max_wait, MaxWait::After(Duration::from_secs(600)));
+        assert!(!settings.may_start);
         assert_eq!((settings.language, settings.reminder), (Language::Chinese, Reminder::Off));
         let variables =
-            [("CUEME_LANGUAGE", "de"), ("CUEME_MAX_WAIT", "5m"), ("CUEME_START_HUB", "0"), ("CUEME_REMINDER", "Ask!")];
+            [("CUEME_LANGUAGE", "de"), ("CUEME_MAX_WAIT", "5m"), ("CUEME_START_HUB", "1"), ("CUEME_REMINDER", "Ask!")];
         let flags = Flags { max_wait: Some(MaxWait::Never), ..Flags::default() };
         let settings = choose(&flags, &variables, file).0.expect("settings");
         assert_eq!(settings.max_wait, MaxWait::Never);
-        assert!(!settings.may_start);
+        assert!(settings.may_start);
         assert_eq!((settings.language, settings.reminder), (Language::German, Reminder::Own("Ask!".to_owned())));
     }
 
     #[test]
     fn what_is_wrong_is_refused_in_the_environment_and_warned_of_in_the_file() {
         assert_eq!(choose(&Flags::default(), &[("CUEME_MAX_WAIT", "soon")], json!({})).0.unwrap_err().code, 2);
-        let (settings, warnings) =
-            choose(&Flags::default(), &[], json!({"cueme.max_wait": "soon", "cueme.language": 7}));
-        assert_eq!(settings.expect("settings").max_wait, MaxWait::Never);
-        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        let file = json!({
+            "cueme.max_wait": 9, "cueme.language": "fr", "cueme.reminder": 3, "cueme.start_hub": [false],
+            "cueme.langauge": "de", "cueme.proto.path": {}, "theirs": 1,
+        });
+        let (settings, warnings) = choose(&Flags::default(), &[], file);
+        let settings = settings.expect("settings");
+        assert_eq!((settings.max_wait, settings.reminder), (MaxWait::Never, Reminder::Ours));
+        for key in ["max_wait", "language", "reminder", "start_hub", "langauge"] {
+            let told = warnings.iter().filter(|warning| warning.contains(&format!("cueme.{key} in"))).count();
+            assert_eq!(told, 1, "{key}: {warnings:?}");
+        }
+        assert_eq!(warnings.len(), 5, "{warnings:?}");
     }
 }

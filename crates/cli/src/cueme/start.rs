@@ -1,5 +1,6 @@
 //! Zero set-up: where no hub runs, one is started in the background, once, however many ask for it.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -53,6 +54,9 @@ pub fn start(named: Option<&Path>) -> Result<(), Failure> {
 fn take_turn(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
     let unusable = |error| Failure::failed(&format!("cannot use the data directory {}: {error}", data.display()));
     DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(unusable)?;
+    if let Some(fault) = data_dir::fault_of_directory(data) {
+        return Err(Failure::failed(&fault));
+    }
     let path = data.join("start.lock");
     let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(unusable)?;
     loop {
@@ -94,12 +98,16 @@ fn open_log(data: &Path) -> Result<(File, u64), Failure> {
 
 fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
     let program = beside().unwrap_or_else(|| PathBuf::from("countersign"));
+    // What the caller has open is not the hub's: a pipe would never end, a lock never be free.
+    close_fds::set_fds_cloexec_threadsafe(3, &[]);
     let spawned = log.try_clone().and_then(|errors| {
         Command::new(&program)
             .arg("--data")
             .arg(data)
             .args(["serve", "--detached"])
             .current_dir(data)
+            .env_clear()
+            .envs(std::env::vars_os().filter(|(name, _)| is_of_use(name)))
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors)
@@ -109,6 +117,29 @@ fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
         let told = "no hub is running, and none can be started";
         Failure::failed(&format!("{told}: {}: {error}; is `countersign` installed?", program.display()))
     })
+}
+
+/// What a hub needs of the environment. It outlives the shell it was started from, and the secrets in there are not its own.
+fn is_of_use(name: &OsStr) -> bool {
+    const NAMES: [&str; 12] = [
+        "HOME",
+        "PATH",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "TZ",
+        "TMPDIR",
+        "RUST_LOG",
+        "NO_COLOR",
+        "COUNTERSIGN_DATA",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+    ];
+    const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"];
+    let Some(name) = name.to_str() else { return false };
+    NAMES.contains(&name)
+        || PROXIES.contains(&name.to_ascii_lowercase().as_str())
+        || ["LC_", "XDG_"].iter().any(|start| name.starts_with(start))
 }
 
 /// The `countersign` that was installed together with this `cueme`.
@@ -147,6 +178,16 @@ fn last_line(path: &Path, begin: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hub_gets_what_it_needs_of_the_environment() {
+        for name in ["HOME", "PATH", "LANG", "LC_ALL", "XDG_DATA_HOME", "TZ", "RUST_LOG", "https_proxy", "NO_PROXY"] {
+            assert!(is_of_use(OsStr::new(name)), "{name}");
+        }
+        for name in ["COUNTERSIGN_TOKEN", "COUNTERSIGN_URL", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD", "CUEME_LANGUAGE"] {
+            assert!(!is_of_use(OsStr::new(name)), "{name}");
+        }
+    }
 
     #[test]
     fn the_log_tells_why_a_hub_did_not_start() {

@@ -20,7 +20,9 @@ const TOO_SOON: Duration = Duration::from_secs(1);
 pub enum Waited {
     Settled(Box<Cued>),
     /// `--max-wait` is over.
-    StillOpen,
+    StillOpen {
+        hub_is_away: bool,
+    },
 }
 
 pub fn wait(seat: &mut Seat, id: &str, deadline: Option<Instant>) -> Result<Waited, Failure> {
@@ -36,11 +38,11 @@ pub fn wait(seat: &mut Seat, id: &str, deadline: Option<Instant>) -> Result<Wait
         match looked {
             Ok(Cued { status: Status::Open, .. }) => {}
             Ok(settled) => return Ok(Waited::Settled(Box::new(settled))),
-            Err(GaveUp::InTime(_)) => return Ok(Waited::StillOpen),
+            Err(GaveUp::InTime(_)) => return Ok(Waited::StillOpen { hub_is_away: true }),
             Err(GaveUp::ForGood(error)) => return Err(error.into()),
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Ok(Waited::StillOpen);
+            return Ok(Waited::StillOpen { hub_is_away: false });
         }
         if asked_at.elapsed() < TOO_SOON {
             pause.take(deadline);

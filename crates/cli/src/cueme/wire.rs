@@ -62,6 +62,13 @@ pub struct Cued {
     pub resolved_at: Option<String>,
     /// Whether a confirm was answered with its first choice. Nothing for other questions.
     pub confirmed: Option<bool>,
+    /// Its question in one line; told only of those that were kept.
+    pub title: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct KeptAnswers {
+    pub kept: Vec<Cued>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

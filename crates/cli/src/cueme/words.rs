@@ -22,6 +22,8 @@ pub struct Words {
     pub superseded: &'static str,
     pub expired: &'static str,
     pub still_open: &'static str,
+    pub earlier: &'static str,
+    pub current: &'static str,
     pub reminder: &'static str,
     pub joined: &'static str,
     pub afterwards: &'static str,
@@ -63,6 +65,8 @@ static ENGLISH: Words = Words {
               run `cueme pause {id}`.",
     still_open: "No answer yet. The request stays open, and an answer given meanwhile is kept. To go on waiting, run \
                  `cueme resume {id}`.",
+    earlier: "Earlier question:",
+    current: "Current question:",
     reminder: "Before you end your turn, and whenever a decision is the user's, run `cueme cue {id} -` again.",
     joined: "This agent_id is yours for the whole conversation. To report or to ask, run:",
     afterwards: "It waits for the user and prints the answer. The payload block may be left out. Run it before you end your \
@@ -82,6 +86,8 @@ static CHINESE: Words = Words {
     superseded: "该请求已被此 agent 的较新请求取代（{cause}），只有较新的请求会得到答复。等待其答复请运行 `cueme resume {id}`。",
     expired: "在期限内无人答复，该请求已关闭。再次提问请运行 `cueme cue {id} -`；等待用户请运行 `cueme pause {id}`。",
     still_open: "尚无答复。请求仍然有效，期间的答复会被保留。继续等待请运行 `cueme resume {id}`。",
+    earlier: "较早的问题：",
+    current: "当前问题：",
     reminder: "结束本轮之前，以及每当需要用户决定时，请再次运行 `cueme cue {id} -`。",
     joined: "整个对话都使用这个 agent_id。汇报或提问请运行：",
     afterwards: "它会等待用户并打印答复。payload 部分可以省略。结束本轮之前请运行它；其余说明见 `cueme -p`。",
@@ -104,6 +110,8 @@ static GERMAN: Words = Words {
               Nutzer warten: `cueme pause {id}`.",
     still_open: "Noch keine Antwort. Die Anfrage bleibt offen, eine Antwort geht nicht verloren. Weiter warten: \
                  `cueme resume {id}`.",
+    earlier: "Frühere Frage:",
+    current: "Aktuelle Frage:",
     reminder: "Vor dem Ende des Zuges, und wann immer der Nutzer zu entscheiden hat, wieder `cueme cue {id} -` aufrufen.",
     joined: "Diese agent_id gilt für das ganze Gespräch. Zum Berichten oder Fragen:",
     afterwards: "Der Aufruf wartet auf den Nutzer und gibt die Antwort aus. Der payload-Block darf fehlen. Vor dem Ende des \

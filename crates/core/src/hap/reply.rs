@@ -19,6 +19,8 @@ pub struct Reply {
 
 pub fn reply(content: &Content, resolution: &Resolution) -> Reply {
     let text = match (&content.matter, resolution.outcome, &resolution.value) {
+        // Words of a person's own are no choice, even where they read like one.
+        (Matter::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
         (Matter::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
         _ => String::new(),
     };
@@ -39,7 +41,7 @@ fn answer(question: &Question, value: &Value) -> String {
         }
         (Question::Form { schema }, Value::Object(fields)) => {
             let names = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
-            let line = |name: &String| fields.get(name).map(|value| format!("{name}: {}", listed(value)));
+            let line = |name: &String| fields.get(name).map(|value| format!("{name}: {}", indented(&listed(value))));
             names.filter_map(line).collect::<Vec<_>>().join("\n")
         }
         (Question::Form { .. } | Question::Text, typed) => form::plain(typed),
@@ -51,4 +53,9 @@ fn listed(value: &Value) -> String {
         Value::Array(picked) => picked.iter().map(form::plain).collect::<Vec<_>>().join(", "),
         one => form::plain(one),
     }
+}
+
+/// Further lines of a value must not pass for the next field.
+fn indented(value: &str) -> String {
+    value.replace('\n', "\n  ")
 }

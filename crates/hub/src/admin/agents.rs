@@ -5,11 +5,13 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
+use countersign_core::Actor;
 use countersign_core::access::is_agent_id;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::credential::Kind;
+use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -52,7 +54,10 @@ pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) ->
         actor,
     });
     if !added.await? {
-        let message = format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials");
+        let message = match hub.store.run(TerminalOf { agent_id: id.to_owned() }).await? {
+            Some(terminal) => format!("{}; `countersign agent remove {id}` frees the name", in_terminal(&terminal)),
+            None => format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials"),
+        };
         return Err(Problem::AlreadyExists { message });
     }
     Ok(Credentials { token: token.text, signing_key, old_valid_until: None })
@@ -111,9 +116,30 @@ pub async fn rotate_agent(
         overlap: overlap(overlap_seconds)?,
         actor,
     });
-    let old_valid_until = Some(rotated.await?.ok_or_else(|| no_agent(id))?);
+    let old_valid_until = match rotated.await? {
+        Some(until) => Some(until),
+        None => return Err(nothing_to_rotate(hub, id).await?),
+    };
     hub.credentials.clear();
     Ok(Credentials { token: token.text, signing_key, old_valid_until })
+}
+
+async fn nothing_to_rotate(hub: &Hub, id: &str) -> Result<Problem, Problem> {
+    Ok(match hub.store.run(TerminalOf { agent_id: id.to_owned() }).await? {
+        Some(terminal) => {
+            let told = "it has no credentials of its own; `countersign person tokens NAME` lists those of its person";
+            Problem::invalid("id", format!("{}; {told}", in_terminal(&terminal)))
+        }
+        None => no_agent(id),
+    })
+}
+
+fn in_terminal(terminal: &TerminalSummary) -> String {
+    let id = &terminal.terminal.agent_id;
+    match terminal.person.as_str() {
+        "" => format!("{id} is an agent in a terminal of somebody who was removed"),
+        person => format!("{id} is an agent in a terminal of {}", Actor::human(person)),
+    }
 }
 
 pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {

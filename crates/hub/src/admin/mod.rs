@@ -7,6 +7,7 @@ pub mod keys;
 pub mod people;
 pub mod secrets;
 pub mod status;
+pub mod tokens;
 
 use serde::Deserialize;
 

@@ -6,12 +6,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, is_person_name};
-use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, Change, ListPeople, RemovePerson};
+use countersign_store::ops::admin::people::{AddPerson, Change, ListPeople, RemovePerson};
 use countersign_store::ops::credential::{Kind, NewCredential};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::no_randomness;
+use super::tokens::usual_label;
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token};
 use crate::body::read_json;
@@ -33,14 +34,6 @@ pub fn check_name(name: &str) -> Result<(), Problem> {
     }
 }
 
-pub fn credential(name: &str, token: &Token) -> NewCredential {
-    credential_of(Kind::Person, name, token)
-}
-
-fn credential_of(kind: Kind, name: &str, token: &Token) -> NewCredential {
-    NewCredential { hash: token.hash, kind, subject: name.to_owned(), label: "token".to_owned(), expires_at: None }
-}
-
 pub async fn add(
     State(hub): State<Arc<Hub>>,
     owner: OwnerCaller,
@@ -50,7 +43,9 @@ pub async fn add(
     check_name(&name)?;
     let role = role.unwrap_or(Role::Resolver);
     let token = Token::new(Kind::Person).map_err(no_randomness)?;
-    let person = AddPerson { name: name.clone(), role, token: Some(credential(&name, &token)), actor: owner.actor };
+    let label = usual_label(&hub, Kind::Person);
+    let held = NewCredential { hash: token.hash, kind: Kind::Person, subject: name.clone(), label, expires_at: None };
+    let person = AddPerson { name: name.clone(), role, token: Some(held), actor: owner.actor };
     if !hub.store.run(person).await? {
         let message = format!("{name} is there already; `countersign person token {name}` gives another token");
         return Err(Problem::AlreadyExists { message });
@@ -88,38 +83,6 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
     let Named { name } = read_json(body).await?;
     remove_person(&hub, &name, owner.actor).await?;
     Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NewToken {
-    name: String,
-    /// For their terminals, where agents run, instead of for themselves.
-    #[serde(default)]
-    terminal: bool,
-}
-
-pub async fn token(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let NewToken { name, terminal } = read_json(body).await?;
-    if terminal {
-        check_may_be_asked(&hub, &name).await?;
-    }
-    let kind = if terminal { Kind::Terminal } else { Kind::Person };
-    let token = Token::new(kind).map_err(no_randomness)?;
-    let op = AddPersonToken { name: name.clone(), token: credential_of(kind, &name, &token), actor: owner.actor };
-    if !hub.store.run(op).await? {
-        return Err(no_person(&name));
-    }
-    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "token": token.text})))
-}
-
-/// Agents in terminals ask the one person whose token they have.
-async fn check_may_be_asked(hub: &Hub, name: &str) -> Result<(), Problem> {
-    let people = hub.store.run(ListPeople).await?;
-    match people.iter().find(|person| person.name == name).map(|person| person.role) {
-        Some(Role::Viewer) => Err(Problem::invalid("terminal", format!("{name} is a viewer and could answer nothing"))),
-        Some(Role::Owner | Role::Resolver) | None => Ok(()),
-    }
 }
 
 /// A one-time link for a browser, in place of the one the person was given before.

@@ -28,6 +28,22 @@ pub struct PersonCaller {
 /// The agents in one person's terminals. Which of them calls stands in the request.
 pub struct TerminalCaller {
     pub person: String,
+    token: Box<str>,
+}
+
+impl TerminalCaller {
+    /// Whether the token is still good, for whoever stays connected. A store that cannot say so now has taken nobody's away.
+    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
+        match hub.credentials.authenticate(&hub.store, &self.token).await {
+            Ok(None) => Err(Problem::Unauthenticated),
+            Ok(Some(_)) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Under which the hub counts what their terminals do. No agent can have a name with this in it.
+    pub fn key(&self) -> String {
+        format!("#{}", self.person)
+    }
 }
 
 /// A person who administers the hub; the name stands in the audit trail.
@@ -75,7 +91,10 @@ impl FromRequestParts<Arc<Hub>> for TerminalCaller {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
         match authenticate(&parts.headers, hub).await? {
-            Principal::Terminal { person } => Ok(Self { person }),
+            Principal::Terminal { person } => {
+                let token = presented(&parts.headers).unwrap_or_default().into();
+                Ok(Self { person, token })
+            }
             Principal::Agent { .. } | Principal::Person { .. } => {
                 let message =
                     "this call is for terminals; `countersign person token NAME --terminal` makes their token";

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use super::caller::TerminalCaller;
 use crate::problem::Problem;
 
 pub struct RateLimit {
@@ -23,9 +24,8 @@ impl RateLimit {
     }
 
     /// All of them together: each agent in a terminal takes a name by itself.
-    pub fn check_terminals(&self, person: &str) -> Result<(), Problem> {
-        // No agent can have a name with this in it.
-        self.check_key(format!("#{person}"), "your terminals")
+    pub fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
+        self.check_key(caller.key(), "your terminals")
     }
 
     fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {

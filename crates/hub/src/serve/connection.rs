@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower::util::MapRequest;
 
+use super::patient::Patient;
 use super::prefixed::{Prefixed, Spoken};
 use crate::auth::Peer;
 
@@ -26,12 +27,12 @@ const PING_PATIENCE: Duration = Duration::from_secs(20);
 const STREAMS_PER_CONNECTION: u32 = 2000;
 const HEADER_BYTES: u32 = 16 * 1024;
 
-/// Ends when the client goes away, or politely once the hub stops.
+/// Ends when the client goes away or takes nothing of what it asked for, or politely once the hub stops.
 pub async fn serve<S>(stream: S, peer: Peer, router: Router, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(stream)).await else { return };
+    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(Patient::new(stream))).await else { return };
     let marked = MapRequest::new(router, move |request| peer.mark(request));
     let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
@@ -64,4 +65,66 @@ async fn drive(mut connection: Pin<Box<impl GracefulConnection>>, mut stopping: 
         _ = stopping.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::task::JoinHandle;
+
+    use super::*;
+
+    const LARGE: usize = 1024 * 1024;
+
+    fn router() -> Router {
+        let late = async || {
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            "at last"
+        };
+        Router::new().route("/large", get(async || "x".repeat(LARGE))).route("/late", get(late))
+    }
+
+    /// A client that has asked for something, and the connection that serves it.
+    async fn asked(path: &str) -> (DuplexStream, JoinHandle<()>) {
+        let (mut client, stream) = duplex(4096);
+        let (sender, stopping) = watch::channel(false);
+        let served = tokio::spawn(async move {
+            serve(stream, Peer([127, 0, 0, 1].into()), router(), stopping).await;
+            drop(sender);
+        });
+        let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
+        client.write_all(request.as_bytes()).await.unwrap();
+        (client, served)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_nothing_of_a_reply_is_cut_off() {
+        let (client, served) = asked("/large").await;
+        let cut = timeout(Duration::from_secs(61), served).await;
+        assert!(cut.is_ok(), "the connection is still there");
+        drop(client);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_takes_it_slowly_gets_all_of_it() {
+        let (mut client, _served) = asked("/large").await;
+        let (mut taken, mut piece) = (0, vec![0; 64 * 1024]);
+        loop {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            match client.read(&mut piece).await.unwrap() {
+                0 => break,
+                read => taken += read,
+            }
+        }
+        assert!(taken > LARGE, "{taken}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_for_a_late_reply_is_not_cut_off() {
+        let (mut client, _served) = asked("/late").await;
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.ends_with("at last"), "{reply}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -29,6 +29,12 @@ impl DataDir {
             .mode(0o700)
             .create(path)
             .with_context(|| format!("cannot create the data directory {shown}"))?;
+        // Its owner could read and change everything in it.
+        if path.metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw()) {
+            bail!(
+                "the data directory {shown} belongs to another user; start the hub as that user, or use another --data"
+            );
+        }
         std::fs::set_permissions(path, Permissions::from_mode(0o700))
             .with_context(|| format!("cannot make the data directory {shown} private"))?;
         let lock = OpenOptions::new()

@@ -4,6 +4,7 @@ mod accept;
 mod connection;
 mod data_dir;
 mod first_start;
+mod patient;
 mod prefixed;
 mod tasks;
 mod tls;

@@ -47,12 +47,9 @@ impl Desk {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
         let store = Store::open_sqlite(&directory.join("hub.db"), Arc::clone(&clock) as Arc<dyn Clock>);
         let store = Arc::new(store.expect("a store"));
-        let config = Config::resolve(ConfigFile::default(), Overrides::default()).expect("defaults");
-        let outbox = Outbox::new(Arc::clone(&store), config.push).expect("an outbox");
-        let (stop, stopping) = watch::channel(false);
-        let hub = Hub::new(Arc::clone(&store), config, outbox, stopping);
+        let (router, stop) = hub_on(&store);
         Self {
-            router: router(hub),
+            router,
             agent_token: add_agent(&store, "acme/deployer").await,
             stranger_token: add_agent(&store, "stranger").await,
             person_token: add_person(&store, "alice").await,
@@ -62,6 +59,11 @@ impl Desk {
             directory,
             _stop: stop,
         }
+    }
+
+    /// Another hub on the same store, which remembers nothing.
+    pub fn restart(&mut self) {
+        (self.router, self._stop) = hub_on(&self.store);
     }
 
     pub fn store(&self) -> &Store {
@@ -127,6 +129,11 @@ impl Desk {
         self.call("GET", &format!("/v1/hap/cues/{id}?wait={wait}"), &self.terminal_token, None).await.1
     }
 
+    pub async fn kept(&self) -> Vec<Value> {
+        let told = self.call("GET", "/v1/hap/agents/bamolodo/kept", &self.terminal_token, None).await.1;
+        told["kept"].as_array().expect("a list").clone()
+    }
+
     pub async fn item(&self, id: &str) -> Value {
         self.call("GET", &format!("/v1/inbox/{id}"), &self.person_token, None).await.1
     }
@@ -145,6 +152,13 @@ impl Drop for Desk {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.directory).ok();
     }
+}
+
+fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
+    let config = Config::resolve(ConfigFile::default(), Overrides::default()).expect("defaults");
+    let outbox = Outbox::new(Arc::clone(store), config.push).expect("an outbox");
+    let (stop, stopping) = watch::channel(false);
+    (router(Hub::new(Arc::clone(store), config, outbox, stopping)), stop)
 }
 
 async fn add_agent(store: &Store, id: &str) -> String {

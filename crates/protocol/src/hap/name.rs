@@ -6,6 +6,7 @@ const CODAS: [&str; 10] = ["", "n", "r", "l", "s", "m", "nd", "st", "rk", "ld"];
 const FEWEST_LETTERS: usize = 8;
 const MOST_LETTERS: usize = 12;
 const MAX_RUNTIME_CHARS: usize = 64;
+const MAX_ID_CHARS: usize = 64;
 
 /// A name that can be said and typed: three to five syllables, 8 to 12 letters. Nothing where the chance at hand makes none
 /// that long; ask again with another. Whether it is taken is for the store to say.
@@ -20,6 +21,15 @@ pub fn agent_id(chance: u128) -> Option<String> {
     }
     name.truncate(MOST_LETTERS);
     (name.len() >= FEWEST_LETTERS).then_some(name)
+}
+
+/// Whether an agent in a terminal may be called so: by a name that looks the same wherever it stands, is no option of a
+/// command, and like nobody else's in the trail, where people are `human:…`.
+pub fn is_agent_id(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=MAX_ID_CHARS).contains(&text.len())
+        && text.bytes().all(is_plain)
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
 struct Draw(u128);
@@ -65,6 +75,29 @@ mod tests {
         assert!(names.len() > 5_000, "{}", names.len());
         for name in &names {
             assert!((8..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_an_agent_brings_along_is_plain() {
+        for name in ["gavonel", "Agent-7", "a.b_c", "x", &"x".repeat(64)] {
+            assert!(is_agent_id(name), "{name:?}");
+        }
+        for name in [
+            "",
+            "human:owner",
+            "system:imported",
+            "a b",
+            "a\u{200b}b",
+            "\u{202e}gnp",
+            "$(id)",
+            "../x",
+            "-v",
+            ".",
+            "é",
+            &"x".repeat(65),
+        ] {
+            assert!(!is_agent_id(name), "{name:?}");
         }
     }
 

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 const PROMPT: Tag = Tag { open: "<cueme_prompt>", close: "</cueme_prompt>" };
 const PAYLOAD: Tag = Tag { open: "<cueme_payload>", close: "</cueme_payload>" };
 
+const MAX_EXCERPT_CHARS: usize = 40;
+
 struct Tag {
     open: &'static str,
     close: &'static str,
@@ -49,14 +51,14 @@ pub enum EnvelopeError {
     Json,
     #[error("error: missing <cueme_prompt> block: put each of its two tags alone on a line")]
     NoPrompt,
-    #[error("error: only whitespace is allowed outside blocks")]
-    Outside,
+    #[error("error: only whitespace is allowed outside blocks: line {line} is {text}")]
+    Outside { line: usize, text: String },
     #[error("error: <cueme_prompt> content must be non-empty")]
     BlankPrompt,
     #[error("error: invalid <cueme_payload> block: put each of its two tags alone on a line, after the prompt")]
     BrokenPayload,
-    #[error("error: <cueme_payload> must be JSON object or null")]
-    PayloadNotAnObject,
+    #[error("error: <cueme_payload> must be JSON object or null: {why}")]
+    PayloadNotAnObject { why: String },
     #[error("error: <cueme_payload> is not supported for pause")]
     PayloadOfPause,
 }
@@ -119,31 +121,65 @@ impl Envelope {
             return Err(EnvelopeError::PayloadOfPause);
         }
         let (before, prompt, rest) = block(&lines, &PROMPT).ok_or(EnvelopeError::NoPrompt)?;
-        outside(before)?;
-        let prompt = prompt.join("\n");
-        if prompt.trim().is_empty() {
+        outside(before, 1)?;
+        let text = prompt.join("\n");
+        if text.trim().is_empty() {
             return Err(EnvelopeError::BlankPrompt);
         }
-        Ok(Self { prompt, payload: payload(rest)? })
+        // Lines are counted from one; the two tags are lines, too.
+        let next = before.len() + prompt.len() + 3;
+        Ok(Self { prompt: text, payload: payload(rest, next)? })
     }
 }
 
-fn payload(lines: &[&str]) -> Result<Option<Map<String, Value>>, EnvelopeError> {
+/// `first` is the number of the first of the lines.
+fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, EnvelopeError> {
     if place(lines, PAYLOAD.open).is_none() && place(lines, PAYLOAD.close).is_none() {
-        return outside(lines).map(|()| None);
+        return outside(lines, first).map(|()| None);
     }
     let (between, payload, after) = block(lines, &PAYLOAD).ok_or(EnvelopeError::BrokenPayload)?;
-    outside(between)?;
-    outside(after)?;
+    outside(between, first)?;
+    let begin = first + between.len() + 1;
+    outside(after, begin + payload.len() + 1)?;
     let text = payload.join("\n");
-    match text.trim() {
-        "" | "null" => Ok(None),
-        text => serde_json::from_str(text).map(Some).map_err(|_| EnvelopeError::PayloadNotAnObject),
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    match serde_json::from_str(&text) {
+        Ok(Value::Null) => Ok(None),
+        Ok(Value::Object(payload)) => Ok(Some(payload)),
+        Ok(other) => Err(EnvelopeError::PayloadNotAnObject { why: format!("it is {}", name(&other)) }),
+        Err(error) => Err(EnvelopeError::PayloadNotAnObject { why: broken(&error, begin) }),
     }
 }
 
-fn outside(lines: &[&str]) -> Result<(), EnvelopeError> {
-    if lines.iter().all(|line| line.trim().is_empty()) { Ok(()) } else { Err(EnvelopeError::Outside) }
+fn name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The parser counts from the first line of the payload; whoever sent it from the first of all.
+fn broken(error: &serde_json::Error, begin: usize) -> String {
+    let (line, column) = (error.line(), error.column());
+    let told = error.to_string();
+    let reason = told.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&told);
+    format!("{reason} at line {} of stdin, column {column}", begin + line.saturating_sub(1))
+}
+
+fn outside(lines: &[&str], first: usize) -> Result<(), EnvelopeError> {
+    let stray = lines.iter().zip(first..).find(|(line, _)| !line.trim().is_empty());
+    stray.map_or(Ok(()), |(text, line)| Err(EnvelopeError::Outside { line, text: excerpt(text.trim()) }))
+}
+
+fn excerpt(text: &str) -> String {
+    let start: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
+    if start.len() == text.len() { format!("{start:?}") } else { format!("{:?}", start + "…") }
 }
 
 fn place(lines: &[&str], tag: &str) -> Option<usize> {
@@ -183,6 +219,7 @@ mod tests {
     #[test]
     fn every_broken_envelope_has_its_own_words() {
         use EnvelopeError::*;
+        let outside = |line: usize, text: &str| Outside { line, text: format!("{text:?}") };
         let cases = [
             ("", Empty),
             (" \n\t", Empty),
@@ -193,19 +230,25 @@ mod tests {
             ("hi\n</cueme_prompt>", NoPrompt),
             ("</cueme_prompt>\nhi\n<cueme_prompt>", NoPrompt),
             ("<CUEME_PROMPT>\nhi\n</CUEME_PROMPT>", NoPrompt),
-            ("before\n<cueme_prompt>\nhi\n</cueme_prompt>", Outside),
+            ("before\n<cueme_prompt>\nhi\n</cueme_prompt>", outside(1, "before")),
             ("<cueme_prompt>\n \t\n</cueme_prompt>", BlankPrompt),
             ("<cueme_prompt>\n</cueme_prompt>", BlankPrompt),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\nafter", Outside),
+            ("<cueme_prompt>\nhi\n</cueme_prompt>\n\n after\nall", outside(5, "after")),
             ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}", BrokenPayload),
             ("<cueme_prompt>\nhi\n</cueme_prompt>\n{}\n</cueme_payload>", BrokenPayload),
             ("<cueme_prompt>\nhi\n</cueme_prompt>\n</cueme_payload>\n<cueme_payload>", BrokenPayload),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>{}</cueme_payload>", Outside),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\nx\n<cueme_payload>\n{}\n</cueme_payload>", Outside),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\nx", Outside),
-            ("<cueme_payload>\n{}\n</cueme_payload>\n<cueme_prompt>\nhi\n</cueme_prompt>", Outside),
-            ("<cueme_prompt>\na\n</cueme_prompt>\n<cueme_prompt>\nb\n</cueme_prompt>", Outside),
-            ("<cueme_prompt>\nsays\n</cueme_prompt>\nalone\n</cueme_prompt>", Outside),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>{}</cueme_payload>",
+                outside(4, "<cueme_payload>{}</cueme_payload>"),
+            ),
+            ("<cueme_prompt>\nhi\n</cueme_prompt>\nx\n<cueme_payload>\n{}\n</cueme_payload>", outside(4, "x")),
+            ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\nx", outside(7, "x")),
+            (
+                "<cueme_payload>\n{}\n</cueme_payload>\n<cueme_prompt>\nhi\n</cueme_prompt>",
+                outside(1, "<cueme_payload>"),
+            ),
+            ("<cueme_prompt>\na\n</cueme_prompt>\n<cueme_prompt>\nb\n</cueme_prompt>", outside(4, "<cueme_prompt>")),
+            ("<cueme_prompt>\nsays\n</cueme_prompt>\nalone\n</cueme_prompt>", outside(4, "alone")),
         ];
         for (input, error) in cases {
             assert_eq!(cue(input), Err(error), "{input:?}");
@@ -218,8 +261,19 @@ mod tests {
         for nothing in ["", "  ", "null", " null\n"] {
             assert_eq!(with(nothing).expect("an envelope").payload, None, "{nothing:?}");
         }
-        for other in ["[]", "\"text\"", "1", "true", "{", "{} {}", "nul"] {
-            assert_eq!(with(other), Err(EnvelopeError::PayloadNotAnObject), "{other:?}");
+        for (other, wanted) in [
+            ("[]", "it is a list"),
+            ("\"text\"", "it is a text"),
+            ("1", "it is a number"),
+            ("true", "it is true or false"),
+            ("{", "EOF while parsing an object at line 5 of stdin, column 1"),
+            ("{} {}", "trailing characters at line 5 of stdin, column 4"),
+            ("\n {\"a\": 1,}", "trailing comma at line 6 of stdin, column 10"),
+            ("nul", "EOF while parsing a value at line 5 of stdin, column 3"),
+        ] {
+            let error = with(other).expect_err("no object");
+            let told = format!("error: <cueme_payload> must be JSON object or null: {wanted}");
+            assert_eq!(error.to_string(), told, "{other:?}");
         }
         let payload = with("{\"b\": 1,\n \"a\": [2]}").expect("an envelope").payload.expect("a payload");
         assert_eq!(Value::Object(payload).to_string(), json!({"b": 1, "a": [2]}).to_string());

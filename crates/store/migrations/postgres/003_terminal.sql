@@ -1,9 +1,9 @@
 -- The same tables as SQLite's, under the same number; what differs is said in 001.
 
--- An agent that joined from a terminal. A name stays its person's: the row outlives the agent, so nobody else gets it.
+-- An agent that joined from a terminal. A name is given once: the row outlives the agent, so nobody else gets it.
 CREATE TABLE terminal (
     agent_id TEXT COLLATE "C" PRIMARY KEY,
-    -- Empty once the person has been removed: nobody's name is.
+    -- Empty once the person, or the agent, has been removed: nobody's name is.
     person TEXT COLLATE "C" NOT NULL,
     runtime TEXT NOT NULL,
     project_dir TEXT NOT NULL,

@@ -1,9 +1,9 @@
 -- Agents in terminals: whose they are, what they asked, and the texts and files that people give them.
 
--- An agent that joined from a terminal. A name stays its person's: the row outlives the agent, so nobody else gets it.
+-- An agent that joined from a terminal. A name is given once: the row outlives the agent, so nobody else gets it.
 CREATE TABLE terminal (
     agent_id TEXT PRIMARY KEY,
-    -- Empty once the person has been removed: nobody's name is.
+    -- Empty once the person, or the agent, has been removed: nobody's name is.
     person TEXT NOT NULL,
     runtime TEXT NOT NULL,
     project_dir TEXT NOT NULL,

@@ -1,7 +1,7 @@
 //! load → decide → write: the only way a message changes.
 
 use countersign_core::audit::Entry;
-use countersign_core::message::{FileNote, Message, Resolution, State};
+use countersign_core::message::{Door, FileNote, Message, Resolution, State};
 use countersign_core::{Command, Digest, Rejection, Verdict, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -35,7 +35,7 @@ pub(super) async fn apply<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestam
         Ok(resolution) => resolution,
         Err(rejection) => return Ok(Application::Rejected(rejection)),
     };
-    write(x, &loaded, &resolution, &proposal.files).await?;
+    write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
     Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
 }
 
@@ -108,13 +108,14 @@ pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, S
     })))
 }
 
-/// The resolution with its files, its audit entry, the changed row and the delivery obligation. The change is guarded by the
-/// revision that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
+/// The resolution with its files, its audit entry of `at`, the changed row and the delivery obligation. The change is guarded
+/// by the revision that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
 pub(super) async fn write<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
     resolution: &Resolution,
     files: &[Vec<u8>],
+    at: Timestamp,
 ) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
@@ -123,7 +124,7 @@ pub(super) async fn write<X: Exec>(
     let text = serde_json::to_string(resolution)?;
     let entry = Entry {
         subject: message.id.to_string(),
-        at: resolution.resolved_at,
+        at,
         actor: resolution.actor.to_string(),
         event: resolution.outcome.to_string(),
         content_sha256: Some(loaded.content_sha256),
@@ -148,6 +149,9 @@ pub(super) async fn write<X: Exec>(
         terminal::keep(x, loaded.seq, files).await?;
     }
     submit::release_place(x, &message.content.agent.id).await?;
+    if message.source.door == Door::Hap {
+        terminal::release(x, &message.content.agent.id, 1).await?;
+    }
     oblige(x, message, resolution.resolved_at).await
 }
 

@@ -10,9 +10,10 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::model::{Applied, NewMessage, json_text};
 use countersign_store::ops::terminal::{
-    Ahead, Collect, CueOutcome, Current, FindCue, FoundCue, Join, ListAhead, NewCue, SubmitCue, TerminalOf,
-    TerminalSummary, TypeAhead, Typed,
+    Ahead, Bounds, Collect, CueOutcome, Current, FindCue, FoundCue, Join, Joined, Kept, ListAhead, NewCue, SubmitCue,
+    TerminalOf, TerminalSummary, TypeAhead, Typed,
 };
+use serde_json::Value;
 
 use crate::behaviours::credentials::add_person;
 use crate::scene::*;
@@ -36,8 +37,19 @@ pub async fn add_people(store: &Store) {
     }
 }
 
+pub const NO_BOUNDS: Bounds = Bounds { open_of_agent: NO_LIMIT, open_of_person: NO_LIMIT, joined: NO_LIMIT };
+
+/// So many open cues of one agent, and as much else as anybody likes.
+pub fn depth(open_of_agent: i64) -> Bounds {
+    Bounds { open_of_agent, ..NO_BOUNDS }
+}
+
 pub async fn join(store: &Store, agent_id: &str, person: &str) -> bool {
-    store.run(Join { terminal: terminal(agent_id), person: person.to_owned() }).await.unwrap()
+    join_within(store, agent_id, person, NO_LIMIT).await == Joined::New
+}
+
+pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined: i64) -> Joined {
+    store.run(Join { terminal: terminal(agent_id), person: person.to_owned(), max_joined }).await.unwrap()
 }
 
 /// Alice's agent asks. What it asks for is all that tells two cues apart.
@@ -46,8 +58,17 @@ pub fn cue(number: u64, prompt: &str) -> NewCue {
 }
 
 pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue {
+    made_of(agent_id, person, number, Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload: None })
+}
+
+/// Alice's agent offers something to choose from.
+pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
+    let payload = payload.as_object().cloned();
+    made_of(ZOBAL, "alice", number, Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload })
+}
+
+fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
     let terminal = terminal(agent_id);
-    let cue = Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload: None };
     let content = json_text(&content(&cue, &terminal, person)).expect("content can be written");
     let audit = Entry {
         subject: message_id(number).to_string(),
@@ -82,12 +103,12 @@ pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
     NewCue { gone, ..cue }
 }
 
-pub async fn ask_within(store: &Store, cue: NewCue, max_open: i64) -> CueOutcome {
-    store.run(SubmitCue { cue, max_open }).await.unwrap()
+pub async fn ask_within(store: &Store, cue: NewCue, most: Bounds) -> CueOutcome {
+    store.run(SubmitCue { cue, most }).await.unwrap()
 }
 
 pub async fn ask(store: &Store, cue: NewCue) -> CueOutcome {
-    ask_within(store, cue, NO_LIMIT).await
+    ask_within(store, cue, NO_BOUNDS).await
 }
 
 #[derive(Debug)]
@@ -120,6 +141,12 @@ pub async fn found(store: &Store, number: u64, person: &str) -> Option<FoundCue>
 
 pub async fn current(store: &Store) -> Option<MessageId> {
     store.run(Current { agent_id: ZOBAL.to_owned(), person: "alice".to_owned() }).await.unwrap()
+}
+
+/// What `person` may collect for Alice's agent.
+pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
+    let kept = store.run(Kept { agent_id: ZOBAL.to_owned(), person: person.to_owned() }).await.unwrap();
+    kept.into_iter().map(|found| found.pulled.id).collect()
 }
 
 pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {

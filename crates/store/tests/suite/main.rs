@@ -8,4 +8,5 @@ mod scene;
 mod sequences;
 mod sqlite;
 mod version_one;
+mod version_three;
 mod version_two;

@@ -7,14 +7,13 @@ use countersign_core::question::yes_and_no;
 
 use crate::item::{Choice, Choices};
 
-/// An option's value; `yes` and `no` stand for the one that approves and the one that denies, on every surface the same
-/// ones; a label does when nothing else is meant. Where the asker has own words, it is answered like a select.
+/// As a select; besides, `yes` and `no` stand for the option that approves and the one that denies, on every surface the
+/// same ones.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
     let spoken = match (typed, roles(choices)) {
-        (_, (None, None)) => return select(choices, typed),
         ("yes", (yes, _)) => yes,
         ("no", (_, no)) => no,
-        _ => None,
+        _ => numbered(choices, typed),
     };
     pick(choices, typed, spoken)
 }
@@ -27,8 +26,12 @@ pub fn roles(choices: &Choices) -> (Option<usize>, Option<usize>) {
 
 /// An option's value, its label, or its number counted from one.
 pub fn select(choices: &Choices, typed: &str) -> Result<String> {
+    pick(choices, typed, numbered(choices, typed))
+}
+
+fn numbered(choices: &Choices, typed: &str) -> Option<usize> {
     let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    pick(choices, typed, number.filter(|index| *index < choices.options.len()))
+    number.filter(|index| *index < choices.options.len())
 }
 
 /// Several options, each as for a select. Each is a word of its own: their values may hold commas.
@@ -52,8 +55,13 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
     }
 }
 
+/// Values, each with the label under which it was shown.
 pub fn list(options: &[Choice]) -> String {
-    options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>().join(", ")
+    let words = |option: &Choice| match &option.label {
+        label if *label == option.value => option.value.clone(),
+        label => format!("{} ({label})", option.value),
+    };
+    options.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// Other text must be asked for by name, or a mistyped option would become an answer.
@@ -87,7 +95,8 @@ mod tests {
         assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
         assert_eq!(confirm(&approve, "no").unwrap(), "deny");
         assert_eq!(confirm(&approve, "deny").unwrap(), "deny");
-        assert!(confirm(&approve, "1").is_err());
+        assert_eq!(confirm(&approve, "1").unwrap(), "approve", "as it is numbered where it is shown");
+        assert!(confirm(&approve, "3").is_err());
     }
 
     #[test]
@@ -136,6 +145,6 @@ mod tests {
     #[test]
     fn the_error_lists_the_options() {
         let error = select(&choices(&[("a", "A"), ("b", "B")]), "c").unwrap_err();
-        assert_eq!(error.to_string(), "\"c\" is not one of the options: a, b (invalid_field)");
+        assert_eq!(error.to_string(), "\"c\" is not one of the options: a (A), b (B) (invalid_field)");
     }
 }

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use countersign_core::Digest;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, check_files};
 use countersign_core::message::FileNote;
+use countersign_core::{Digest, Rejection};
 use serde_json::{Value, json};
 
 const UNKNOWN: &str = "application/octet-stream";
@@ -42,11 +42,21 @@ pub fn read(paths: &[PathBuf]) -> Result<Value> {
     }
     let files: Vec<(FileNote, Vec<u8>)> = paths.iter().map(|path| read_one(path)).collect::<Result<_>>()?;
     let notes: Vec<FileNote> = files.iter().map(|(note, _)| note.clone()).collect();
-    check_files(&notes).map_err(|rejection| anyhow::anyhow!("{rejection} (invalid_field)"))?;
+    check_files(&notes).map_err(|rejection| anyhow!("{} (invalid_field)", named(&rejection, paths)))?;
     let sent = files
         .into_iter()
         .map(|(note, bytes)| json!({"name": note.name, "media_type": note.media_type, "data": STANDARD.encode(bytes)}));
     Ok(sent.collect())
+}
+
+/// The rule in the words of the command line: the hub knows files by their place only.
+fn named(rejection: &Rejection, paths: &[PathBuf]) -> String {
+    let Rejection::InvalidField { field, message } = rejection else { return rejection.to_string() };
+    let place = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
+    match place.and_then(|place| place.parse::<usize>().ok()).and_then(|index| paths.get(index)) {
+        Some(path) => format!("--file {}: {message}", path.display()),
+        None => format!("--file: {message}"),
+    }
 }
 
 fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
@@ -61,17 +71,21 @@ fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
     }
     let note = FileNote {
         name: name.to_owned(),
-        media_type: media_type(name).to_owned(),
+        media_type: media_type(name, &bytes).to_owned(),
         size: bytes.len() as u64,
         sha256: Digest::of(&bytes).to_string(),
     };
     Ok((note, bytes))
 }
 
-fn media_type(name: &str) -> &'static str {
-    let Some((_, extension)) = name.rsplit_once('.') else { return UNKNOWN };
-    let known = MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
-    known.map_or(UNKNOWN, |(_, media_type)| media_type)
+/// By the extension; without one that says something, text is text.
+fn media_type(name: &str, bytes: &[u8]) -> &'static str {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    let known = extension.and_then(|extension| {
+        MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media_type)| *media_type)
+    });
+    let is_text = || std::str::from_utf8(bytes).is_ok_and(|text| !text.is_empty() && !text.contains('\0'));
+    known.unwrap_or_else(|| if is_text() { "text/plain" } else { UNKNOWN })
 }
 
 #[cfg(test)]
@@ -80,11 +94,22 @@ mod tests {
 
     #[test]
     fn a_file_is_typed_by_its_extension() {
-        assert_eq!(media_type("shot.PNG"), "image/png");
-        assert_eq!(media_type("notes.tar.txt"), "text/plain");
-        for name in ["Makefile", "a.", "core.dump"] {
-            assert_eq!(media_type(name), UNKNOWN, "{name}");
+        assert_eq!(media_type("shot.PNG", b"x"), "image/png");
+        assert_eq!(media_type("notes.tar.txt", b"\xff"), "text/plain");
+        for name in ["Makefile", "a.", "run.sh", ".env"] {
+            assert_eq!(media_type(name, "grüße\n".as_bytes()), "text/plain", "{name}");
+            for bytes in [&b"\xff\xfe"[..], b"a\0b", b""] {
+                assert_eq!(media_type(name, bytes), UNKNOWN, "{name}");
+            }
         }
+    }
+
+    #[test]
+    fn a_rule_that_is_broken_names_the_file_as_it_was_given() {
+        let paths = ["a/one.txt", "b/one.txt"].map(PathBuf::from);
+        let rejection = Rejection::field("files[1].name", "two files have this name; rename one");
+        assert_eq!(named(&rejection, &paths), "--file b/one.txt: two files have this name; rename one");
+        assert_eq!(named(&Rejection::field("files", "too much"), &paths), "--file: too much");
     }
 
     #[test]

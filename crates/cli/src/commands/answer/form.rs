@@ -8,6 +8,8 @@ use countersign_core::form::{self, FieldKind};
 use serde_json::{Map, Value};
 
 use crate::args::Field;
+use crate::item::{Item, Question};
+use crate::screen::quote;
 
 /// More than a hub takes; a file given by mistake is not read to its end.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
@@ -44,7 +46,11 @@ pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
             bail!("the field \"{name}\" wants {} (invalid_field)", kind_words(field));
         };
         if answer.insert(name.clone(), value).is_some() {
-            bail!("the field \"{name}\" is given twice");
+            let several = match field.kind {
+                FieldKind::Choices(_) => ": put several into one, with commas between",
+                FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choice(_) => "",
+            };
+            bail!("the field \"{name}\" is given twice{several} (invalid_field)");
         }
     }
     Ok(Value::Object(answer))
@@ -68,6 +74,25 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
             form::value_of(field, Some(typed)).ok().flatten()
         }
     }
+}
+
+/// What was filled in, one field a line; nothing for whatever else was answered.
+pub fn filled_in(item: &Item, value: &Value) -> String {
+    let (Some(Question::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
+        return String::new();
+    };
+    let fields = form::fields(schema);
+    let filled = fields.iter().filter_map(|field| Some((field, answer.get(&field.name)?)));
+    filled.map(|(field, value)| quote(&told(field, value, item.sensitive))).collect()
+}
+
+fn told(field: &form::Field, value: &Value, is_secret: bool) -> String {
+    let value = match value {
+        _ if is_secret || field.sensitive => "(hidden)".to_owned(),
+        Value::Array(picked) => picked.iter().map(form::plain).collect::<Vec<_>>().join(", "),
+        one => form::plain(one),
+    };
+    format!("{}: {}", field.name, value.replace('\n', "\n  "))
 }
 
 /// A text as it stands, or from standard input for `-`, without the line break that ends it there.
@@ -152,6 +177,15 @@ mod tests {
         assert!(answer(&[("level", "0")]).is_err(), "a choice is typed as it reads");
         let error = answer(&[("level", "high")]).unwrap_err().to_string();
         assert_eq!(error, "the field \"level\" wants low | 3 (invalid_field)");
+    }
+
+    #[test]
+    fn several_picks_of_one_field_are_one_value() {
+        let schema = json!({"properties": {"Zones": {"type": "array", "items": {"enum": ["eu", "us"]}}}});
+        let zone = |value: &str| Field { name: "Zones".to_owned(), value: value.to_owned() };
+        assert_eq!(from_fields(&schema, &[zone("us, eu")]).unwrap(), json!({"Zones": ["us", "eu"]}));
+        let error = from_fields(&schema, &[zone("us"), zone("eu")]).unwrap_err().to_string();
+        assert!(error.contains("with commas between"), "{error}");
     }
 
     #[test]

@@ -34,9 +34,13 @@ pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
         if page.items.is_empty() {
             return Ok(String::new());
         }
-        let Some(line) = asker.line("Which one? (a number; an empty line ends) ").await? else { break };
+        let Some(line) = asker.line(which(&page.items)).await? else { break };
         match chosen(&line, page.items.len()) {
             Chosen::Nothing => break,
+            Chosen::Ahead(index) if page.items[index].item.is_cue() => {
+                desk.write_ahead(&page.items[index].item.agent.id, &mut asker).await?;
+            }
+            Chosen::Ahead(_) => screen::print("Only an agent in a terminal can be written to ahead.\n")?,
             Chosen::Row(index) => {
                 if !desk.decide(page.items[index].id(), &mut asker).await? {
                     break;
@@ -52,16 +56,30 @@ pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
 enum Chosen {
     Nothing,
     Row(usize),
+    /// A text for the next question of whoever asks this one.
+    Ahead(usize),
     Unknown,
 }
 
+const AHEAD: char = 'w';
+
+fn which(items: &[Arc<Seen>]) -> &'static str {
+    if items.iter().any(|seen| seen.item.is_cue()) {
+        "Which one? (a number; w and a number writes ahead to its agent; an empty line ends) "
+    } else {
+        "Which one? (a number; an empty line ends) "
+    }
+}
+
 fn chosen(line: &str, count: usize) -> Chosen {
-    match line.trim() {
-        "" => Chosen::Nothing,
-        text => match text.parse::<usize>() {
-            Ok(number) if (1..=count).contains(&number) => Chosen::Row(number - 1),
-            Ok(_) | Err(_) => Chosen::Unknown,
-        },
+    let row = |text: &str| {
+        let number = text.trim().parse::<usize>().ok().filter(|number| (1..=count).contains(number));
+        number.map(|number| number - 1)
+    };
+    match (line.trim(), line.trim().strip_prefix(AHEAD)) {
+        ("", _) => Chosen::Nothing,
+        (_, Some(text)) => row(text).map_or(Chosen::Unknown, Chosen::Ahead),
+        (text, None) => row(text).map_or(Chosen::Unknown, Chosen::Row),
     }
 }
 
@@ -109,6 +127,20 @@ impl Desk<'_> {
         Ok(true)
     }
 
+    async fn write_ahead(&self, agent_id: &str, asker: &mut Asker) -> Result<()> {
+        let shown = escape(agent_id);
+        let prompt = format!("For the next question of {shown} (one line; an empty line goes back): ");
+        let text = asker.line(&prompt).await?.unwrap_or_default();
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let said = match hub::ahead(self.client, agent_id, &text).await {
+            Ok(_) => format!("{shown} gets it when it asks next.\n"),
+            Err(error) => format!("Not taken: {}\n", escape(&error.to_string())),
+        };
+        screen::print(&said)
+    }
+
     /// Whoever comes second is told who was first.
     async fn refused(&self, id: &str, error: &HubError) -> Result<()> {
         if error.has_code("already_terminal") {
@@ -150,7 +182,8 @@ mod tests {
     fn only_a_number_of_the_list_opens_an_item() {
         assert_eq!(chosen("2\n", 2), Chosen::Row(1));
         assert_eq!(chosen("", 2), Chosen::Nothing);
-        for line in ["0", "3", "-1", "two", "99999999999999999999"] {
+        assert_eq!((chosen("w2", 2), chosen(" w 1\n", 2)), (Chosen::Ahead(1), Chosen::Ahead(0)));
+        for line in ["0", "3", "-1", "two", "99999999999999999999", "w", "w0", "w3", "ww1"] {
             assert_eq!(chosen(line, 2), Chosen::Unknown, "{line}");
         }
     }

@@ -120,7 +120,9 @@ fn options(choices: &Choices) -> String {
     let mut text = String::new();
     for (index, option) in choices.options.iter().enumerate() {
         let description = option.description.as_deref().map(|text| format!(": {}", escape(text))).unwrap_or_default();
-        let _ = writeln!(text, "  {}. {} ({}){description}", index + 1, escape(&option.value), escape(&option.label));
+        let label = Some(&option.label).filter(|label| **label != option.value);
+        let label = label.map(|label| format!(" ({})", escape(label))).unwrap_or_default();
+        let _ = writeln!(text, "  {}. {}{label}{description}", index + 1, escape(&option.value));
     }
     text
 }
@@ -128,8 +130,7 @@ fn options(choices: &Choices) -> String {
 /// The commands to type. The agent's own words never stand in them: they would be pasted into a shell.
 fn how_to_answer(item: &Item) -> String {
     let (answers, other) = match (&item.question, &item.action) {
-        (Some(Question::Confirm(choices)), _) if roles(choices) == (None, None) => (vec!["NUMBER"], choices.allow_edit),
-        (Some(Question::Confirm(choices)), _) => (vec!["yes", "no"], choices.allow_edit),
+        (Some(Question::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
         (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
         (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
         (Some(Question::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
@@ -146,6 +147,14 @@ fn how_to_answer(item: &Item) -> String {
     let decline = item.question.as_ref().map(|_| "--decline");
     let answers = answers.into_iter().chain(other).chain(files).chain(decline);
     answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id))).collect()
+}
+
+/// `yes` and `no` where they stand for an option, and the numbers of the others.
+fn spoken(choices: &Choices) -> Vec<&'static str> {
+    let (yes, no) = roles(choices);
+    let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))].into_iter().flatten().collect();
+    let number = (choices.options.len() > words.len()).then_some("NUMBER");
+    words.into_iter().chain(number).collect()
 }
 
 /// The head names a default of one word; a form's is told here, unless a field of it is sensitive.
@@ -283,6 +292,14 @@ mod tests {
         let options = json!([{"value": "a", "label": "a"}]);
         let many = json!({"kind": "select", "options": options, "allow_edit": true, "many": true});
         assert_eq!(commands(many), ["NUMBER...", "--decline"]);
+        let confirm = |values: &[&str]| {
+            let options: Vec<Value> = values.iter().map(|value| json!({"value": value, "label": "x"})).collect();
+            commands(json!({"kind": "confirm", "options": options}))
+        };
+        assert_eq!(confirm(&["approve", "deny"]), ["yes", "no", "--decline"]);
+        assert_eq!(confirm(&["approve"]), ["yes", "--decline"], "a pause can only go on");
+        assert_eq!(confirm(&["approve", "later"]), ["yes", "NUMBER", "--decline"]);
+        assert_eq!(confirm(&["ship", "hold"]), ["NUMBER", "--decline"]);
         let text = commands(json!({"kind": "text"}));
         assert_eq!(text, ["--text TEXT", "-    (a text on standard input)", "--decline"]);
     }

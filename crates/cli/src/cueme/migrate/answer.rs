@@ -19,6 +19,8 @@ pub struct Resolution {
     pub text: Option<String>,
     pub comment: Option<String>,
     pub files: Vec<File>,
+    /// Its agent has had it, as far as the mailbox knows.
+    pub collected: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,8 +62,8 @@ pub struct Answer {
 /// two one after the other.
 pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) -> Option<Resolution> {
     let (updated, created) = (request.updated_at.as_deref(), request.created_at.as_deref());
+    let status = request.status.as_deref().unwrap_or_default().trim().to_ascii_uppercase();
     let Some(Answer { row, said, attached }) = answer else {
-        let status = request.status.as_deref().unwrap_or_default().trim().to_ascii_uppercase();
         let comment = (status == "COMPLETED").then(|| NO_ANSWER.to_owned());
         let is_over = matches!(status.as_str(), "COMPLETED" | "CANCELLED");
         return is_over.then(|| cancelled(first_instant([updated, created], now), comment));
@@ -71,11 +73,13 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
         return Some(cancelled(resolved_at, comment(&said.text)));
     }
     let (text, files) = (Some(said.text), attached.files);
-    Some(Resolution { status: Status::Answered, resolved_at, text, comment: None, files })
+    let collected = status != "PENDING";
+    Some(Resolution { status: Status::Answered, resolved_at, text, comment: None, files, collected })
 }
 
 fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> Resolution {
-    Resolution { status: Status::Cancelled, resolved_at, text: None, comment, files: Vec::new() }
+    let (status, files) = (Status::Cancelled, Vec::new());
+    Resolution { status, resolved_at, text: None, comment, files, collected: true }
 }
 
 fn comment(text: &str) -> Option<String> {

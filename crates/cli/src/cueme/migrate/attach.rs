@@ -1,11 +1,14 @@
 //! The files of an answer. One that cannot be had is named and left out; the answer comes all the same.
 
-use std::fs;
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use countersign_core::visible;
+use rustix::fs::OFlags;
 use serde::Serialize;
 
 use super::rows::FileRow;
@@ -68,7 +71,7 @@ impl Attached {
     /// The last part of its path, and another name where that one is taken.
     fn name(&self, file: &str) -> String {
         let last = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let mut plain: String = last.chars().filter(|character| !character.is_control()).collect();
+        let mut plain = visible::bare(last);
         while plain.len() > MOST_NAME_BYTES {
             plain.pop();
         }
@@ -87,30 +90,40 @@ fn image_name(number: usize, media_type: Option<&str>) -> String {
     format!("image-{number}.{kind}")
 }
 
-/// A mailbox may not name what lies outside its own directory.
+/// Where a mailbox keeps its files, beside the database.
+const FILES: &str = "files";
+
+/// A mailbox may not name what lies outside that directory, nor lead there by links: whoever made the database need not be
+/// whoever may read this home.
 fn read(home: &Path, file: &str) -> Result<Vec<u8>, String> {
     let relative = PathBuf::from(file.trim_start_matches('/'));
-    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err("is no path below the mailbox".to_owned());
+    if !relative.components().all(|part| matches!(part, Component::Normal(_))) || !relative.starts_with(FILES) {
+        return Err("is no path in the mailbox's own directory `files`".to_owned());
     }
     let told = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => "is missing".to_owned(),
         _ => format!("cannot be read: {error}"),
     };
     let (home, path) = (home.canonicalize().map_err(told)?, home.join(relative).canonicalize().map_err(told)?);
-    if !path.starts_with(&home) {
-        return Err("leads out of the directory of the mailbox".to_owned());
+    if !path.starts_with(home.join(FILES)) {
+        return Err("leads out of the mailbox's own directory `files`".to_owned());
     }
-    if !fs::metadata(&path).map_err(told)?.is_file() {
+    // Nothing that took its place meanwhile is followed or waited for.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let opened = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path).map_err(told)?;
+    if !opened.metadata().map_err(told)?.is_file() {
         return Err("is no file".to_owned());
     }
     let mut body = Vec::new();
-    fs::File::open(path).map_err(told)?.take(MOST_FILE_BYTES + 1).read_to_end(&mut body).map_err(told)?;
+    opened.take(MOST_FILE_BYTES + 1).read_to_end(&mut body).map_err(told)?;
     Ok(body)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     fn row(file: &str) -> FileRow {
@@ -118,19 +131,32 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_the_mailbox_comes_along() {
+    fn only_what_lies_in_the_mailboxs_files_comes_along() {
         let home = std::env::temp_dir().join(format!("cueme-mailbox-{}", std::process::id()));
-        fs::create_dir_all(home.join("files")).expect("made");
+        fs::create_dir_all(home.join("files/more")).expect("made");
+        fs::create_dir_all(home.join(".ssh")).expect("made");
         fs::write(home.join("files/a.txt"), "hi").expect("written");
-        std::os::unix::fs::symlink("/etc/passwd", home.join("files/link")).expect("linked");
-        let rows = ["files/a.txt", "/files/a.txt", "files/../../x", "files/link", "files", "gone.png"].map(row);
+        fs::write(home.join("files/more/\u{202e}b.txt"), "hi").expect("written");
+        fs::write(home.join(".ssh/id_rsa"), "PRIVATE KEY").expect("written");
+        symlink("../.ssh/id_rsa", home.join("files/link")).expect("linked");
+        symlink("../.ssh", home.join("files/keys")).expect("linked");
+        symlink("a.txt", home.join("files/same")).expect("linked");
+        let taken = ["files/a.txt", "/files/a.txt", "files/same", "files/more/\u{202e}b.txt"];
+        let left =
+            [".ssh/id_rsa", "files/../.ssh/id_rsa", "files/link", "files/keys/id_rsa", "files", "files/gone.png"];
+        let rows: Vec<FileRow> = taken.into_iter().chain(left).map(row).collect();
         let attached = Attached::read(&home, &rows, &[(Some("image/png".to_owned()), "aGk=".to_owned())]);
-        let _ = fs::remove_dir_all(home);
         let names: Vec<&str> = attached.files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["a.txt", "2-a.txt", "image-1.png"]);
+        assert_eq!(names, ["a.txt", "2-a.txt", "same", "b.txt", "image-1.png"]);
         assert!(attached.files.iter().all(|file| file.data == "aGk="));
-        assert_eq!(attached.left_out.len(), 4, "{:?}", attached.left_out);
-        assert_eq!(attached.left_out[3], "gone.png is missing");
+        assert_eq!(attached.left_out.len(), left.len(), "{:?}", attached.left_out);
+        assert_eq!(attached.left_out[5], "files/gone.png is missing");
+
+        fs::remove_dir_all(home.join("files")).expect("gone");
+        symlink(".ssh", home.join("files")).expect("linked");
+        let led = Attached::read(&home, &[row("files/id_rsa")], &[]);
+        let _ = fs::remove_dir_all(home);
+        assert!(led.files.is_empty() && led.left_out[0].contains("leads out"), "{:?}", led.left_out);
     }
 
     #[test]

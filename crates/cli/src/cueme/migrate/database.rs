@@ -7,15 +7,19 @@ use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::super::failure::Failure;
+use super::attach;
+use super::open::{self, Patience};
 use super::request::instant;
 use super::rows::{AgentRow, AnswerRow, FileRow, RequestRow, flag, needed, text};
-use super::{attach, open};
 
 const VERSION: &str = "3";
+/// More than anybody has asked.
+const MOST_ROWS: usize = 1_000_000;
 
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
+    patience: Patience,
     /// Of each of the tables below.
     columns: [Vec<String>; 5],
 }
@@ -29,7 +33,7 @@ const ENVS: usize = 4;
 
 impl Database {
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let connection = open::open(path)?;
+        let (connection, patience) = open::open(path)?;
         let shown = path.display();
         let unreadable = |error: rusqlite::Error| Failure::failed(&format!("{shown} cannot be read: {error}"));
         check_version(&connection, path)?;
@@ -37,7 +41,7 @@ impl Database {
         for (table, columns) in TABLES.iter().zip(&mut columns) {
             *columns = columns_of(&connection, table).map_err(unreadable)?;
         }
-        let database = Self { connection, columns };
+        let database = Self { connection, patience, columns };
         let needed = ["request_id", "agent_id", "prompt"];
         if needed.iter().any(|column| !database.has(REQUESTS, column)) {
             let told = format!("{shown} is no mailbox of cueme: it has no cue_requests with {}", needed.join(", "));
@@ -51,7 +55,7 @@ impl Database {
             return Ok(Vec::new());
         }
         let columns = self.select(ENVS, &["agent_id", "agent_runtime", "project_dir", "agent_terminal"]);
-        let query = format!("SELECT {columns} FROM agent_envs ORDER BY rowid");
+        let query = format!("SELECT {columns} FROM agent_envs ORDER BY rowid LIMIT {MOST_ROWS}");
         self.all(&query, [], |row| {
             Ok(AgentRow {
                 agent_id: needed(row, 0)?,
@@ -65,7 +69,7 @@ impl Database {
     /// Where each request stands, oldest first. Times are compared as instants: as texts, two writers' do not sort.
     pub fn requests(&self) -> rusqlite::Result<Vec<i64>> {
         let columns = self.select(REQUESTS, &["created_at"]);
-        let query = format!("SELECT rowid, {columns} FROM cue_requests");
+        let query = format!("SELECT rowid, {columns} FROM cue_requests LIMIT {MOST_ROWS}");
         let mut places: Vec<(Option<Timestamp>, i64)> =
             self.all(&query, [], |row| Ok((text(row, 1)?.as_deref().and_then(instant), row.get(0)?)))?;
         places.sort_unstable();
@@ -127,8 +131,8 @@ impl Database {
         }
         const COUNT: &str = "SELECT COUNT(*) FROM cue_responses r \
              WHERE NOT EXISTS (SELECT 1 FROM cue_requests q WHERE q.request_id = r.request_id)";
-        let count: i64 = self.connection.query_row(COUNT, [], |row| row.get(0))?;
-        Ok(count.unsigned_abs())
+        let count: Option<i64> = self.one(COUNT, [], |row| row.get(0))?;
+        Ok(count.unwrap_or_default().unsigned_abs())
     }
 
     fn has(&self, table: usize, column: &str) -> bool {
@@ -148,6 +152,7 @@ impl Database {
         params: impl Params,
         read: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
+        self.patience.renew();
         self.connection.prepare_cached(query)?.query_map(params, read)?.collect()
     }
 
@@ -157,12 +162,16 @@ impl Database {
         params: impl Params,
         read: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
+        self.patience.renew();
         self.connection.prepare_cached(query)?.query_row(params, read).optional()
     }
 }
 
+/// None of what only looks like a table: a view may be a program that never ends.
 fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    const SELECT: &str = "SELECT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c \
+         WHERE s.name = ?1 AND s.type = 'table' AND s.rootpage > 0";
+    let mut statement = connection.prepare(SELECT)?;
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 

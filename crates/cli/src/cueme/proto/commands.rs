@@ -125,7 +125,7 @@ fn render(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
 }
 
 fn apply(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
-    let path = settings.path(agent, here)?;
+    let path = settings.target(agent, here)?;
     let parts = Parts::of(settings, here, agent)?;
     let before = write::read(&path)?;
     let (edited, mut notes) = parts.into_file(before.as_deref().unwrap_or_default()).with_context(|| shown(&path))?;
@@ -141,7 +141,7 @@ fn apply(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
 }
 
 fn remove(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
-    let path = settings.path(agent, here)?;
+    let path = settings.target(agent, here)?;
     let prefixes = settings.prefixes(agent)?;
     let Some(before) = write::read(&path)? else {
         return Ok(format!("ok: nothing to remove: there is no {}\n", shown(&path)).into());
@@ -152,7 +152,10 @@ fn remove(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
         return Ok(format!("ok: nothing to remove in {}\n", shown(&path)).into());
     }
     let file = match edited.text.as_str() {
-        "" if write::delete(&path)? => "deleted",
+        "" if write::delete(&path)? => {
+            write::prune(&path, &here.roots());
+            "deleted"
+        }
         "" => "emptied",
         text => {
             write::replace(&path, text)?;

@@ -1,7 +1,7 @@
 //! Where this process stands: whose home, which directory, which system.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -31,6 +31,18 @@ impl Here {
 
     pub fn settings_file(&self) -> PathBuf {
         self.home.join(".cue").join("cueme.json")
+    }
+
+    /// Directories that were here before us, whatever is in them.
+    pub fn roots(&self) -> [&Path; 2] {
+        [&self.home, &self.directory]
+    }
+
+    /// The project that a path, as people write it, lies in: what is relative belongs to the current directory.
+    pub fn project_of(&self, text: &str) -> Result<Option<&Path>> {
+        let text = self.filled_in(text)?;
+        let is_home = text == "~" || text.starts_with("~/") || text.starts_with("~\\");
+        Ok((!is_home && Path::new(&text).is_relative()).then_some(self.directory.as_path()))
     }
 
     /// A path as people write it: `~` is the home directory, `%NAME%` a variable, and what is relative starts from the
@@ -73,8 +85,6 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn here() -> Here {

@@ -12,6 +12,7 @@ mod targets;
 mod write;
 
 pub use commands::run;
+pub use settings::KEYS;
 pub use write::read;
 #[cfg(windows)]
 pub use write::replace;

@@ -16,6 +16,7 @@ const PATH: &str = "cueme.proto.path";
 const PREFIX: &str = "cueme.proto.prefix";
 const RUNTIME: &str = "cueme.proto.runtime";
 const PROTOCOL_PATH: &str = "cueme.proto.protocol_path";
+pub const KEYS: [&str; 4] = [PATH, PREFIX, RUNTIME, PROTOCOL_PATH];
 
 #[derive(Debug)]
 pub struct Settings {
@@ -47,6 +48,20 @@ impl Settings {
     }
 
     pub fn path(&self, agent: &str, here: &Here) -> Result<PathBuf> {
+        here.resolve(&self.named_path(agent, here)?)
+    }
+
+    /// The same, to be written to. Links in one's own home are one's own; those in a project came with it, and must stay in it.
+    pub fn target(&self, agent: &str, here: &Here) -> Result<PathBuf> {
+        let named = self.named_path(agent, here)?;
+        let path = here.resolve(&named)?;
+        if let Some(project) = here.project_of(&named)? {
+            write::check_stays_in(&path, project)?;
+        }
+        Ok(path)
+    }
+
+    fn named_path(&self, agent: &str, here: &Here) -> Result<String> {
         let key = format!("{}.{agent}", here.system.name());
         let built_in = Target::of(agent).map(|target| target.path(here.system).to_owned());
         let configured = match self.entry(PATH, &key)? {
@@ -60,7 +75,7 @@ impl Settings {
             let key = key.escape_debug();
             bail!("target path not configured: {key}; known are {known}; others are named in {PATH} of {file}");
         };
-        here.resolve(&path)
+        Ok(path)
     }
 
     /// What the file of an agent has to begin with. Refused for an agent that nobody said anything about: some read no

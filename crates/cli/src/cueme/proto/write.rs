@@ -66,6 +66,16 @@ pub fn delete(path: &Path) -> Result<bool> {
     Ok(true)
 }
 
+/// The directories that a deleted file leaves empty, up to the nearest of `roots`; beyond them nothing is touched.
+pub fn prune(path: &Path, roots: &[&Path]) {
+    if !roots.iter().any(|root| path.starts_with(root)) {
+        return;
+    }
+    let mut directories = path.ancestors().skip(1).take_while(|directory| !roots.contains(directory));
+    // One that is not empty is not removed, and ends it.
+    while directories.next().is_some_and(|directory| fs::remove_dir(directory).is_ok()) {}
+}
+
 /// Where the links end, whether or not something is there.
 fn followed(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
@@ -92,14 +102,43 @@ fn standing(path: &Path) -> Result<Option<Metadata>> {
     Ok(Some(found))
 }
 
+/// Refuses a file that links lead out of `root` to. Whoever made the links in a project need not be whose files those are.
+pub fn check_stays_in(path: &Path, root: &Path) -> Result<()> {
+    let stays = || -> Result<bool> {
+        if !root.exists() {
+            return Ok(true);
+        }
+        let end = followed(path)?;
+        let there = end.ancestors().find(|place| place.exists()).context("it has no directory")?;
+        Ok(there.canonicalize()?.starts_with(root.canonicalize()?))
+    };
+    let shown = path.display();
+    if stays().with_context(|| format!("{shown} cannot be looked at"))? {
+        return Ok(());
+    }
+    bail!("{shown} is a link out of the project {}: nothing is written there", root.display())
+}
+
+/// Beside the file that it takes the place of, and at no time open to more than that one was.
 fn write_through(path: &Path, text: &str, before: Option<&Metadata>) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
+    let mut file = if before.is_some() { create_private(path)? } else { File::create_new(path)? };
     file.write_all(text.as_bytes())?;
     if let Some(before) = before {
         keep_owner(path, &file.metadata()?, before)?;
         file.set_permissions(before.permissions())?;
     }
     file.sync_all()
+}
+
+#[cfg(unix)]
+fn create_private(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn create_private(path: &Path) -> io::Result<File> {
+    File::create_new(path)
 }
 
 #[cfg(unix)]
@@ -148,6 +187,39 @@ mod tests {
             replace(&path, "two").unwrap();
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_draft_is_private_until_it_is_done() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = Scratch::new();
+        let draft = scratch.path("draft");
+        let mode = create_private(&draft).unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_may_lead_about_in_a_project_and_not_out_of_it() {
+        use std::os::unix::fs::symlink;
+        let scratch = Scratch::new();
+        let (project, home) = (scratch.path("project"), scratch.write(".bashrc", "theirs"));
+        for (link, leads_to) in
+            [("within.md", "docs/rules.md"), ("out.md", "../.bashrc"), ("new.md", "../nowhere/new.md")]
+        {
+            fs::create_dir_all(&project).unwrap();
+            symlink(leads_to, project.join(link)).unwrap();
+        }
+        symlink("..", project.join("up")).unwrap();
+        for inside in ["plain.md", "a/b/new.md", "within.md"] {
+            check_stays_in(&project.join(inside), &project).unwrap();
+        }
+        for outside in ["out.md", "new.md", "up/.bashrc", "up/new.md"] {
+            let words = format!("{:#}", check_stays_in(&project.join(outside), &project).unwrap_err());
+            assert!(words.contains("link out of the project"), "{outside}: {words}");
+        }
+        assert_eq!(fs::read_to_string(home).unwrap(), "theirs");
     }
 
     #[cfg(unix)]

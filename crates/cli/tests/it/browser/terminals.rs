@@ -128,7 +128,7 @@ async fn whether_the_agent_waits_follows_by_itself_and_typing_goes_on() {
     browser.press("yes, ").await;
     process.abort();
     browser.see_text(".presence", "gone since").await;
-    browser.see_text("#agent-note", "its next cueme cue collects your answer").await;
+    browser.see_text("#agent-note", "its next cueme call collects your answer").await;
     browser.press("at noon").await;
     browser.see("#value:focus").await;
     assert_eq!(browser.value("#value").await, "yes, at noon");

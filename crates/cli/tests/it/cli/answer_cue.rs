@@ -40,14 +40,67 @@ async fn other_agents_take_free_text_only_where_they_said_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_confirm_is_answered_as_it_is_shown() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let confirm = json!({"type": "confirm", "confirm_label": "Run it", "cancel_label": "Not yet"});
+    for (typed, text) in [("1", "Run it"), ("2", "Not yet"), ("Run it", "Run it"), ("no", "Not yet")] {
+        let id = asked(&shell, &format!("Run it {typed}?"), confirm.clone()).await;
+        assert!(hub.cli(&["show", &id]).ok().contains("  1. approve (Run it)\n  2. deny (Not yet)\n"));
+        let said = hub.cli(&["answer", &id, "3"]).fails(1);
+        assert!(said.contains("is not one of the options: approve (Run it), deny (Not yet)"), "{said}");
+        hub.cli(&["answer", &id, typed]).ok();
+        assert_eq!(shell.outcome(&id).await["reply"]["text"], text);
+    }
+    let pause = json!({"agent_id": shell.agent_id, "kind": "pause"});
+    let id = crate::hap::id(&shell.post(&pause).await.expect(201));
+    let shown = hub.cli(&["show", &id]).ok();
+    assert!(shown.contains(&format!("countersign answer {id} yes\n")), "{shown}");
+    assert!(!shown.contains(&format!("countersign answer {id} no\n")), "it would be refused: {shown}");
+    hub.cli(&["answer", &id, "1"]).ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_of_blanks_says_nothing() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let id = asked(&shell, "Why?", json!(null)).await;
+    for blank in ["", "   "] {
+        let said = hub.cli(&["answer", &id, "--text", blank]).fails(1);
+        assert!(said.contains("--text is blank"), "{said}");
+    }
+    hub.owner.answer(&id, " \n").await.refused("invalid_field");
+    assert_eq!(shell.look(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fields_of_a_form_are_told_back_without_secrets() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let zones = json!({"label": "Zones", "options": ["eu", "us"], "allow_multiple": true});
+    let id = asked(&shell, "Where?", json!({"type": "form", "fields": [zones, {"label": "Why"}]})).await;
+    let said = hub.cli(&["answer", &id, "--field", "Zones=us", "--field", "Zones=eu"]).fails(1);
+    assert!(said.contains("is given twice: put several into one, with commas between"), "{said}");
+    let said = hub.cli(&["answer", &id, "--field", "Zones=us,eu", "--field", "Why=load\nand rain"]).ok();
+    assert!(said.ends_with(")\n  | Zones: us, eu\n  | Why: load\n  |   and rain\n"), "{said}");
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "Zones: us, eu\nWhy: load\n  and rain");
+    let bot = hub.agent("bot").await;
+    let mut form = input("bot");
+    form["request"]["schema"] = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
+    let id = bot.accepted(&form).await;
+    let said = hub.cli(&["answer", &id, "--field", "pin=hunter2"]).ok();
+    assert!(said.contains("  | pin: (hidden)\n") && !said.contains("hunter2"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn files_go_with_an_answer_or_are_the_answer() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let notes = hub.scratch().write("notes.md", "# hello\n").display().to_string();
-    let large = hub.scratch().write("large.bin", &"x".repeat(3_000_000)).display().to_string();
+    let large = hub.scratch().write("large.bin", &"x\0".repeat(1_500_000)).display().to_string();
     let id = asked(&shell, "Any notes?", many()).await;
     let said = hub.cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large]).ok();
-    assert!(said.contains("answered with 2 files by human:owner"), "{said}");
+    assert!(said.contains("answered Blue, Red with 2 files by human:owner"), "{said}");
     let reply = shell.outcome(&id).await["reply"].clone();
     assert_eq!(reply["text"], "Blue\nRed");
     assert_eq!(
@@ -72,16 +125,18 @@ async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
     let id = asked(&shell, "The log?", json!(null)).await;
     let small = hub.scratch().write("a.txt", "a").display().to_string();
     let huge = hub.scratch().write("huge.bin", &"x".repeat(8 * 1024 * 1024 + 1)).display().to_string();
+    let long = hub.scratch().write(&"x".repeat(201), "a").display().to_string();
     let eleven: Vec<&str> = (0..11).flat_map(|_| ["--file", small.as_str()]).collect();
     for (files, words) in [
         (&["--file", &huge][..], "huge.bin: keep a file within"),
-        (&["--file", &small, "--file", &small], "two files have this name"),
+        (&["--file", &small, "--file", &small], "a.txt: two files have this name"),
+        (&["--file", &long], "xx: give a plain name of 1 to 200 bytes"),
         (&["--file", "/nonexistent/b.txt"], "/nonexistent/b.txt: cannot be read"),
         (&["--file", "/"], "give a file with a name"),
         (&eleven, "an answer takes 10 files, not 11"),
     ] {
         let said = hub.cli(&[&["answer", &id], files].concat()).fails(1);
-        assert!(said.contains(words), "{said}");
+        assert!(said.contains(words) && !said.contains("files["), "{said}");
     }
     hub.cli(&["answer", &id, "--decline", "--file", &small]).fails(2);
     assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"], "open");
@@ -125,6 +180,11 @@ async fn a_text_is_written_ahead_listed_and_taken_back() {
     assert_eq!(waiting.as_array().map(Vec::len), Some(1), "{waiting}");
     let id = asked(&shell, "What now?", json!(null)).await;
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "run the tests");
+    let open = asked(&shell, "And then?", json!(null)).await;
+    let process = shell.waiting(&hub, &open).await;
+    let said = hub.cli(&["ahead", &shell.agent_id, "not for this one"]).ok();
+    assert!(said.contains(&format!("It waits for an answer to {open} right now")), "{said}");
+    process.abort();
     hub.cli(&["ahead", "no-such-agent", "hello"]).fails(1);
     hub.cli(&["ahead", &shell.agent_id, " "]).fails(1);
 }

@@ -39,7 +39,7 @@ async fn what_was_picked_comes_back_in_its_own_words() {
         (
             &form,
             json!({"Why": "load\nand rain", "Zone": ["us", "eu"], "Size": "small"}),
-            "Zone: us, eu\nSize: small\nWhy: load\nand rain",
+            "Zone: us, eu\nSize: small\nWhy: load\n  and rain",
         ),
     ] {
         assert_eq!(said(&hub, payload, value).await, (answered(text), String::new()), "{payload}");

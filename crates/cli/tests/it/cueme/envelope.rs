@@ -80,6 +80,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("missing agent_runtime", &["join", ""]),
     ("unknown subcommand", &["recall", "hints"]),
     ("--max-wait", &["cue", "gavonel", "-", "--max-wait", "soon"]),
+    ("--max-wait 0: write it as 90s, 10m, 2h or 3d, or never", &["cue", "gavonel", "-", "--max-wait", "0"]),
 ];
 
 #[test]
@@ -96,6 +97,24 @@ fn what_is_refused_leaves_nothing_behind() {
     }
     assert!(!fresh.data().exists(), "no data directory");
     assert_eq!(std::fs::read_dir(fresh.home()).expect("the home").count(), 0, "an empty home");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let fresh = Fresh::new();
+    let desk = fresh.desk();
+    for (input, words) in [
+        ("<cueme_prompt>\nhi\n</cueme_prompt>\n\nSee above.\n", "outside blocks: line 5 is \"See above.\""),
+        ("\r\nfirst\r\n<cueme_prompt>\r\nhi\r\n</cueme_prompt>", "outside blocks: line 2 is \"first\""),
+        (
+            "<cueme_prompt>\na\nb\n</cueme_prompt>\n<cueme_payload>\n{\n \"type\": choice\n}\n</cueme_payload>\n",
+            "null: expected value at line 7 of stdin, column 10",
+        ),
+        ("<cueme_prompt>\na\n</cueme_prompt>\n<cueme_payload>\n[1]\n</cueme_payload>\n", "null: it is a list"),
+    ] {
+        let said = desk.run(&["cue", "gavonel", "-"], input).fails(2);
+        assert!(said.contains(words), "{input:?}: {said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,9 @@ async fn files_are_saved_whole_under_their_own_names_and_told_by_their_path() {
     let desk = Desk::beside(&hub);
     let large: Vec<u8> = (0..3_000_000_u32).map(|nth| (nth % 251) as u8).collect();
     let (process, id) = desk.waiting(&hub, "gavonel", "Any notes?").await;
+    let hidden = [file(".env", None, b"dot"), file("env", None, b"plain"), file("...", None, b"dots")];
     let files = [file("nötes 1.txt", Some("text/plain"), b"hello\n"), file("large.bin", None, &large)];
+    let files: Vec<Value> = files.into_iter().chain(hidden).collect();
     let body = json!({"resolution": "answered", "value": "see there", "files": files});
     hub.owner.resolve(&id, body).await.expect(200);
     let text = process.finish().ok();
@@ -32,7 +34,11 @@ async fn files_are_saved_whole_under_their_own_names_and_told_by_their_path() {
     assert_eq!(lines[5], format!("- {} (text/plain)", folder.join("nötes 1.txt").display()));
     let path = lines[6].strip_prefix("- ").and_then(|line| line.split(" (").next()).map(PathBuf::from).expect("a path");
     assert!(path.is_absolute() && path == folder.join("large.bin"), "{text}");
-    assert_eq!(lines.len(), 7, "{text}");
+    assert_eq!(lines.len(), 10, "{text}");
+    for (name, bytes) in [(".env", "dot"), ("env", "plain"), ("...", "dots")] {
+        assert_eq!(std::fs::read_to_string(folder.join(name)).expect("saved"), bytes, "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 5, "and nothing else");
     assert_eq!(std::fs::read(folder.join("nötes 1.txt")).expect("saved"), b"hello\n");
     assert!(std::fs::read(&path).expect("saved") == large, "its own bytes");
     for (place, wanted) in [(&folder, 0o700), (&path, 0o600), (&hub.data().join("cueme"), 0o700)] {

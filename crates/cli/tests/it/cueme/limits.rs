@@ -40,6 +40,38 @@ async fn an_answer_that_came_meanwhile_is_collected_by_resume_or_by_the_same_wor
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_setting_that_is_none_is_named_and_the_rest_counts() {
+    let hub = Hub::start().await;
+    let desk = Desk::beside(&hub);
+    let file = json!({
+        "cueme.max_wait": 9, "cueme.reminder": 3, "cueme.langauge": "de", "cueme.language": "de",
+        "cueme.proto.runtime": {}, "somebody.elses": 1,
+    });
+    std::fs::create_dir(hub.scratch().home().join(".cue")).expect("a directory");
+    std::fs::write(hub.scratch().home().join(".cue/cueme.json"), file.to_string()).expect("settings");
+    let ran =
+        desk.clone().without("CUEME_REMINDER").run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("Ship?"));
+    for words in ["cueme.max_wait in", "is 9: write a text", "cueme.reminder in", "cueme.langauge in"] {
+        assert_eq!(ran.stderr.matches(words).count(), 1, "{words}: {}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
+    assert!(ran.ok().starts_with("Noch keine Antwort."));
+}
+
+#[test]
+fn a_hub_is_not_started_where_the_file_says_so() {
+    for word in [json!(false), json!("no")] {
+        let fresh = super::fresh::Fresh::new();
+        std::fs::create_dir(fresh.home().join(".cue")).expect("a directory");
+        std::fs::write(fresh.home().join(".cue/cueme.json"), json!({"cueme.start_hub": word}).to_string())
+            .expect("settings");
+        let said = fresh.desk().run(&["join", "codex"], "").fails(1);
+        assert!(said.contains("no hub is running"), "{said}");
+        assert!(!fresh.data().join("hub.json").exists());
+    }
+}
+
 /// What a program gets for this payload when the person decides so.
 async fn outcome(hub: &Hub, payload: Value, resolution: Value) -> (i32, Value) {
     let desk = Desk::beside(hub);

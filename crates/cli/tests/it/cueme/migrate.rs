@@ -89,11 +89,27 @@ async fn an_open_request_goes_on_in_the_hub() {
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.request("req_1", "kivuron", "Still there?", None, ("PENDING", &at(-20)));
     migrate(&hub, &[]).ok();
-    let id = history(&hub).await[0]["id"].as_str().expect("an id").to_owned();
+    let before = history(&hub).await;
+    assert_eq!(before[0]["presence"]["state"], "gone", "whoever asked it is not here");
+    let id = before[0]["id"].as_str().expect("an id").to_owned();
     let asking = Desk::beside(&hub).cue("kivuron", "Still there?");
     asking.stderr_with(&format!("waiting again for {id}")).await;
     hub.owner.answer(&id, "yes, here").await.expect(200);
     assert!(asking.finish().ok().contains("yes, here"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_its_agent_never_read_is_collected_in_the_hub() {
+    let hub = Hub::start().await;
+    let mailbox = Mailbox::of_the_original(&hub);
+    mailbox.request("req_1", "kivuron", "Still there?", None, ("PENDING", &at(-20)));
+    mailbox.answer(1, "req_1", r#"{"text":"yes, here"}"#, 0, &at(-10));
+    mailbox.request("req_2", "kivuron", "Read long ago?", None, ("COMPLETED", &at(-30)));
+    mailbox.answer(2, "req_2", r#"{"text":"yes"}"#, 0, &at(-29));
+    migrate(&hub, &[]).ok();
+    let desk = Desk::beside(&hub);
+    assert_eq!(desk.cue("kivuron", "Still there?").finish().ok(), super::answered("yes, here"));
+    assert!(desk.run(&["resume", "kivuron"], "").fails(1).contains("no answer to collect"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +168,7 @@ async fn a_file_that_is_gone_is_named_and_the_rest_comes() {
         "files: 2",
         "answers whose request was deleted, left behind: 1",
         "- req_1: files/gone.png is missing",
-        "- req_1: ../../secret.txt is no path below the mailbox",
+        "- req_1: ../../secret.txt is no path in the mailbox's own directory `files`",
         "- req_2: prompt: ",
         "- req_3: agent_id: ",
         "- req_4: its payload is no JSON object and was left out",
@@ -212,4 +228,40 @@ async fn a_hub_that_wants_fewer_calls_is_waited_for() {
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.fill(620);
     assert_eq!(migrate(&hub, &["--json"]).json()["imported"], 620);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailbox_that_somebody_planted_takes_nothing_along_of_what_lies_beside_it() {
+    let hub = Hub::start().await;
+    let home = hub.scratch().home();
+    std::fs::create_dir_all(home.join(".ssh")).expect("a directory");
+    std::fs::write(home.join(".ssh/id_rsa"), "PRIVATE KEY").expect("a key");
+    let mailbox = Mailbox::planted(&home);
+    std::os::unix::fs::symlink("../.ssh/id_rsa", home.join("files/notes.txt")).expect("a link");
+    mailbox.request("req_1", "kivuron", "Look", None, ("COMPLETED", &at(-50)));
+    mailbox.answer(1, "req_1", r#"{"text":"here"}"#, 0, &at(-49));
+    for (place, file) in [".ssh/id_rsa", "/.ssh/id_rsa", "files/../.ssh/id_rsa", "files/notes.txt"].iter().enumerate() {
+        mailbox.file(1, place as i64, file, "text/plain", None);
+    }
+    let ran = migrate(&hub, &[&home.join("cue.db").display().to_string()]);
+    assert!(ran.code == 1 && ran.stdout.contains("files: 0") && ran.stdout.contains("skipped: 4"), "{ran:?}");
+    assert_eq!(history(&hub).await[0]["resolution"]["files"], json!([]));
+}
+
+#[test]
+fn a_mailbox_that_would_never_end_is_given_up() {
+    const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+        SELECT 'req_' || i AS request_id, 'kivuron' AS agent_id, 'x' AS prompt FROM n";
+    let scratch = Scratch::new();
+    let run = |name: &str, tables: &str| {
+        let mailbox = Mailbox::in_directory(&scratch.path(name), tables);
+        Desk::at(&scratch).run(&["migrate", &mailbox.home.display().to_string(), "--no-start"], "").fails(1)
+    };
+    let said = run("view", &format!("CREATE VIEW cue_requests AS {ENDLESS};"));
+    assert!(said.contains("is no mailbox of cueme"), "{said}");
+    let large = "CREATE TABLE cue_requests (request_id TEXT, agent_id TEXT, prompt TEXT, created_at TEXT);
+        INSERT INTO cue_requests VALUES ('req_1', 'kivuron', 'x', zeroblob(70000000));";
+    let said = run("large", large);
+    assert!(said.contains("cannot be read") && said.contains("too big"), "{said}");
+    assert!(!scratch.data().exists(), "no hub was started");
 }

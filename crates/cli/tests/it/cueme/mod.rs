@@ -7,6 +7,7 @@ mod envelope;
 mod files;
 mod fresh;
 mod join;
+mod kept;
 mod limits;
 mod migrate;
 mod pause;
@@ -14,6 +15,7 @@ mod proto;
 mod restart;
 mod start;
 mod together;
+mod trust;
 
 use std::path::PathBuf;
 use std::process::Command;

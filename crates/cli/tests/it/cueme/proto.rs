@@ -216,6 +216,13 @@ fn a_file_that_was_all_ours_goes_with_its_prefix() {
         assert!(!Path::new(path.trim_end()).exists(), "{agent}");
         assert!(person.cueme(&format!("proto rm {agent}")).ok().starts_with("ok: nothing to remove"));
     }
+    let left = |directory: &Path| fs::read_dir(directory).expect("a directory").count();
+    assert_eq!(left(&person.0.path("project")), 0, "no empty directories stay behind");
+    assert_eq!(left(&person.0.home()), 1, "nor at home, where the settings are");
+    person.write(".claude/own.md", "mine");
+    person.cueme("proto apply claude").ok();
+    person.cueme("proto rm claude").ok();
+    assert_eq!(person.read(".claude/own.md"), "mine");
     person.write(VSCODE, "---\napplyTo: \"**\"\n---\n");
     assert!(person.cueme("proto rm vscode").ok().contains("prefix=removed"), "as the original leaves it behind");
     assert!(!person.home(VSCODE).exists());
@@ -235,6 +242,25 @@ fn a_link_is_followed_and_the_mode_stays() {
     assert_eq!(fs::read_dir(person.home("dotfiles")).expect("the directory").count(), 1, "no draft is left");
     person.cueme("proto rm claude").ok();
     assert_eq!(fs::read_to_string(&kept).expect("the file"), "# Mine\n");
+}
+
+#[test]
+fn a_project_cannot_lead_its_rules_out_of_itself() {
+    const RULES: &str = ".cursor/rules/cueme_proto.mdc";
+    let person = Person::new();
+    let (project, theirs) = (person.0.path("project"), person.write(".bashrc", "export A=1\n"));
+    fs::create_dir_all(project.join(".cursor/rules")).expect("make the directory");
+    symlink(&theirs, project.join(RULES)).expect("make the link");
+    for verb in ["apply", "rm"] {
+        let words = person.cueme(&format!("proto {verb} cursor")).fails(2);
+        assert!(words.contains("link out of the project"), "{words}");
+    }
+    assert_eq!(person.read(".bashrc"), "export A=1\n");
+    fs::remove_dir_all(project.join(".cursor")).expect("out of the way");
+    fs::create_dir(project.join("shared")).expect("make the directory");
+    symlink("shared", project.join(".cursor")).expect("make the link");
+    person.cueme("proto apply cursor").ok();
+    assert!(project.join("shared/rules/cueme_proto.mdc").is_file(), "a link within it is followed");
 }
 
 #[test]

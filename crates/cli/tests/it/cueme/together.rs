@@ -95,8 +95,13 @@ async fn what_was_typed_ahead_answers_the_next_request() {
     for text in ["first", "second"] {
         hub.owner.post(&path, &json!({ "text": text })).await.expect(201);
     }
-    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), answered("first"));
-    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), answered("second"));
+    const AHEAD: &str = "Written before this question was asked.";
+    let told = |text: &str| format!("{}\nComment: {AHEAD}\n", answered(text));
+    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), told("first"));
+    let second = desk.run(&["cue", &agent_id, "-", "--json"], envelope("Ready?")).json();
+    assert_eq!((&second["text"], &second["comment"]), (&json!("second"), &json!(AHEAD)));
+    let shown = hub.cli(&["show", second["id"].as_str().expect("an id")]).ok();
+    assert!(shown.contains(AHEAD), "people are told too: {shown}");
     let (_process, id) = desk.waiting(&hub, &agent_id, "Ready?").await;
     assert_eq!(item(&hub, &id).await["status"], "open");
     assert_eq!(items(&hub).await.len(), 1);

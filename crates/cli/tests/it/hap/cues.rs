@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Shell, id, item};
+use super::{Shell, id, item, until_gone};
 use crate::harness::*;
 
 async fn answer(hub: &Hub, id: &str, value: Value) {
@@ -150,4 +150,30 @@ async fn ten_at_once_with_the_same_words_are_one_cue() {
     assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
     let ids: std::collections::BTreeSet<String> = replies.iter().map(|reply| id(&reply.json())).collect();
     assert_eq!(ids.len(), 1);
+}
+
+async fn kept(shell: &Shell) -> Vec<Value> {
+    let told = shell.api.get(&format!("/v1/hap/agents/{}/kept", shell.agent_id)).await.expect(200);
+    told["kept"].as_array().expect("a list").clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_while_nobody_waited_is_kept_and_what_is_being_printed_is_not() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let (left, held) = (shell.ask_for_id("Left?").await, shell.ask_for_id("Held?").await);
+    shell.waiting(&hub, &left).await.abort();
+    until_gone(&hub, &left).await;
+    let process = shell.waiting(&hub, &held).await;
+    answer(&hub, &held, json!("for the process")).await;
+    answer(&hub, &left, json!("for nobody")).await;
+    let told = kept(&shell).await;
+    assert_eq!((told.len(), &told[0]["id"]), (1, &json!(left)), "{told:?}");
+    assert_eq!((&told[0]["title"], &told[0]["reply"]["text"]), (&json!("Left?"), &json!("for nobody")));
+    assert_eq!(process.await.expect("a reply").expect(200)["reply"]["text"], "for the process");
+    eventually("a process that did not collect it is given up", async || (kept(&shell).await.len() == 2).then_some(()))
+        .await;
+    shell.collect(&held).await;
+    shell.collect(&left).await;
+    assert!(kept(&shell).await.is_empty());
 }

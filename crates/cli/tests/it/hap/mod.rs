@@ -1,6 +1,7 @@
 //! The terminals' door over plain HTTP, as any program in a terminal would use it.
 
 mod ahead;
+mod bounds;
 mod crash;
 mod cues;
 mod detached;
@@ -8,6 +9,8 @@ mod files;
 mod hostile;
 mod import;
 mod join;
+mod large;
+mod names;
 mod presence;
 mod tokens;
 

@@ -89,6 +89,8 @@ async fn a_pause_that_is_held_shows_as_paused_and_nothing_resolved_shows_anythin
     assert_eq!(presence(&hub, &id(&ack)).await, "paused");
     let listed = hub.owner.get("/v1/terminals").await.expect(200);
     assert_eq!(listed["terminals"][0]["presence"]["state"], "paused");
+    let open = hub.owner.get("/v1/inbox").await.expect(200);
+    assert_eq!(open["items"][0]["presence"]["state"], "paused");
     hub.owner.answer(&id(&ack), "approve").await.expect(200);
     process.await.expect("a reply").expect(200);
     assert_eq!(item(&hub, &id(&ack)).await["presence"], json!({"state": null, "since": null}));

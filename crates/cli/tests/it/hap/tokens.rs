@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Shell, terminal_token};
 use crate::harness::*;
@@ -81,4 +81,52 @@ async fn a_person_who_is_removed_takes_the_terminals_tokens_along() {
     let namesake = hub.anonymous().bearer(&terminal_token(&hub, "alice").await);
     let words = shell.words("Anybody there?");
     namesake.post("/v1/hap/cues", &words).await.refused_field("invalid_field", "agent_id");
+}
+
+/// The ids of a person's tokens for terminals, by their labels.
+fn tokens_of(hub: &Hub, person: &str) -> Vec<(String, String)> {
+    let listed = hub.cli(&["person", "tokens", person, "--json"]).json();
+    let tokens = listed.as_array().expect("tokens").iter().filter(|token| token["kind"] == "terminal");
+    let text = |token: &Value, field: &str| token[field].as_str().expect("a text").to_owned();
+    tokens.map(|token| (text(token, "label"), text(token, "id"))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_tells_tokens_apart_and_ends_one() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let make = |label: &str| {
+        let made = hub.cli(&["person", "token", "alice", "--terminal", "--label", label, "--json"]).json();
+        assert_eq!(made["label"], label);
+        hub.anonymous().bearer(made["token"].as_str().expect("a token"))
+    };
+    let (container, laptop) = (make("the container"), make("the laptop"));
+    let shown = hub.cli(&["person", "tokens", "alice"]).ok();
+    assert!(shown.contains("the container") && shown.contains("terminals") && !shown.contains("cst_"), "{shown}");
+    let tokens = tokens_of(&hub, "alice");
+    let (_, id) = tokens.iter().find(|(label, _)| label == "the container").expect("it is listed");
+    assert!(hub.cli(&["person", "token-end", "alice", id]).ok().contains("has ended"));
+    container.post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    laptop.post("/v1/hap/join", &json!({})).await.expect(201);
+    hub.cli(&["person", "token-end", "alice", id]).fails(1);
+    hub.cli(&["person", "token-end", "owner", &tokens[0].1]).fails(1);
+    hub.cli(&["person", "tokens", "nobody"]).fails(1);
+    hub.cli(&["person", "token", "alice", "--terminal", "--label", "start"]).fails(1);
+    let trail = hub.owner.get("/v1/admin/audit?id=human:alice").await.expect(200).to_string();
+    assert!(trail.contains("person.terminal_token_ended"), "{trail}");
+    hub.cli(&["person", "token", "alice", "--terminal"]).ok();
+    assert!(tokens_of(&hub, "alice").iter().any(|(label, _)| label.starts_with("terminal 20")), "with its date");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_with_a_token_that_ends_is_sent_away_at_once() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let (shell, other) = (Shell::join_as(&hub, "alice").await, Shell::join(&hub).await);
+    let (id, kept) = (shell.ask_for_id("May I?").await, other.ask_for_id("May I?").await);
+    let (process, stays) = (shell.waiting(&hub, &id).await, other.waiting(&hub, &kept).await);
+    hub.cli(&["person", "token-end", "alice", &tokens_of(&hub, "alice")[0].1]).ok();
+    within("the wait ends", process).await.expect("a reply").refused("unauthenticated");
+    hub.owner.answer(&kept, "yes").await.expect(200);
+    assert_eq!(within("the other goes on", stays).await.expect("a reply").expect(200)["status"], "answered");
 }

@@ -19,6 +19,13 @@ pub fn many() -> Value {
     json!({"type": "choice", "options": ["Blue", "Green", "Red"], "allow_multiple": true})
 }
 
+/// Ends the typing. The next key has to wait for it: right behind Esc it would be another key.
+async fn rest(pane: &Pane) {
+    pane.shows("Esc stop typing").await;
+    pane.press(&["Escape"]);
+    pane.hides("Esc stop typing").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_choice_of_many_is_answered_in_own_words() {
     let hub = Hub::start().await;
@@ -33,6 +40,9 @@ async fn a_choice_of_many_is_answered_in_own_words() {
     pane.press(&["C-j"]);
     pane.write("ask ann");
     pane.press(&["Enter"]);
+    pane.shows("you picked a choice and wrote").await;
+    rest(&pane).await;
+    pane.press(&["2", "o", "Enter"]);
     let cue = shell.outcome(&id).await;
     assert_eq!(cue["reply"]["text"], "none of these, o\nask ann");
     pane.shows("answered none of these, o\\nask ann by").await;
@@ -65,9 +75,19 @@ async fn a_form_is_answered_in_own_words() {
     let id = asked(&shell, "Where to?", json!({"type": "form", "fields": [{"label": "Why"}]})).await;
     let pane = Pane::of(&hub);
     pane.open("Where to?").await;
+    pane.press(&["Enter"]);
+    pane.write("load");
+    rest(&pane).await;
     pane.press(&["o"]);
     pane.write("nowhere yet");
     pane.press(&["Enter"]);
+    pane.shows_all(&["you filled in the form and wrote", "load", "nowhere yet"]).await;
+    assert_eq!(shell.look(&id).await["status"], "open", "nobody could say which was meant");
+    rest(&pane).await;
+    pane.press(&["Up", "Up", "Enter", "C-u"]);
+    pane.hides("load").await;
+    rest(&pane).await;
+    pane.press(&["o", "Enter"]);
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "nowhere yet");
 }
 
@@ -127,6 +147,13 @@ async fn prompts_take_own_words_and_numbers_of_many() {
     let form = asked(&shell, "Where to?", json!({"type": "form", "fields": [zones]})).await;
     let pane = Look::of(&hub).term("dumb").size(110, 60).start();
     pane.shows_all(&["Which colours?", "Where to?", "Which one?"]).await;
+    pane.write("w2\n");
+    pane.shows(&format!("For the next question of {}", shell.agent_id)).await;
+    pane.write("go on\n");
+    pane.shows("gets it when it asks next.").await;
+    let waiting = hub.owner.get(&format!("/v1/terminals/{}/ahead", shell.agent_id)).await.expect(200);
+    assert_eq!(waiting["ahead"][0]["text"], "go on");
+    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
     pane.write("1\n");
     pane.shows("numbers with spaces, o for other words, r declines").await;
     pane.write("o\n");
@@ -136,7 +163,7 @@ async fn prompts_take_own_words_and_numbers_of_many() {
     pane.write("\n");
     assert_eq!(shell.outcome(&colours).await["reply"]["text"], "any");
     process.abort();
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    eventually("the list again", async || (pane.text().matches("Which one?").count() == 3).then_some(())).await;
     pane.write("1\n");
     pane.shows("Enter fills in the form, o for other words").await;
     pane.write("\n");

@@ -117,6 +117,28 @@ async fn a_token_is_made_used_and_ended() {
 }
 
 #[tokio::test]
+async fn a_person_sees_and_ends_the_tokens_of_their_terminals() {
+    let hub = Hub::start().await;
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let make = async |label: &str| {
+        let body = json!({"name": "alice", "terminal": true, "label": label});
+        let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
+        hub.anonymous().bearer(made["token"].as_str().expect("a token"))
+    };
+    let (container, laptop) = (make("the container").await, make("the laptop").await);
+    let page = alice.get("/inbox/settings").await.expect(200);
+    assert!(page.text_at("#terminal-tokens").contains("the container") && !page.has("cst_"));
+    assert!(!page.text_at("#tokens").contains("the container"), "they are told apart");
+    let page = alice.submit(&page, "#terminal-tokens li:has([aria-label*='the container']) form", &[], None).await;
+    assert!(!page.expect(200).text_at("#terminal-tokens").contains("the container"));
+    container.post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    laptop.post("/v1/hap/join", &json!({})).await.expect(201);
+    let own = Visitor::signed_in(&hub).await.get("/inbox/settings").await.expect(200);
+    assert_eq!(own.count("#terminal-tokens li"), 1, "that of hub.json");
+    assert_eq!(own.count("#terminal-tokens form"), 0);
+}
+
+#[tokio::test]
 async fn a_password_is_changed_only_by_whoever_knows_it() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;

@@ -49,7 +49,7 @@ async fn a_cue_says_who_asks_from_where_and_whether_it_waits() {
     until_gone(&hub, &first).await;
     let page = open(&owner, &first).await;
     assert!(page.text_at(".presence").starts_with("gone since"), "{}", page.text_at(".presence"));
-    assert_eq!(page.text_at("#agent-note"), "The agent is gone; its next cueme cue collects your answer.");
+    assert_eq!(page.text_at("#agent-note"), "The agent is gone; its next cueme call collects your answer.");
     assert!(owner.get("/inbox").await.text_at(&row).contains("gone"));
 }
 
@@ -110,6 +110,22 @@ async fn own_words_answer_every_question_and_never_together_with_a_choice() {
     let refused = owner.submit(&page, "form#answer", &words, Some(("value", "approve"))).await.expect(422);
     assert!(refused.text_at("#error-typed").contains("choose one of the two"));
     assert_eq!(shell.look(&pressed).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn none_of_the_choices_says_where_the_answer_goes() {
+    let hub = Hub::start().await;
+    let shell = Shell::join(&hub).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let id = cue(&shell, "Which?", choice(false)).await;
+    let page = open(&owner, &id).await;
+    assert!(page.text_at("fieldset.choices").ends_with("None of these: my own words below"));
+    let nothing = [("value", ""), ("typed", " ")];
+    let refused = owner.submit(&page, "form#answer", &nothing, Some(("verdict", "answered"))).await.expect(422);
+    assert!(refused.text_at("#error-value").contains("write an answer of your own"), "{}", refused.text());
+    let words = [("value", ""), ("typed", "Red")];
+    owner.submit(&page, "form#answer", &words, Some(("verdict", "answered"))).await.expect(200);
+    assert_eq!(shell.outcome(&id).await["reply"]["text"], "Red");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -186,6 +202,7 @@ async fn what_is_typed_ahead_answers_the_next_question_and_can_be_taken_back() {
     let first = shell.ask_for_id("And now?").await;
     assert_eq!(shell.outcome(&first).await["reply"]["text"], "go\non");
     let decided = open(&owner, &first).await;
+    assert_eq!(decided.text_at("#said-comment"), "Written before this question was asked.");
     let next = owner.submit(&decided, "form.ahead-form", &[("text", "then stop")], None).await.expect(200);
     assert_eq!(next.url, format!("/inbox/items/{first}"));
     assert!(next.text_at("#panel .aheads").contains("then stop"));

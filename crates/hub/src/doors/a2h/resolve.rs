@@ -35,8 +35,8 @@ pub async fn resolve(
     }
     let length = body.size_hint().upper();
     let limit = limit(&hub, &principal, &id, length).await?;
-    let bytes = body::read(body, limit).await?;
-    let asked = match parse(&bytes) {
+    let (bytes, _hold) = body::read_counted(&hub, principal.actor().as_str(), body, limit).await?;
+    let asked = match body::work(bytes.len(), move || parse(&bytes)).await? {
         Ok(asked) => asked,
         Err(problem) => return Err(known_or(&hub, &id, problem).await?),
     };

@@ -38,10 +38,8 @@ const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.rate_limit.check(&agent.id)?;
-    let bytes = body::read(body, hub.config.limits.max_request_bytes).await?;
-    let parsed = json::parse(&bytes)?;
-    let wire = wire(&bytes, &parsed)?;
-    let envelope = Envelope::from_value(parsed)?;
+    let (bytes, _hold) = body::read_counted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
+    let (wire, envelope) = body::work(bytes.len(), move || read(&bytes)).await??;
     if envelope.agent.id != agent.id {
         let message = format!("this credential belongs to agent {}, not to {}", agent.id, envelope.agent.id);
         return Err(Problem::AgentIdMismatch { message });
@@ -51,6 +49,11 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         Ok(message) => store(&hub, message, &arrived).await,
         Err(problem) => replay(&hub, &arrived, problem).await,
     }
+}
+
+fn read(bytes: &Bytes) -> Result<(String, Envelope), Problem> {
+    let parsed = json::parse(bytes)?;
+    Ok((wire(bytes, &parsed)?, Envelope::from_value(parsed)?))
 }
 
 struct Arrived {

@@ -15,8 +15,8 @@ use countersign_store::ops::terminal::{CueOutcome, NewCue, OpenCues, SubmitCue};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::given::Given;
-use super::message::{Asked, new_cue, new_resolution_id, not_yours, whole};
+use super::given::{Given, Place};
+use super::message::{Asked, bounds, new_cue, new_resolution_id, not_yours, too_many, whole};
 use super::wait::look;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
@@ -46,17 +46,19 @@ pub async fn cue(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Ack>), Problem> {
-    hub.rate_limit.check_terminals(&caller.person)?;
-    let bytes = body::read(body, MOST_BYTES).await?;
-    let mut given = Given::parse(&bytes)?;
-    let (agent_id, cue, place) = (given.agent_id()?, given.cue()?, given.place()?);
+    hub.rate_limit.check_terminals(&caller)?;
+    let (bytes, hold) = body::read_counted(&hub, &caller.key(), body, MOST_BYTES).await?;
+    let size = bytes.len();
+    let (wire, agent_id, cue, place) = body::work(size, move || read(&bytes)).await??;
     let terminal = whole(&hub, &caller.person, agent_id, place).await?;
-    let wire = std::str::from_utf8(&bytes).unwrap_or_default().trim().to_owned();
-    drop(bytes);
-    let asked = Asked { at: hub.store.clock().now(), wire, key: None, event: "submitted" };
-    let new = new_cue(&cue, terminal, caller.person, asked)?;
+    let asked = Asked { now: hub.store.clock().now(), wire, elsewhere: None };
+    let made = move || new_cue(&cue, terminal, caller.person, asked).map(|new| (new, cue));
+    let (new, cue) = body::work(size, made).await??;
     // By itself: whoever leaves in the middle may have asked all the same, and everybody concerned is to hear of it.
-    let submitted = tokio::spawn(async move { submit(&hub, new, &cue).await });
+    let submitted = tokio::spawn(async move {
+        let _hold = hold;
+        submit(&hub, new, &cue).await
+    });
     submitted.await.unwrap_or_else(|error| {
         let id = Uuid::new_v4();
         tracing::error!(%id, %error, "a cue could not be submitted");
@@ -64,15 +66,20 @@ pub async fn cue(
     })
 }
 
+fn read(bytes: &[u8]) -> Result<(String, String, Cue, Place), Problem> {
+    let mut given = Given::parse(bytes)?;
+    let wire = std::str::from_utf8(bytes).unwrap_or_default().trim().to_owned();
+    Ok((wire, given.agent_id()?, given.cue()?, given.place()?))
+}
+
 async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<Ack>), Problem> {
     let (id, agent_id, person) = (new.message.id.clone(), new.message.agent_id.clone(), new.person.clone());
     let earlier = hub.store.run(OpenCues { agent_id: agent_id.clone() }).await?;
     let gone = earlier.iter().filter(|id| hub.terminals.is_gone(id));
     new.gone = gone.map(|id| (id.clone(), new_resolution_id())).collect();
-    let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
     // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
     let expected = Expected::new(hub, &id, cue);
-    let outcome = hub.store.run(SubmitCue { cue: new, max_open }).await?;
+    let outcome = hub.store.run(SubmitCue { cue: new, most: bounds(hub) }).await?;
     match outcome {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
@@ -81,10 +88,7 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
         }
         CueOutcome::Attached(id) => Ok((StatusCode::OK, Json(attached(hub, &person, id, cue, &earlier).await?))),
         CueOutcome::NotYours => Err(not_yours()),
-        CueOutcome::TooManyOpen => Err(Problem::RateLimited {
-            retry_after_seconds: 30,
-            message: "too many open cues of this agent; wait until some are answered".to_owned(),
-        }),
+        CueOutcome::TooMany(what) => Err(too_many(what)),
     }
 }
 

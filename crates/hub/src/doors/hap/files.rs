@@ -20,7 +20,7 @@ pub async fn file(
 ) -> Result<Response, Problem> {
     let found = look(&hub, &caller.person, &id).await?;
     match &found.pulled.state {
-        MessageState::Resolved(resolution) => kept(&hub, &id, resolution, index).await,
+        MessageState::Resolved(resolution) => kept(&hub, &caller.key(), &id, resolution, index).await,
         MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }
 }

@@ -1,6 +1,5 @@
 //! What a terminal sent, field by field.
 
-use countersign_core::access::is_agent_id;
 use countersign_core::hap::{Cue, Terminal};
 use countersign_protocol::hap::{Kind, name};
 use countersign_protocol::json;
@@ -56,10 +55,11 @@ impl Given {
 
     pub fn agent_id(&mut self) -> Result<String, Problem> {
         let id = self.needed_text("agent_id")?;
-        if is_agent_id(&id) {
+        if name::is_agent_id(&id) {
             return Ok(id);
         }
-        Err(Problem::invalid("agent_id", "use the name that `cueme join` printed"))
+        let message = "use the name that `cueme join` printed: 1 to 64 letters, digits, `-`, `_` and `.`";
+        Err(Problem::invalid("agent_id", message))
     }
 
     pub fn place(&mut self) -> Result<Place, Problem> {

@@ -8,11 +8,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::hap::Terminal;
 use countersign_protocol::hap::name;
-use countersign_store::ops::terminal::{Join, TerminalOf};
+use countersign_store::ops::terminal::{Join, Joined, TerminalOf, TooMany};
 use uuid::Uuid;
 
 use super::given::Given;
-use super::message::not_yours;
+use super::message::{bounds, not_yours, too_many};
 use crate::admin::no_randomness;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
@@ -29,7 +29,7 @@ pub async fn join(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Terminal>), Problem> {
-    hub.rate_limit.check_terminals(&caller.person)?;
+    hub.rate_limit.check_terminals(&caller)?;
     let mut given = Given::parse(&body::read(body, MOST_BYTES).await?)?;
     let place = given.place()?;
     if given.has("agent_id") {
@@ -41,13 +41,20 @@ pub async fn join(
 }
 
 async fn keep_name(hub: &Hub, person: String, terminal: Terminal) -> Result<(StatusCode, Json<Terminal>), Problem> {
-    if hub.store.run(Join { terminal: terminal.clone(), person: person.clone() }).await? {
-        return Ok((StatusCode::CREATED, Json(terminal)));
+    match take_name(hub, &person, &terminal).await? {
+        Joined::New => return Ok((StatusCode::CREATED, Json(terminal))),
+        Joined::TooMany => return Err(too_many(TooMany::Joined)),
+        Joined::Taken => {}
     }
     match hub.store.run(TerminalOf { agent_id: terminal.agent_id }).await? {
         Some(joined) if joined.person == person => Ok((StatusCode::OK, Json(joined.terminal))),
         Some(_) | None => Err(not_yours()),
     }
+}
+
+async fn take_name(hub: &Hub, person: &str, terminal: &Terminal) -> Result<Joined, Problem> {
+    let max_joined = bounds(hub).joined;
+    Ok(hub.store.run(Join { terminal: terminal.clone(), person: person.to_owned(), max_joined }).await?)
 }
 
 async fn new_name(hub: &Hub, person: &str, mut terminal: Terminal) -> Result<Terminal, Problem> {
@@ -56,8 +63,10 @@ async fn new_name(hub: &Hub, person: &str, mut terminal: Terminal) -> Result<Ter
         getrandom::fill(&mut chance).map_err(no_randomness)?;
         let Some(agent_id) = name::agent_id(u128::from_le_bytes(chance)) else { continue };
         terminal.agent_id = agent_id;
-        if hub.store.run(Join { terminal: terminal.clone(), person: person.to_owned() }).await? {
-            return Ok(terminal);
+        match take_name(hub, person, &terminal).await? {
+            Joined::New => return Ok(terminal),
+            Joined::TooMany => return Err(too_many(TooMany::Joined)),
+            Joined::Taken => {}
         }
     }
     let id = Uuid::new_v4();

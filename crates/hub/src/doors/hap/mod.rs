@@ -7,6 +7,9 @@ pub mod files;
 mod given;
 pub mod import;
 pub mod join;
+pub mod kept;
 mod message;
 mod reply;
 pub mod wait;
+
+pub use message::IMPORTED;

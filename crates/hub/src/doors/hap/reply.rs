@@ -39,7 +39,7 @@ pub fn shown(found: &FoundCue) -> Value {
 fn confirmed(kind: Kind, content: &Content, resolution: &Resolution) -> Option<bool> {
     match (kind, &content.matter, resolution.outcome) {
         (Kind::Cue, Matter::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {
-            Some(resolution.value.as_ref().is_some_and(|value| value == APPROVE))
+            Some(!resolution.edited && resolution.value.as_ref().is_some_and(|value| value == APPROVE))
         }
         _ => None,
     }

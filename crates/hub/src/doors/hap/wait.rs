@@ -36,25 +36,25 @@ pub async fn wait(
     let found = if wait.is_zero() {
         look(&hub, &caller.person, &id).await?
     } else {
-        look_until_resolved(&hub, &caller.person, &id, wait).await?
+        let _seat = hub.waits.take(&caller.person)?;
+        look_until_resolved(&hub, &caller, &id, wait).await?
     };
+    if !matches!(found.pulled.state, MessageState::Open) {
+        // It may have been resolved before it was held.
+        hub.terminals.hand(&id);
+    }
     Ok(Json(reply::shown(&found)))
 }
 
 async fn look_until_resolved(
     hub: &Arc<Hub>,
-    person: &str,
+    caller: &TerminalCaller,
     id: &MessageId,
     wait: Duration,
 ) -> Result<Box<FoundCue>, Problem> {
     let mut held = None;
     // Dropped in here, because the other end has gone, `held` says so.
-    let found = look_while_held(hub, person, id, wait, &mut held).await;
-    let is_over = found.as_ref().is_ok_and(|found| !matches!(found.pulled.state, MessageState::Open));
-    if is_over {
-        // It may have been resolved before it was held.
-        hub.terminals.forget(id);
-    }
+    let found = look_while_held(hub, caller, id, wait, &mut held).await;
     if let Some(held) = held {
         held.finish();
     }
@@ -65,16 +65,16 @@ async fn look_until_resolved(
 /// is needed here, so it is looked at again.
 async fn look_while_held(
     hub: &Arc<Hub>,
-    person: &str,
+    caller: &TerminalCaller,
     id: &MessageId,
     wait: Duration,
     held: &mut Option<Held>,
 ) -> Result<Box<FoundCue>, Problem> {
     let deadline = Instant::now() + wait;
-    let mut stopping = hub.stopping.clone();
+    let (mut stopping, mut endings) = (hub.stopping.clone(), hub.credentials.endings());
     loop {
         let mut waiter = hub.wake.register(id);
-        let found = look(hub, person, id).await?;
+        let found = look(hub, &caller.person, id).await?;
         if !matches!(found.pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(found);
         }
@@ -84,6 +84,9 @@ async fn look_while_held(
         }
         drop(found);
         tokio::select! {
+            // In this order: whoever may not hear any more hears nothing that came after.
+            biased;
+            _ = endings.changed() => caller.check_again(hub).await?,
             _ = waiter.rung() => {}
             () = tokio::time::sleep_until(deadline) => {}
             _ = stopping.changed() => {}

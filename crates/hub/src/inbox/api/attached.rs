@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use countersign_core::State as MessageState;
+use countersign_core::{Actor, State as MessageState};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::Found;
@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::app::Hub;
 use crate::attachments::{kept, to_keep};
 use crate::auth::PersonCaller;
+use crate::body;
 use crate::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
@@ -22,14 +23,14 @@ use crate::terminals::cue_kind;
 /// All of what an agent in a terminal said, of which the item shows the start.
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
-    _person: PersonCaller,
+    person: PersonCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Response, Problem> {
-    whole_prompt(&hub, id).await
+    whole_prompt(&hub, &Actor::human(&person.name), id).await
 }
 
 /// For somebody who may see the message.
-pub async fn whole_prompt(hub: &Hub, id: MessageId) -> Result<Response, Problem> {
+pub async fn whole_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Response, Problem> {
     let pulled = match hub.store.run(Pull(id)).await? {
         Some(Found::Live(pulled)) => pulled,
         Some(Found::Gone { .. }) => return Err(Problem::Gone),
@@ -39,27 +40,38 @@ pub async fn whole_prompt(hub: &Hub, id: MessageId) -> Result<Response, Problem>
         let message = "this message came with no prompt; all of it stands in the item".to_owned();
         return Err(Problem::NotFound { message });
     }
-    let said = match json::parse(pulled.wire.as_bytes())? {
+    let (name, wire) = (format!("{}.txt", pulled.id), pulled.wire);
+    let hold = hub.room.take(person.as_str(), wire.len()).await?;
+    let text = body::work(wire.len(), move || said(&wire)).await??;
+    Ok(to_keep(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
+}
+
+fn said(wire: &str) -> Result<String, Problem> {
+    let said = match json::parse(wire.as_bytes())? {
         Value::Object(mut fields) => fields.remove("prompt"),
         _ => None,
     };
-    let text = said.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
-    Ok(to_keep(&format!("{}.txt", pulled.id), "text/plain; charset=utf-8", text))
+    Ok(match said {
+        Some(Value::String(text)) => text,
+        Some(_) | None => String::new(),
+    })
 }
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,
-    _person: PersonCaller,
+    person: PersonCaller,
     FilePath { id, index }: FilePath,
 ) -> Result<Response, Problem> {
-    file_of(&hub, &id, index).await
+    file_of(&hub, &Actor::human(&person.name), &id, index).await
 }
 
 /// For somebody who may see the message.
-pub async fn file_of(hub: &Hub, id: &MessageId, index: usize) -> Result<Response, Problem> {
+pub async fn file_of(hub: &Hub, person: &Actor, id: &MessageId, index: usize) -> Result<Response, Problem> {
     let message = find(hub, id).await?.message;
     match &message.state {
-        MessageState::Resolved(resolution) if !message.content.sensitive => kept(hub, id, resolution, index).await,
+        MessageState::Resolved(resolution) if !message.content.sensitive => {
+            kept(hub, person.as_str(), id, resolution, index).await
+        }
         MessageState::Resolved(_) | MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }
 }

@@ -27,7 +27,11 @@ pub async fn list(
     let viewer = Some(person.name.clone());
     let found = hub.store.run(Inbox { viewer, filter, after, limit }).await?;
     let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
-    Ok(Json(page("items", &found.items, &person.into(), next)))
+    let mut page = page("items", &found.items, &person.into(), next);
+    for (index, item) in found.items.iter().enumerate() {
+        page["items"][index]["presence"] = json!(hub.cue_presence(&item.message));
+    }
+    Ok(Json(page))
 }
 
 /// Notifies the caller has not archived, newest first.

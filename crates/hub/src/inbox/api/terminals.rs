@@ -42,13 +42,14 @@ fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
     shown
 }
 
-/// What waits for the agent's next cues, the next one first.
+/// What waits for the agent's next cues, the next one first. For the person it asks: how many they are stands in the list of
+/// terminals for everybody.
 pub async fn list_ahead(
     State(hub): State<Arc<Hub>>,
-    _person: PersonCaller,
+    person: PersonCaller,
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
-    find(&hub, &agent_id).await?;
+    check_asked(&find(&hub, &agent_id).await?, person.into())?;
     Ok(Json(json!({ "ahead": hub.store.run(ListAhead { agent_id }).await? })))
 }
 

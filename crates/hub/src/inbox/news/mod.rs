@@ -5,7 +5,6 @@ mod audience;
 mod event;
 mod listener;
 mod ring;
-mod seats;
 mod stream;
 mod teller;
 

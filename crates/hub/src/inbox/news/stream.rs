@@ -14,9 +14,9 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::event::{Heard, record};
 use super::listener::Listener;
-use super::seats::Seat;
 use crate::app::Hub;
 use crate::problem::Problem;
+use crate::seats::Seat;
 
 /// So often something is sent, whatever happens: proxies cut what is silent, and who has gone is noticed by it.
 const BEAT: Duration = Duration::from_secs(20);

@@ -10,11 +10,13 @@ use super::audience::Audience;
 use super::event::{Change, Draft, Heard};
 use super::listener::Listener;
 use super::ring::{Next, Ring};
-use super::seats::Seats;
 use crate::app::Hub;
+use crate::seats::Seats;
 
 /// Changes that are not in words yet. More than that at once is told as "look at everything again".
 const QUEUE: usize = 4096;
+/// Of one person.
+const MOST_STREAMS: usize = 50;
 /// Numbers go on where those of an earlier process cannot have come, so that nobody resumes at a place of another ring.
 const PER_MILLISECOND: u64 = 1000;
 
@@ -45,7 +47,7 @@ impl News {
             queue,
             untold: Mutex::new(untold),
             has_run: AtomicBool::new(false),
-            seats: Arc::default(),
+            seats: Seats::new(MOST_STREAMS, "streams of events are open under your name; close some of them"),
             stopping,
         })
     }

@@ -31,7 +31,7 @@ pub async fn decide(
         Ok(MessagePath(id)) if unread.has_parts() => takes_files(&hub, id, &unread.visitor).await,
         Ok(_) | Err(_) => false,
     };
-    let Sent { visitor, fields, files, faults } = unread.read(takes_files).await?;
+    let Sent { visitor, fields, files, faults, hold: _hold } = unread.read(&hub, takes_files).await?;
     let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields, faults: &faults };
     match path {
         Ok(MessagePath(id)) => desk.decide(&id, files).await,

@@ -9,6 +9,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, header};
 use countersign_core::Rejection;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES, check_files};
+use http_body::Body as _;
 use multer::{Constraints, Multipart, SizeLimit};
 
 use super::form::{Fields, LARGEST_FORM, check_csrf, check_origin};
@@ -17,13 +18,19 @@ use super::visitor::Visitor;
 use super::words::size;
 use crate::app::Hub;
 use crate::attachments::Attached;
+use crate::body;
 use crate::problem::Problem;
+use crate::room::Hold;
 
 /// So much is read, and what does not fit thrown away, only to say which file is too large.
 const MOST_READ: u64 = 64 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The one field of a form that holds files.
 pub const FILES: &str = "files";
+const MOST_PARTS: usize = 1100;
+/// So much of the name of a file is shown, and so many files that are too large are named.
+const MOST_NAME_CHARS: usize = 200;
+const MOST_NAMED: usize = 10;
 
 /// A form of somebody who is signed in, before its body is read: how much of it may come depends on what it is for.
 pub struct Unread {
@@ -40,6 +47,8 @@ pub struct Sent {
     pub files: Attached,
     /// What is wrong with the files.
     pub faults: Vec<String>,
+    /// For as long as the files are held.
+    pub hold: Option<Hold>,
 }
 
 impl FromRequest<Arc<Hub>> for Unread {
@@ -64,10 +73,12 @@ impl Unread {
         multer::parse_boundary(kind).ok()
     }
 
-    pub async fn read(self, takes_files: bool) -> Result<Sent, Failure> {
+    pub async fn read(self, hub: &Hub, takes_files: bool) -> Result<Sent, Failure> {
+        let mut hold = None;
         let (fields, files, faults) = match self.boundary() {
             None => (Fields::read(self.body).await?, Attached::default(), Vec::new()),
             Some(boundary) => {
+                hold = hub.room.take(self.visitor.actor().as_str(), self.held_at_most(takes_files)).await?;
                 let reading = read_parts(self.body, boundary, takes_files);
                 let parts = tokio::time::timeout(PATIENCE, reading).await.map_err(|_| Problem::TimedOut)??;
                 let faults = parts.faults();
@@ -75,7 +86,14 @@ impl Unread {
             }
         };
         check_csrf(&self.headers, &fields, &self.visitor)?;
-        Ok(Sent { visitor: self.visitor, fields, files, faults })
+        Ok(Sent { visitor: self.visitor, fields, files, faults, hold })
+    }
+
+    /// What is too large is not kept.
+    fn held_at_most(&self, takes_files: bool) -> usize {
+        let most = if takes_files { MAX_FILES_BYTES } else { 0 } + LARGEST_FORM as u64;
+        let sent = self.body.size_hint().upper().unwrap_or(u64::MAX);
+        usize::try_from(sent.min(most)).unwrap_or(usize::MAX)
     }
 }
 
@@ -83,11 +101,20 @@ impl Unread {
 struct Parts {
     typed: Vec<(String, String)>,
     typed_bytes: usize,
+    /// As they came, until all are here.
+    came: Vec<Came>,
     files: Attached,
     /// Of the files that are kept.
     file_bytes: u64,
+    /// The first of them, by name.
     too_large: Vec<String>,
     too_many: bool,
+}
+
+struct Came {
+    name: String,
+    media_type: Option<String>,
+    body: Vec<u8>,
 }
 
 async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<Parts, Problem> {
@@ -95,17 +122,37 @@ async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<P
     let limits = Constraints::new()
         .size_limit(SizeLimit::new().whole_stream(most).per_field(LARGEST_FORM as u64).for_field(FILES, MOST_READ));
     let mut form = Multipart::with_constraints(body.into_data_stream(), boundary, limits);
-    let mut parts = Parts::default();
+    let (mut parts, mut count) = (Parts::default(), 0);
     while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
+        count += 1;
+        if count > MOST_PARTS {
+            return Err(Problem::invalid("form", format!("send at most {MOST_PARTS} parts")));
+        }
         let name = field.name().unwrap_or_default().to_owned();
-        match field.file_name().map(|name| name.replace("%22", "\"")) {
+        match field.file_name().map(file_name) {
             // As browsers send it when no file was chosen.
             Some(file) if file.is_empty() => {}
             Some(file) => parts.take_file(&name, file, field).await?,
             None => parts.take_typed(name, field).await?,
         }
     }
+    let came = std::mem::take(&mut parts.came);
+    let bytes = usize::try_from(parts.file_bytes).unwrap_or(usize::MAX);
+    parts.files = body::work(bytes, move || attached(came)).await?;
     Ok(parts)
+}
+
+fn attached(came: Vec<Came>) -> Attached {
+    let mut files = Attached::default();
+    came.into_iter().for_each(|Came { name, media_type, body }| files.add(name, media_type, body));
+    files
+}
+
+/// As the browser had it. What is far too long for a name is refused later on, and need not be kept whole until then.
+fn file_name(sent: &str) -> String {
+    let name: String = sent.chars().take(MOST_NAME_CHARS + 1).collect();
+    let name = name.replace("%22", "\"");
+    if name.chars().count() > MOST_NAME_CHARS { format!("{name}…") } else { name }
 }
 
 impl Parts {
@@ -122,7 +169,7 @@ impl Parts {
     async fn take_file(&mut self, field_name: &str, name: String, mut field: multer::Field<'_>) -> Result<(), Problem> {
         let media_type = field.content_type().map(ToString::to_string);
         let mut body = Vec::new();
-        let is_one_too_many = field_name != FILES || self.files.notes.len() >= MAX_FILES;
+        let is_one_too_many = field_name != FILES || self.came.len() >= MAX_FILES;
         let mut is_too_large = false;
         while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
             let together = body.len() as u64 + chunk.len() as u64;
@@ -133,15 +180,16 @@ impl Parts {
                 body.extend_from_slice(&chunk);
             }
         }
-        if field_name == FILES {
+        if field_name == FILES && !is_one_too_many && self.too_large.len() < MOST_NAMED {
             self.typed.push((FILES.to_owned(), name.clone()));
         }
         match (is_one_too_many, is_too_large) {
             (true, _) => self.too_many |= field_name == FILES,
-            (false, true) => self.too_large.push(name),
+            (false, true) if self.too_large.len() < MOST_NAMED => self.too_large.push(name),
+            (false, true) => self.too_many = true,
             (false, false) => {
                 self.file_bytes += body.len() as u64;
-                self.files.add(name, media_type, body);
+                self.came.push(Came { name, media_type, body });
             }
         }
         Ok(())
@@ -209,6 +257,21 @@ mod tests {
         assert_eq!(parts(&many, true).await.expect("it is read").faults(), ["attach at most 10 files"]);
         let twice = parts(&[file("a", b""), file("a", b"")], true).await.expect("it is read").faults();
         assert!(twice[0].starts_with("a: two files have this name"), "{twice:?}");
+    }
+
+    #[tokio::test]
+    async fn a_page_does_not_grow_with_what_is_wrong_in_a_form() {
+        let large = vec![b'x'; MAX_FILE_BYTES as usize];
+        let mut many: Vec<_> = (0..3).map(|nth| file(&nth.to_string(), &large)).collect();
+        many.extend((0..500).map(|nth| file(&format!("{nth}.txt"), b"x")));
+        let told = parts(&many, true).await.expect("it is read");
+        assert!(told.faults().len() <= 3 * MOST_NAMED && told.typed.len() <= 3 * MOST_NAMED, "{:?}", told.faults());
+        let long = parts(&[file(&"n".repeat(1024 * 1024), b"x")], true).await.expect("it is read");
+        let faults = long.faults();
+        assert!(faults.len() == 1 && faults[0].len() < 1000, "{faults:?}");
+        assert!(long.typed.iter().all(|(_, name)| name.len() < 1000));
+        let parts = parts(&vec![part("name=\"a\"", b""); MOST_PARTS + 1], true).await;
+        assert!(matches!(parts, Err(Problem::InvalidField { .. })));
     }
 
     #[tokio::test]

@@ -131,10 +131,17 @@ fn label(value: &str, options: &[Choice]) -> String {
     option.map_or(value, |option| &option.label).to_owned()
 }
 
+/// What was answered. Words of a person's own are no choice, even where they read like one.
+pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
+    match resolution.value.as_ref()? {
+        Value::String(text) if resolution.edited => (!content.sensitive).then(|| text.clone()),
+        value => answer_words(value, content),
+    }
+}
+
 /// What was decided, without who: `answered Approve`, `declined`.
 pub fn outcome(resolution: &Resolution, content: &Content) -> String {
-    let answer = resolution.value.as_ref().and_then(|value| answer_words(value, content));
-    let answer = match (answer, resolution.files.len()) {
+    let answer = match (answered(resolution, content), resolution.files.len()) {
         (Some(answer), 1..) if answer.is_empty() => Some(with_files(resolution.files.len())),
         (answer, _) => answer,
     };

@@ -95,6 +95,7 @@ async fn people(scene: &Scene) {
     let terminal = scene.json(200, call(TOKEN, json!({"name": "ben", "terminal": true}))).await;
     assert!(terminal["token"].as_str().is_some_and(|token| token.starts_with("cst_")), "{terminal}");
     scene.expect(422, call(TOKEN, json!({"name": "vic", "terminal": true}))).await;
+    tokens(scene, &terminal["id"]).await;
     let link = scene.json(200, call(LINK, json!({"name": "ben"}))).await;
     assert!(link["url"].as_str().is_some_and(|url| url.starts_with("http://localhost:7422/signin/css_")), "{link}");
     scene.expect(404, call(LINK, json!({"name": "nobody"}))).await;
@@ -102,6 +103,28 @@ async fn people(scene: &Scene) {
     scene.expect(404, call(REMOVE, json!({"name": "ben"}))).await;
     scene.expect(422, call(REMOVE, json!({"name": "owner"}))).await;
     scene.expect(200, get(PEOPLE).by(&scene.owner)).await;
+}
+
+/// Of Ben, who has one for his terminals.
+async fn tokens(scene: &Scene, id: &Value) {
+    const TOKEN: &str = "/v1/admin/people/token";
+    const TOKENS: &str = "/v1/admin/people/tokens";
+    const END: &str = "/v1/admin/people/tokens/end";
+    let call = |path, body: Value| by_owner(scene, path, &body);
+    for label in ["", "start", &"x".repeat(61)] {
+        scene.expect(422, call(TOKEN, json!({"name": "ben", "label": label}))).await;
+    }
+    let named = scene.json(200, call(TOKEN, json!({"name": "ben", "label": "my laptop"}))).await;
+    assert_eq!(named["label"], "my laptop");
+    let list = |query| get(TOKENS).by(&scene.owner).query(query);
+    let listed = scene.json(200, list("name=ben")).await;
+    let found = listed["tokens"].as_array().and_then(|tokens| tokens.iter().find(|token| token["id"] == *id));
+    assert_eq!(found.map(|token| &token["kind"]), Some(&json!("terminal")), "{listed}");
+    scene.expect(404, list("name=nobody")).await;
+    scene.expect(400, list("who=ben")).await;
+    scene.expect(200, call(END, json!({"name": "ben", "id": id}))).await;
+    scene.expect(404, call(END, json!({"name": "ben", "id": id}))).await;
+    scene.expect(400, call(END, json!({"name": "ben"}))).await;
 }
 
 /// One delivery in each state it can be in; the outbox is not started, so none changes by itself.

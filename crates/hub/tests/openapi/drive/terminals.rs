@@ -15,6 +15,7 @@ const CUE: &str = "/v1/hap/cues/{id}";
 const CUE_FILE: &str = "/v1/hap/cues/{id}/files/{index}";
 const COLLECTED: &str = "/v1/hap/cues/{id}/collected";
 const CURRENT: &str = "/v1/hap/agents/{agent_id}/current";
+const KEPT: &str = "/v1/hap/agents/{agent_id}/kept";
 const IMPORT: &str = "/v1/hap/import";
 const PROMPT: &str = "/v1/inbox/{id}/prompt";
 const FILE: &str = "/v1/inbox/{id}/files/{index}";
@@ -45,6 +46,7 @@ async fn joined(scene: &Scene) -> String {
     for (body, field) in [
         (json!({"agent_id": "bot"}), "agent_id"),
         (json!({"agent_id": "two words"}), "agent_id"),
+        (json!({"agent_id": "human:ann"}), "agent_id"),
         (json!({"runtime": "日本"}), "runtime"),
         (json!({"project_dir": "x".repeat(4097)}), "project_dir"),
         (json!({"terminal": "x".repeat(65)}), "terminal"),
@@ -115,6 +117,10 @@ async fn answered(scene: &Scene, agent_id: &str, id: &str) {
     scene.expect(400, resolve(json!({"resolution": "declined", "files": [file]}))).await;
     scene.expect(422, resolve(json!({"resolution": "answered", "files": [{"name": "a/b", "data": ""}]}))).await;
     scene.expect(200, resolve(json!({"resolution": "answered", "files": [file]}))).await;
+    let kept = async |token| scene.json(200, get(KEPT).by(token).of(agent_id)).await["kept"].clone();
+    let waiting = kept(&scene.terminal).await;
+    assert_eq!(waiting.as_array().map(Vec::len), Some(0), "its process is still expected: {waiting}");
+    assert_eq!(kept(&scene.other_terminal).await, json!([]));
     let cue = scene.json(200, mine().query("wait=60")).await;
     assert_eq!((&cue["reply"]["text"], &cue["reply"]["files"][0]["size"]), (&json!(""), &json!(6)));
     let bytes = scene.expect(200, get(CUE_FILE).by(&scene.terminal).at(id)).await;
@@ -149,7 +155,8 @@ async fn ahead(scene: &Scene, agent_id: &str) {
     }
     scene.expect(404, post(AHEAD).by(&scene.ann).of("nobody").json(&json!({"text": "x"}))).await;
     scene.expect(404, get(AHEAD).by(&scene.ann).of("nobody")).await;
-    let waiting = scene.json(200, get(AHEAD).by(&scene.viewer).of(agent_id)).await;
+    scene.expect(403, get(AHEAD).by(&scene.viewer).of(agent_id)).await;
+    let waiting = scene.json(200, get(AHEAD).by(&scene.ann).of(agent_id)).await;
     assert_eq!(waiting["ahead"][0]["text"], "Then run the tests.");
     for _ in 1..20 {
         scene.expect(201, type_ahead("And again.")).await;
@@ -187,7 +194,15 @@ async fn imported(scene: &Scene) {
     let item = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(first["id"].as_str().expect("an id"))).await;
     assert_eq!(item["created_at"], "2026-10-01T07:30:00.000Z");
     assert_eq!(item["resolution"]["actor"], "system:imported", "nobody here saw ann decide");
+    let late =
+        json!({"status": "declined", "resolved_at": "2026-10-01T07:31:00Z", "comment": "no", "collected": false});
+    let unread = scene.json(200, import(&old("req_0", late))).await;
+    let kept = scene.json(200, get(KEPT).by(&scene.terminal).of("migrated")).await["kept"].clone();
+    assert_eq!((&kept[0]["id"], &kept[0]["title"]), (&unread["id"], &json!("Ship 1.3?")));
+    assert_eq!(kept.as_array().map(Vec::len), Some(1), "the other one was had");
     let open = scene.json(200, import(&old("req_2", Value::Null))).await;
+    let shown = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(open["id"].as_str().expect("an id"))).await;
+    assert_eq!(shown["presence"]["state"], "gone", "whoever asked it waits elsewhere");
     let current = scene.json(200, get(CURRENT).by(&scene.terminal).of("migrated")).await;
     assert_eq!((&current["id"], &current["status"]), (&open["id"], &json!("open")));
     let ended = |status: &str, more: (&str, Value)| {
@@ -204,6 +219,7 @@ async fn imported(scene: &Scene) {
         ended("declined", ("text", json!("no"))),
         ended("answered", ("files", json!([{"name": "..", "data": ""}]))),
         ended("answered", ("resolved_at", json!("yesterday"))),
+        ended("answered", ("collected", json!("no"))),
         old("", Value::Null),
         foreign,
         future,

@@ -15,7 +15,8 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     NewCredential { hash, kind: Kind::Agent, subject, label, expires_at: None }
 }
 
-/// Says whether the id was free. The name of an agent in a terminal never is, not even when that one was removed.
+/// Says whether the id was free. That of an agent in a terminal is, once that one was removed: its terminals had to let go
+/// of the name then.
 pub struct AddAgent {
     pub id: String,
     pub signature_alg: SignatureAlg,
@@ -31,13 +32,11 @@ impl Op for AddAgent {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str =
             "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
-        if terminal::person_of(x, &self.id).await?.is_some() {
-            return Ok(false);
-        }
         let params = [(&self.id).into(), self.signature_alg.as_str().into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
             return Ok(false);
         }
+        x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()]).await?;
         count_what_it_left(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
@@ -121,7 +120,8 @@ impl Op for RotateAgent {
     }
 }
 
-/// Takes away everything the agent could act with. Its messages stay, for people to see and decide.
+/// Takes away everything the agent could act with, and of one in a terminal its name. Its messages stay, for people to see
+/// and decide.
 pub struct RemoveAgent {
     pub id: String,
     pub actor: String,
@@ -132,16 +132,20 @@ impl Op for RemoveAgent {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        const REMOVALS: [&str; 5] = [
+        const REMOVALS: [&str; 6] = [
             "DELETE FROM credential WHERE kind = 'agent' AND subject = ?1",
             "DELETE FROM signing_key WHERE agent_id = ?1",
             "DELETE FROM callback_host WHERE agent_id = ?1",
             "DELETE FROM secret WHERE agent_id = ?1",
             "DELETE FROM ahead WHERE agent_id = ?1",
+            // Nobody's from now on.
+            "UPDATE terminal SET person = '' WHERE agent_id = ?1",
         ];
         let removed = x.row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()]).await?;
         let Some(mut agent) = removed else { return Ok(false) };
-        left_open::add(x, agent.int(0)?).await?;
+        let open = agent.int(0)?;
+        left_open::add(x, open).await?;
+        terminal::release(x, &self.id, open).await?;
         for removal in REMOVALS {
             x.exec(removal, &[(&self.id).into()]).await?;
         }

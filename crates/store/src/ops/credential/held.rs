@@ -13,7 +13,8 @@ use crate::ops::{audit, hold};
 /// How much of a hash stands in an id.
 const ID_BYTES: usize = 8;
 
-fn id_of(hash: &[u8]) -> String {
+/// By which a credential is named in lists.
+pub fn id_of(hash: &[u8]) -> String {
     hash.iter().take(ID_BYTES).fold(String::new(), |mut id, byte| {
         // Writing to a String never fails.
         let _ = write!(id, "{byte:02x}");

@@ -5,7 +5,7 @@ mod kept;
 mod link;
 mod session;
 
-pub use held::{EndCredential, ListCredentials};
+pub use held::{EndCredential, ListCredentials, id_of};
 pub use kept::{Authenticate, Credential, Kind, NewCredential, Relabel, insert};
 pub use link::{AddLink, LinkWorks, RedeemLink};
 pub use session::{EndOtherSessions, NewSession, StartSession};

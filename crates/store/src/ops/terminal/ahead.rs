@@ -2,7 +2,6 @@
 
 use countersign_core::{Actor, Command, Outcome, Verdict};
 use countersign_protocol::time::Timestamp;
-use serde_json::Value;
 
 use super::join;
 use super::model::{Ahead, NewCue, Typed};
@@ -13,6 +12,9 @@ use crate::ops::{apply, audit, hold};
 
 /// How many texts wait for one agent.
 pub const MOST_AHEAD: i64 = 20;
+
+/// The comment of such an answer: whoever wrote it had not seen the question, and nobody is to take it for consent to it.
+pub const WRITTEN_AHEAD: &str = "Written before this question was asked.";
 
 /// By the person the agent asks; nobody else's text could answer it. Whether it could is for the caller to check, with the
 /// rules for a text.
@@ -100,10 +102,10 @@ pub(super) async fn answer<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> 
     const TAKE: &str = "DELETE FROM ahead WHERE seq = ?1";
     let Some(mut row) = x.row(OLDEST, &[(&cue.message.agent_id).into()]).await? else { return Ok(None) };
     let (seq, actor) = (row.int(0)?, Actor::human(&row.text(1)?));
-    let verdict = Verdict::Answered(Value::String(row.text(2)?));
+    let verdict = Verdict::Wrote(row.text(2)?);
     let proposal = Proposal {
         message_id: cue.message.id.clone(),
-        command: Command::Resolve { actor, verdict, comment: None },
+        command: Command::Resolve { actor, verdict, comment: Some(WRITTEN_AHEAD.to_owned()) },
         resolution_id: cue.resolution_id.clone(),
         files: Vec::new(),
     };

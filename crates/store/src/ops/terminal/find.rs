@@ -63,6 +63,35 @@ impl Op for Current {
     }
 }
 
+/// How many kept answers are handed out at once.
+pub const MOST_KEPT: i64 = 20;
+
+/// What people decided about an agent's cues and nobody collected, oldest first, among its newest thousand. What the agent
+/// took back is no decision of theirs.
+pub struct Kept {
+    pub agent_id: String,
+    pub person: String,
+}
+
+impl Op for Kept {
+    type Out = Vec<FoundCue>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<FoundCue>, StoreError> {
+        const SELECT: &str = "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
+             ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
+             LEFT JOIN fetched f ON f.seq = m.seq WHERE w.person = ?2 AND m.status IN ('answered', 'declined') \
+             AND m.resolution_seq IS NOT NULL AND f.seq IS NULL ORDER BY m.seq LIMIT ?3";
+        let params = [(&self.agent_id).into(), (&self.person).into(), MOST_KEPT.into()];
+        let mut kept = Vec::new();
+        for mut row in x.rows(SELECT, &params).await? {
+            let (id, person) = (rows::message_id(&mut row, 0)?, self.person.clone());
+            kept.extend(FindCue { id, person }.run(x, now).await?);
+        }
+        Ok(kept)
+    }
+}
+
 /// Oldest first, at most a hundred of the newest. The agent's counter says how many there are, and they are looked for from
 /// the newest on, so what is over long ago is not looked through.
 pub struct OpenCues {

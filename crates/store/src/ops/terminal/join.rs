@@ -4,50 +4,79 @@ use countersign_core::Actor;
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
 
-use super::model::NewCue;
+use super::bounds::{self, Bounds};
+use super::model::{Joined, NewCue};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::SignatureAlg;
 use crate::ops::admin::agents;
 use crate::ops::{audit, hold};
 
-/// Says whether the name was free. One that anybody ever had is not, even if its agent has been removed.
+/// A name that anybody ever had is taken, even if its agent has been removed.
 pub struct Join {
     pub terminal: Terminal,
     pub person: String,
+    /// How many agents of the person may have joined lately.
+    pub max_joined: i64,
 }
 
 impl Op for Join {
-    type Out = bool;
+    type Out = Joined;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Joined, StoreError> {
         if was_ever_known(x, &self.terminal.agent_id).await? {
-            return Ok(false);
+            return Ok(Joined::Taken);
         }
-        Ok(enter(x, &self.terminal, &self.person, now).await? == Entry::Done)
+        if !bounds::may_join(x, &self.person, self.max_joined, now).await? {
+            return Ok(Joined::TooMany);
+        }
+        match enter(x, &self.terminal, &self.person, now).await? {
+            Entry::Done => Ok(Joined::New),
+            Entry::Taken | Entry::Nobody => Ok(Joined::Taken),
+        }
     }
 }
 
+/// Whether a cue may be asked under the name it bears.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Admitted,
+    NotYours,
+    TooManyJoined,
+    TooManyOpen,
+}
+
 /// Whether the person's terminals may speak under the name of the cue. The agent is held from here on; a name that is new
-/// is joined on the way, and one whose agent was removed comes back to its person.
-pub(super) async fn admit<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> Result<bool, StoreError> {
-    let id = cue.terminal.agent_id.as_str();
+/// is joined on the way, unless the cue would be refused for its number.
+pub(super) async fn admit<X: Exec>(
+    x: &mut X,
+    cue: &NewCue,
+    most: &Bounds,
+    now: Timestamp,
+) -> Result<Admission, StoreError> {
+    let (id, person) = (cue.terminal.agent_id.as_str(), cue.person.as_str());
     if cue.message.agent_id != id {
-        return Ok(false);
+        return Ok(Admission::NotYours);
     }
     let is_there = hold::agent(x, id).await?;
     // The trail first: one that joins at this moment would else be known, and nobody's.
     let was_known = is_there || was_ever_known(x, id).await?;
     match person_of(x, id).await? {
-        Some(person) if person != cue.person => return Ok(false),
-        Some(_) if is_there => return Ok(true),
-        None if was_known => return Ok(false),
+        Some(whose) if whose != person => return Ok(Admission::NotYours),
+        Some(_) if is_there => return Ok(Admission::Admitted),
+        None if was_known => return Ok(Admission::NotYours),
         Some(_) | None => {}
     }
-    match enter(x, &cue.terminal, &cue.person, now).await? {
-        Entry::Done => Ok(true),
-        Entry::Nobody => Ok(false),
+    if !bounds::may_join(x, person, most.joined, now).await? {
+        return Ok(Admission::TooManyJoined);
+    }
+    if !bounds::may_ask(x, person, most.open_of_person).await? {
+        return Ok(Admission::TooManyOpen);
+    }
+    match enter(x, &cue.terminal, person, now).await? {
+        Entry::Done => Ok(Admission::Admitted),
+        Entry::Nobody => Ok(Admission::NotYours),
         // The agent was not there a moment ago.
         Entry::Taken => Err(StoreError::Raced),
     }
@@ -97,7 +126,7 @@ async fn enter<X: Exec>(x: &mut X, terminal: &Terminal, person: &str, now: Times
         now.into(),
     ];
     x.exec(JOIN, &params).await?;
-    let actor = Actor::agent(id);
-    audit::append_operation(x, actor.as_str(), actor.as_str(), "agent.joined", now).await?;
+    let (actor, event) = (Actor::agent(id), format!("agent.joined for {}", Actor::human(person)));
+    audit::append_operation(x, actor.as_str(), actor.as_str(), &event, now).await?;
     Ok(Entry::Done)
 }

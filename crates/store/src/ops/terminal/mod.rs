@@ -2,6 +2,7 @@
 
 mod ahead;
 mod attachment;
+mod bounds;
 mod find;
 mod import;
 mod join;
@@ -9,16 +10,18 @@ mod list;
 pub mod model;
 mod submit;
 
-pub use ahead::{DropAhead, ListAhead, MOST_AHEAD, TypeAhead};
+pub use ahead::{DropAhead, ListAhead, MOST_AHEAD, TypeAhead, WRITTEN_AHEAD};
 pub use attachment::Attachment;
-pub use find::{Collect, Current, FindCue, OpenCues};
+pub use bounds::{Bounds, JOINED_WITHIN};
+pub use find::{Collect, Current, FindCue, Kept, MOST_KEPT, OpenCues};
 pub use import::ImportCue;
 pub use join::Join;
 pub use list::{TerminalOf, Terminals};
-pub use model::{Ahead, CueOutcome, FoundCue, Imported, NewCue, TerminalSummary, Typed};
+pub use model::{Ahead, CueOutcome, FoundCue, Imported, Joined, NewCue, TerminalSummary, TooMany, Typed};
 pub use submit::SubmitCue;
 
 pub(super) use attachment::keep;
+pub(super) use bounds::release;
 pub(super) use join::person_of;
 
 /// Whether the answer of a cue is still to be collected. What its own agent took back is not.

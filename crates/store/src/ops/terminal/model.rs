@@ -33,9 +33,26 @@ pub enum CueOutcome {
     },
     /// The same cue is open, or its answer was not collected yet.
     Attached(MessageId),
-    /// The name belongs to another person's agent, or to one that is no terminal's.
+    /// The name belongs to another person's agent, or to one that is no terminal's, or its agent was removed.
     NotYours,
-    TooManyOpen,
+    TooMany(TooMany),
+}
+
+/// Of what there are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooMany {
+    OpenOfAgent,
+    OpenOfPerson,
+    Joined,
+}
+
+/// What became of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    New,
+    /// Somebody has it or had it, or the person is not there.
+    Taken,
+    TooMany,
 }
 
 /// A cue as its terminal sees it.
@@ -74,6 +91,7 @@ pub enum Imported {
     /// It was imported before.
     Known(MessageId),
     NotYours,
+    TooMany(TooMany),
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -4,7 +4,9 @@ use countersign_core::{Command, Source};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
-use super::model::{CueOutcome, NewCue};
+use super::bounds::{self, Bounds};
+use super::join::Admission;
+use super::model::{CueOutcome, NewCue, TooMany};
 use super::{ahead, join, waits};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
@@ -14,7 +16,7 @@ use crate::ops::{apply, rows, submit};
 /// Which of the `gone` were still open is found out here, and `source` names those.
 pub struct SubmitCue {
     pub cue: NewCue,
-    pub max_open: i64,
+    pub most: Bounds,
 }
 
 impl Op for SubmitCue {
@@ -25,16 +27,19 @@ impl Op for SubmitCue {
         let cue = &self.cue;
         // Before the agent: whoever decides a message takes the two in this order.
         let gone = hold_gone(x, cue).await?;
-        if !join::admit(x, cue, now).await? {
-            return Ok(CueOutcome::NotYours);
+        match join::admit(x, cue, &self.most, now).await? {
+            Admission::Admitted => {}
+            Admission::NotYours => return Ok(CueOutcome::NotYours),
+            Admission::TooManyJoined => return Ok(CueOutcome::TooMany(TooMany::Joined)),
+            Admission::TooManyOpen => return Ok(CueOutcome::TooMany(TooMany::OpenOfPerson)),
         }
         if let Some(id) = same(x, cue).await? {
             return Ok(CueOutcome::Attached(id));
         }
         // Those it ends give their places back.
         let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
-        if !submit::take_place(x, &cue.message.agent_id, self.max_open.saturating_add(ending)).await? {
-            return Ok(CueOutcome::TooManyOpen);
+        if let Some(refusal) = take_places(x, cue, &self.most, ending).await? {
+            return Ok(CueOutcome::TooMany(refusal));
         }
         let superseded = supersede(x, cue, gone, now).await?;
         let source = naming(&cue.message.source, &superseded)?;
@@ -44,7 +49,24 @@ impl Op for SubmitCue {
     }
 }
 
-/// Message, text, trail and envelope. Its place has been taken. Gives its seq.
+/// One of the agent's and one of the person's, or none of the two.
+pub(super) async fn take_places<X: Exec>(
+    x: &mut X,
+    cue: &NewCue,
+    most: &Bounds,
+    ending: i64,
+) -> Result<Option<TooMany>, StoreError> {
+    if !bounds::may_ask_now(x, &cue.person, most.open_of_person.saturating_add(ending)).await? {
+        return Ok(Some(TooMany::OpenOfPerson));
+    }
+    if !submit::take_place(x, &cue.message.agent_id, most.open_of_agent.saturating_add(ending)).await? {
+        return Ok(Some(TooMany::OpenOfAgent));
+    }
+    bounds::take(x, &cue.person).await?;
+    Ok(None)
+}
+
+/// Message, text, trail and envelope. Its places have been taken. Gives its seq.
 pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO cue (seq, agent_id, envelope) VALUES (?1, ?2, ?3)";
     let seq = submit::create(x, &cue.message, source).await?;

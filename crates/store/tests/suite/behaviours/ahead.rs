@@ -4,7 +4,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::people::{Change, SetRole};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::terminal::{DropAhead, MOST_AHEAD, Typed};
+use countersign_store::ops::terminal::{DropAhead, ListAhead, MOST_AHEAD, TypeAhead, Typed, WRITTEN_AHEAD};
 use serde_json::json;
 
 use super::audit::assert_chained;
@@ -37,6 +37,7 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
         let resolution = applied.resolution;
         assert_eq!((resolution.outcome, resolution.resolved_at), (Outcome::Answered, at(5)));
         assert_eq!((&resolution.value, &resolution.actor), (&Some(json!(text)), &alice()));
+        assert_eq!(resolution.comment.as_deref(), Some(WRITTEN_AHEAD), "nobody takes it for a word on the question");
         assert_eq!(pulled(store, &message_id(number)).await.state, State::Resolved(resolution));
         let trail = store.run(Trail { subject: message_id(number).to_string() }).await.unwrap();
         assert_eq!((trail.len(), trail[1].entry.actor.as_str()), (2, "human:alice"));
@@ -45,6 +46,16 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
     assert!(texts(store).await.is_empty());
     assert!(created(store, cue(3, "Next?")).await.answered.is_none(), "none is used twice");
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
+}
+
+pub async fn a_text_that_reads_like_a_choice_is_none(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    assert!(join(store, ZOBAL, "alice").await);
+    typed_ahead(store, "approve").await;
+    let confirm = json!({"type": "confirm", "confirm_label": "Drop it", "cancel_label": "Keep it"});
+    let asked = offering(1, "Drop the production database?", &confirm);
+    let resolution = created(store, asked).await.answered.expect("it is answered").resolution;
+    assert_eq!((resolution.value, resolution.edited), (Some(json!("approve")), true), "nobody has pressed anything");
 }
 
 pub async fn coming_back_uses_no_text_up(store: &Store, _clock: &ManualClock) {
@@ -123,11 +134,13 @@ pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "yes").await;
-    remove_agent(store, ZOBAL).await;
-    assert!(texts(store).await.is_empty());
-    assert_eq!(type_ahead(store, "alice", "no").await, Typed::NoSuchAgent);
-    assert!(created(store, cue(1, "Ship it?")).await.answered.is_none());
-    typed_ahead(store, "yes").await;
     remove_person(store, "alice").await;
     assert!(texts(store).await.is_empty());
+
+    assert!(join(store, "anselmo", "bob").await);
+    let typed = || TypeAhead { agent_id: "anselmo".to_owned(), person: "bob".to_owned(), text: "yes".to_owned() };
+    assert!(matches!(store.run(typed()).await.unwrap(), Typed::Waiting(_)));
+    remove_agent(store, "anselmo").await;
+    assert!(store.run(ListAhead { agent_id: "anselmo".to_owned() }).await.unwrap().is_empty());
+    assert_eq!(store.run(typed()).await.unwrap(), Typed::NoSuchAgent);
 }

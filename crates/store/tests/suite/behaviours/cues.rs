@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::Purge;
-use countersign_store::ops::terminal::{CueOutcome, OpenCues};
+use countersign_store::ops::terminal::{CueOutcome, MOST_KEPT, OpenCues, TooMany};
 
 use super::audit::assert_chained;
 use crate::cues::*;
@@ -140,14 +140,14 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
     created(store, cue(1, "Ship it?")).await;
     created(store, cue(2, "Ship that?")).await;
     created(store, cue(3, "And that?")).await;
-    let full = ask_within(store, after(&[1], cue(4, "Stop?")), 2).await;
-    assert!(matches!(full, CueOutcome::TooManyOpen), "{full:?}");
+    let full = ask_within(store, after(&[1], cue(4, "Stop?")), depth(2)).await;
+    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfAgent)), "{full:?}");
     assert_eq!(status(store, 1).await, Status::Open, "nothing was ended for nothing");
-    let full = ask_within(store, cue(4, "Stop?"), 3).await;
-    assert!(matches!(full, CueOutcome::TooManyOpen), "{full:?}");
-    let made = ask_within(store, after(&[1], cue(4, "Stop?")), 3).await;
+    let full = ask_within(store, cue(4, "Stop?"), depth(3)).await;
+    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfAgent)), "{full:?}");
+    let made = ask_within(store, after(&[1], cue(4, "Stop?")), depth(3)).await;
     assert!(matches!(made, CueOutcome::Created { .. }), "what it ends makes room: {made:?}");
-    let same = ask_within(store, cue(5, "Stop?"), 0).await;
+    let same = ask_within(store, cue(5, "Stop?"), depth(0)).await;
     assert!(matches!(same, CueOutcome::Attached(_)), "coming back needs no place: {same:?}");
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 3);
 }
@@ -190,6 +190,31 @@ pub async fn the_current_cue_is_the_newest_that_waits(store: &Store, _clock: &Ma
     assert_eq!(current(store).await, None);
 }
 
+pub async fn what_people_decided_is_kept_until_it_is_collected(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    for number in 1..=6 {
+        created(store, cue(number, &format!("Ship {number}?"))).await;
+    }
+    created(store, cue_of("bertold", "alice", 7, "Ship 7?")).await;
+    created(store, after(&[4], cue(8, "Ship 8?"))).await;
+    for number in [7, 5, 2, 1] {
+        resolved(store, &message_id(number), answer("yes")).await;
+    }
+    resolved(store, &message_id(3), by_alice(Verdict::Declined)).await;
+    resolved(store, &message_id(6), Command::Cancel).await;
+    assert_eq!(kept(store, "alice").await, [1, 2, 3, 5].map(message_id), "oldest first, and nothing taken back");
+    assert!(kept(store, "bob").await.is_empty());
+    collect(store, 2, "alice").await;
+    assert_eq!(kept(store, "alice").await, [1, 3, 5].map(message_id));
+    let most = usize::try_from(MOST_KEPT).unwrap();
+    for number in (100..).take(most) {
+        created(store, cue(number, &format!("Ship {number}?"))).await;
+        resolved(store, &message_id(number), answer("yes")).await;
+    }
+    let bounded = kept(store, "alice").await;
+    assert_eq!((bounded.len(), &bounded[3]), (most, &message_id(100)));
+}
+
 pub async fn open_cues_come_oldest_first(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     for number in 1..=5 {
@@ -213,6 +238,7 @@ pub async fn what_retention_emptied_is_not_attached_to(store: &Store, _clock: &M
     assert!(found(store, 1, "alice").await.is_none());
     assert_eq!(collect(store, 1, "alice").await, None);
     assert_eq!(current(store).await, None);
+    assert!(kept(store, "alice").await.is_empty());
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").last_cue_id, None);
     created(store, cue(2, "Ship it?")).await;
 }

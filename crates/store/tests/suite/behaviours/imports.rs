@@ -41,7 +41,7 @@ fn answered_at(resolved_at: Timestamp) -> Resolution {
 
 async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> Imported {
     let files = if resolution.is_some() { bodies() } else { Vec::new() };
-    store.run(ImportCue { cue, resolution, files }).await.unwrap()
+    store.run(ImportCue { cue, most: NO_BOUNDS, resolution, files, collected: true }).await.unwrap()
 }
 
 pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
@@ -65,8 +65,9 @@ pub async fn old_history_is_kept_as_long_as_what_ends_now(store: &Store, clock: 
     assert_eq!(store.run(Purge { resolved_before: later, limit: 10 }).await.unwrap(), 1);
 }
 
-pub async fn an_imported_answer_was_collected_long_ago(store: &Store, _clock: &ManualClock) {
+pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &ManualClock) {
     add_people(store).await;
+    clock.set(at(7));
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "next").await;
     let resolution = answered_at(at(-800));
@@ -78,18 +79,35 @@ pub async fn an_imported_answer_was_collected_long_ago(store: &Store, _clock: &M
         assert_eq!(attachment(store, 1, index).await, Some(body));
     }
     let trail = store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
-    assert_eq!((trail.len(), trail[1].entry.at), (2, at(-800)));
+    assert_eq!((trail.len(), trail[1].entry.at), (2, at(7)), "the trail says when it came here");
     assert_chained(&trail);
     assert_eq!(waiting_texts(store).await.len(), 1, "a text answers what is asked now");
     created(store, cue(2, "Ship it?")).await.answered.expect("and this is asked now");
 
     let halved = ImportCue {
         cue: old(3, "Stop?", "req_3"),
+        most: NO_BOUNDS,
         resolution: Some(answered_at(at(-700))),
         files: bodies()[..1].to_vec(),
+        collected: true,
     };
     assert!(matches!(store.run(halved).await, Err(StoreError::Corrupt(_))));
     assert!(store.run(Pull(message_id(3))).await.unwrap().is_none());
+}
+
+pub async fn an_imported_answer_that_nobody_read_is_kept(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    let late = ImportCue {
+        cue: old(1, "Ship it?", "req_1"),
+        most: NO_BOUNDS,
+        resolution: Some(answered_at(at(-800))),
+        files: bodies(),
+        collected: false,
+    };
+    assert_eq!(store.run(late).await.unwrap(), Imported::New);
+    assert_eq!(viewed(store, &message_id(1)).await.fetched_at, None);
+    assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
+    assert_eq!(kept(store, "alice").await, [message_id(1)]);
 }
 
 pub async fn an_imported_cue_that_is_open_is_attached_to(store: &Store, _clock: &ManualClock) {

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod ahead;
 pub mod apply;
 pub mod audit;
+pub mod bounds;
 pub mod callbacks;
 pub mod ceremonies;
 pub mod counts;
@@ -79,9 +80,15 @@ macro_rules! behaviours {
                 joining_needs_a_person
                 agents_in_terminals_are_listed_apart
                 the_latest_to_call_comes_first
-                a_removed_agent_comes_back_to_its_person_alone
+                a_name_that_an_owner_takes_away_is_the_owners_to_give
                 a_terminal_token_ends_with_its_person
                 whoever_is_removed_leaves_no_terminal_to_a_namesake;
+            bounds:
+                so_many_agents_join_lately_and_no_more
+                a_person_is_asked_so_much_at_once
+                what_is_over_gives_its_place_back
+                a_namesake_begins_with_nothing_open
+                an_import_keeps_to_the_same_bounds;
             cues:
                 the_same_envelope_attaches_until_its_answer_is_collected
                 a_cue_supersedes_what_is_gone
@@ -93,10 +100,12 @@ macro_rules! behaviours {
                 an_agent_at_its_depth_is_told_so
                 a_cue_is_found_and_collected_by_its_person_alone
                 the_current_cue_is_the_newest_that_waits
+                what_people_decided_is_kept_until_it_is_collected
                 open_cues_come_oldest_first
                 what_retention_emptied_is_not_attached_to;
             ahead:
                 texts_answer_one_cue_each_oldest_first
+                a_text_that_reads_like_a_choice_is_none
                 coming_back_uses_no_text_up
                 only_the_person_an_agent_asks_types_ahead
                 whoever_may_not_decide_any_more_answers_nothing
@@ -112,6 +121,7 @@ macro_rules! behaviours {
                 an_import_twice_is_once
                 old_history_is_kept_as_long_as_what_ends_now
                 an_imported_answer_was_collected_long_ago
+                an_imported_answer_that_nobody_read_is_kept
                 an_imported_cue_that_is_open_is_attached_to
                 a_name_of_somebody_else_is_not_imported;
             audit:

@@ -41,15 +41,32 @@ pub async fn a_name_is_never_given_twice(store: &Store, _clock: &ManualClock) {
         for (name, person) in [(ZOBAL, "alice"), (ZOBAL, "bob"), (BUILDER, "alice")] {
             assert!(!join(store, name, person).await, "{name} for {person}, {when}");
         }
-        assert!(!is_free_for_an_agent(store, ZOBAL).await, "{when}");
     };
     assert_taken("while they are there").await;
+    assert!(!is_free_for_an_agent(store, ZOBAL).await);
     remove_agent(store, ZOBAL).await;
     remove_agent(store, BUILDER).await;
     assert_taken("once they are removed").await;
     let trail = store.run(Trail { subject: format!("agent:{ZOBAL}") }).await.unwrap();
     let events: Vec<_> = trail.iter().map(|row| row.entry.event.as_str()).collect();
-    assert_eq!(events, ["agent.joined", "agent.removed"]);
+    assert_eq!(events, ["agent.joined for human:alice", "agent.removed"]);
+}
+
+pub async fn a_name_that_an_owner_takes_away_is_the_owners_to_give(store: &Store, _clock: &ManualClock) {
+    add_people(store).await;
+    created(store, cue(1, "Ship it?")).await;
+    remove_agent(store, ZOBAL).await;
+    assert!(summary(store, ZOBAL).await.is_none());
+    for person in ["alice", "bob"] {
+        let refused = ask(store, cue_of(ZOBAL, person, 2, "Ship it?")).await;
+        assert!(matches!(refused, CueOutcome::NotYours), "{person}: {refused:?}");
+    }
+    assert!(found(store, 1, "alice").await.is_none(), "its terminals see nothing of it any more");
+    resolved(store, &message_id(1), answer("yes")).await;
+    assert!(is_free_for_an_agent(store, ZOBAL).await);
+    let listed = store.run(ListAgents).await.unwrap();
+    assert_eq!(listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), [ZOBAL]);
+    assert!(matches!(ask(store, cue(3, "Ship it?")).await, CueOutcome::NotYours));
 }
 
 pub async fn joining_needs_a_person(store: &Store, _clock: &ManualClock) {
@@ -103,17 +120,6 @@ pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) 
     assert_eq!(names(2).await, ["anselmo", "castoro"]);
     remove_agent(store, "castoro").await;
     assert_eq!(names(10).await, ["anselmo", "bertold"]);
-}
-
-pub async fn a_removed_agent_comes_back_to_its_person_alone(store: &Store, _clock: &ManualClock) {
-    add_people(store).await;
-    created(store, cue(1, "Ship it?")).await;
-    remove_agent(store, ZOBAL).await;
-    assert!(summary(store, ZOBAL).await.is_none());
-    let bobs = ask(store, cue_of(ZOBAL, "bob", 2, "Ship it?")).await;
-    assert!(matches!(bobs, CueOutcome::NotYours), "{bobs:?}");
-    assert_eq!(attached(store, cue(3, "Ship it?")).await, message_id(1));
-    assert_eq!(summary(store, ZOBAL).await.expect("it is back").open, 1, "what it left open is counted");
 }
 
 async fn add_terminal_token(store: &Store, name: &str, token: &str) {

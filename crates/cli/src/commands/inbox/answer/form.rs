@@ -4,6 +4,7 @@
 mod entry;
 
 use countersign_core::Rejection;
+use countersign_core::answer::FILLED_IN_AND_WROTE;
 use countersign_core::form::{check_all, fields};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Map, Value};
@@ -66,7 +67,10 @@ impl FormEditor {
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
         if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
-            return other.key(key);
+            return match other.key(key) {
+                Pressed::Send(_) if self.is_filled_in() => Pressed::Hint(FILLED_IN_AND_WROTE),
+                pressed => pressed,
+            };
         }
         if self.editing { self.edited(key) } else { self.visited(key) }
     }
@@ -136,7 +140,15 @@ impl FormEditor {
         self.other.iter_mut().for_each(Words::rest);
     }
 
+    fn is_filled_in(&self) -> bool {
+        self.entries.iter().any(Entry::is_filled_in)
+    }
+
+    /// Filled in or written, never both: nobody could say which was meant.
     fn send(&mut self) -> Pressed {
+        if let Some(verdict) = self.other.as_ref().and_then(Words::verdict) {
+            return if self.is_filled_in() { Pressed::Hint(FILLED_IN_AND_WROTE) } else { Pressed::Send(verdict) };
+        }
         self.faults.clear();
         self.entries.iter_mut().for_each(|entry| entry.faults.clear());
         let answer = self.answer();
@@ -301,6 +313,28 @@ mod tests {
             assert!(!form.is_typing() && !form.is_editing());
         }
         assert_eq!(self::form().key(KeyCode::Char('o').into()), Pressed::Passed);
+    }
+
+    #[test]
+    fn a_form_that_is_filled_in_is_not_answered_in_own_words_too() {
+        let schema = json!({"properties": {"why": {"type": "string"}, "zone": {"enum": ["eu"], "default": "eu"}}});
+        let mut form = FormEditor::of(&schema, &seen("a", &json!({"open_ended": true})).item);
+        press(&mut form, &[KeyCode::Enter]);
+        type_in(&mut form, "load");
+        press(&mut form, &[KeyCode::Esc, KeyCode::Char('o')]);
+        type_in(&mut form, "ask ann");
+        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Hint(FILLED_IN_AND_WROTE));
+        press(&mut form, &[KeyCode::Esc]);
+        form.cursor = form.entries.len();
+        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Hint(FILLED_IN_AND_WROTE));
+        assert_eq!(form.entries[0].typing().text(), "load", "nothing is lost");
+        form.cursor = 0;
+        press(&mut form, &[KeyCode::Enter]);
+        (0..4).for_each(|_| press(&mut form, &[KeyCode::Backspace]));
+        press(&mut form, &[KeyCode::Esc]);
+        form.cursor = form.entries.len();
+        let words = Pressed::Send(Verdict::Answered(json!("ask ann")));
+        assert_eq!(form.key(KeyCode::Enter.into()), words, "a default is not a person's word");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Several of the options: ticked one by one, sent together; or other words instead, where the asker takes any text.
 
+use countersign_core::answer::PICKED_AND_WROTE;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};
@@ -53,7 +54,10 @@ impl Ticks {
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
         if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
-            return other.key(key);
+            return match other.key(key) {
+                Pressed::Send(_) if self.ticked.contains(&true) => Pressed::Hint(PICKED_AND_WROTE),
+                pressed => pressed,
+            };
         }
         let count = self.values.len() + usize::from(self.other.is_some());
         if let Some(row) = moved(key, self.cursor, count) {
@@ -102,6 +106,9 @@ impl Ticks {
         if picked.is_empty() {
             return Pressed::Hint("tick at least one first, with Space or its number");
         }
+        if self.other.as_ref().and_then(Words::verdict).is_some() {
+            return Pressed::Hint(PICKED_AND_WROTE);
+        }
         Pressed::Send(Verdict::Answered(picked.into()))
     }
 }
@@ -132,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn own_words_take_the_place_of_what_is_ticked() {
+    fn own_words_or_ticks_and_never_both() {
         let options = ["a", "b"].map(|value| json!({"value": value, "label": value}));
         for begin in [&[KeyCode::Char('o')][..], &[KeyCode::Char('3')], &[KeyCode::Up, KeyCode::Enter]] {
             let mut ticks = ticks(&options, true);
@@ -141,8 +148,14 @@ mod tests {
             begin.iter().for_each(|code| assert_eq!(ticks.key((*code).into()), Pressed::Taken));
             assert!(ticks.is_typing(), "{begin:?}");
             "1 or 2".chars().for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), Pressed::Taken));
-            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!("1 or 2"))));
+            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(PICKED_AND_WROTE));
+            ticks.key(KeyCode::Esc.into());
+            ticks.leave();
+            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(PICKED_AND_WROTE), "the other way round");
             assert!(ticks.is_ticked(0), "nothing entered is lost");
+            ticks.key(KeyCode::Char('1').into());
+            ticks.key(KeyCode::Char('o').into());
+            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!("1 or 2"))));
         }
     }
 }

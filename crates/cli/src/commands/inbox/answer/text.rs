@@ -44,12 +44,21 @@ impl Words {
             (false, _) => return Pressed::Passed,
             (true, KeyCode::Esc) => self.typing = false,
             (true, _) if is_enter && self.words.is_blank() => return Pressed::Hint("type an answer first"),
-            (true, _) if is_enter => return Pressed::Send(Verdict::Answered(self.words.text().into())),
+            (true, _) if is_enter => return Pressed::Send(self.answer()),
             (true, _) => {
                 self.words.key(key);
             }
         }
         Pressed::Taken
+    }
+
+    fn answer(&self) -> Verdict {
+        Verdict::Answered(self.words.text().into())
+    }
+
+    /// What was written, if anything was.
+    pub fn verdict(&self) -> Option<Verdict> {
+        (!self.words.is_blank()).then(|| self.answer())
     }
 
     pub fn paste(&mut self, text: &str) {

@@ -66,6 +66,11 @@ impl Mailbox {
         Self { has_times: false, ..Self::made(hub, BARE) }
     }
 
+    /// In a directory that holds other things.
+    pub fn planted(home: &Path) -> Self {
+        Self::in_directory(home, &format!("{META}{ORIGINAL}"))
+    }
+
     fn made(hub: &Hub, tables: &str) -> Self {
         Self::in_directory(&hub.scratch().home().join(".cue"), tables)
     }

@@ -35,6 +35,8 @@ fn the_text_states_the_rules() {
         "final reply",
         "foreground",
         "same envelope",
+        "link to the inbox",
+        "Earlier question",
         "allow_multiple",
         "confirm_label",
         "cancel_label",

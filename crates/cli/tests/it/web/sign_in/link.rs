@@ -16,6 +16,7 @@ async fn the_printed_link_signs_the_owner_in_once() {
     assert!(!is_in(&owner).await, "looking at it, as link previews do, uses nothing up");
     let page = owner.redeem(&link).await;
     assert_eq!(page.url, "/inbox/settings?welcome", "where a password or a passkey is set");
+    assert!(page.text().contains("countersign person link owner"), "nobody is locked out: {}", page.text());
     assert!(is_in(&owner).await);
 
     let late = Visitor::stranger(&hub);
@@ -23,6 +24,16 @@ async fn the_printed_link_signs_the_owner_in_once() {
     let page = late.submit(&page, "form#redeem", &[], None).await.expect(410);
     assert!(page.text().contains("countersign person link"), "it says what to do: {}", page.text());
     assert!(!is_in(&late).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_signs_in_while_something_waits_comes_to_it() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let page = Visitor::stranger(&hub).redeem(&printed_link(&hub).await).await;
+    assert_eq!(page.url, "/inbox");
+    assert_eq!(page.count(&format!("#row-{id}")), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,18 +14,18 @@ use crate::problem::Problem;
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,
-    _visitor: Visitor,
+    visitor: Visitor,
     path: Result<FilePath, Problem>,
 ) -> Result<Response, Failure> {
     let FilePath { id, index } = path?;
-    Ok(file_of(&hub, &id, index).await?)
+    Ok(file_of(&hub, &visitor.actor(), &id, index).await?)
 }
 
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
-    _visitor: Visitor,
+    visitor: Visitor,
     path: Result<MessagePath, Problem>,
 ) -> Result<Response, Failure> {
     let MessagePath(id) = path?;
-    Ok(whole_prompt(&hub, id).await?)
+    Ok(whole_prompt(&hub, &visitor.actor(), id).await?)
 }

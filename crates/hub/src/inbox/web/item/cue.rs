@@ -3,19 +3,24 @@
 use countersign_core::hap::MAX_SHOWN_BYTES;
 use countersign_core::{Message, Outcome, State};
 use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};
 
 use crate::app::Hub;
+use crate::doors::hap::IMPORTED;
 use crate::inbox::web::page::Failure;
 use crate::inbox::web::row::encoded;
 use crate::inbox::web::terminals::AheadBox;
 use crate::inbox::web::visitor::Visitor;
+use crate::inbox::web::words::{Instant, instant};
 use crate::terminals::{CueState, cue_kind};
 
 pub struct Cue {
     pub runtime: String,
     pub project_dir: String,
     pub terminal: String,
+    /// Of one that was asked elsewhere: when it came here.
+    pub imported: Option<Instant>,
     /// The cues it took the place of.
     pub replaces: Vec<String>,
     pub superseded_by: Option<String>,
@@ -42,6 +47,7 @@ impl Cue {
             runtime: said("runtime"),
             project_dir: said("project_dir"),
             terminal: said("terminal"),
+            imported: Timestamp::parse_rfc3339(&said(IMPORTED)).map(instant),
             replaces: said("supersedes").split_whitespace().filter_map(id_of).collect(),
             superseded_by: superseded_by(message),
             earlier: earlier(hub, message).await?,

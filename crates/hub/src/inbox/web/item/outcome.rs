@@ -104,7 +104,7 @@ fn told(resolution: &Resolution, content: &Content, is_long: bool) -> Told {
             Told::Form(rows(schema, value))
         }
         (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) if is_long => {
-            Told::Text(words::answer_words(value, content).unwrap_or_else(|| plain(value)))
+            Told::Text(words::answered(resolution, content).unwrap_or_else(|| plain(value)))
         }
         (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) => Told::Nothing,
     }

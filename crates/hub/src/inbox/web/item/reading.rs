@@ -78,16 +78,17 @@ fn denied(ask: &Ask) -> Result<Value, Faults> {
 /// Picked, filled in or written, never two of them: nobody could say which was meant.
 fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
     if let Some(written) = written(ask, fields) {
-        let other = match &ask.question {
-            Question::Confirm { .. } | Question::Select { .. } if picked(fields).next().is_some() => "picked a choice",
-            Question::Form { schema } if is_filled_in(schema, fields) => "filled in the form",
+        return match &ask.question {
+            Question::Confirm { .. } | Question::Select { .. } if picked(fields).next().is_some() => {
+                Err(Faults::one("typed", answer::PICKED_AND_WROTE))
+            }
+            Question::Form { schema } if is_filled_in(schema, fields) => {
+                Err(Faults::one("typed", answer::FILLED_IN_AND_WROTE))
+            }
             Question::Confirm { .. } | Question::Select { .. } | Question::Text | Question::Form { .. } => {
-                return checked(ask, written.into(), has_files, "typed");
+                checked(ask, written.into(), has_files, "typed")
             }
         };
-        let message =
-            format!("you {other} and wrote an answer of your own: choose one of the two, and empty the other");
-        return Err(Faults::one("typed", message));
     }
     let value = match &ask.question {
         Question::Confirm { options, .. } | Question::Select { options, many: false, .. } => {

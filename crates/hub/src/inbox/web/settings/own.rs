@@ -48,6 +48,7 @@ struct OwnPage {
     passkeys: Vec<PasskeyRow>,
     sessions: Vec<CredentialRow>,
     tokens: Vec<CredentialRow>,
+    terminal_tokens: Vec<CredentialRow>,
 }
 
 pub async fn page(
@@ -68,6 +69,7 @@ pub async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Re
         passkeys: passkeys(hub, &person).await?,
         sessions: credentials(hub, visitor, Kind::Session).await?,
         tokens: credentials(hub, visitor, Kind::Person).await?,
+        terminal_tokens: credentials(hub, visitor, Kind::Terminal).await?,
         word,
     };
     Ok(render(page.word.status(), &page))
@@ -88,7 +90,7 @@ async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<Cre
     let found = hub.store.run(ListCredentials { person: visitor.name.clone(), kind }).await?;
     let this = visitor.session_id();
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
-        is_this: credential.id == this || (kind == Kind::Person && credential.label == PER_START),
+        is_this: credential.id == this || (kind != Kind::Session && credential.label == PER_START),
         id: credential.id,
         label: credential.label,
         created_at: instant(credential.created_at),

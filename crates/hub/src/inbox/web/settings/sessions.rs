@@ -10,18 +10,13 @@ use crate::inbox::web::page::{Failure, see_other};
 use crate::problem::Problem;
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    end_credential(&hub, &posted, Kind::Session).await?;
-    Ok(see_other("/inbox/settings?done=session"))
-}
-
-pub async fn end_credential(hub: &Hub, posted: &Posted, kind: Kind) -> Result<(), Failure> {
     let Posted { visitor, fields } = posted;
     let (id, actor) = (fields.text("id").to_owned(), visitor.actor().to_string());
-    if !hub.store.run(EndCredential { person: visitor.name.clone(), kind, id, actor }).await? {
+    if !hub.store.run(EndCredential { person: visitor.name.clone(), kind: Kind::Session, id, actor }).await? {
         return Err(Problem::NotFound { message: "it has ended already".to_owned() }.into());
     }
     hub.credentials.clear();
-    Ok(())
+    Ok(see_other("/inbox/settings?done=session"))
 }
 
 pub async fn end_others(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {

@@ -1,4 +1,4 @@
-//! Tokens with which a person uses the hub from a terminal or a script.
+//! Tokens with which a person uses the hub from a terminal or a script, and those that agents in their terminals have.
 
 use std::sync::Arc;
 
@@ -8,22 +8,18 @@ use countersign_store::ops::admin::people::AddPersonToken;
 use countersign_store::ops::credential::{Kind, NewCredential};
 
 use super::own;
-use super::sessions::end_credential;
 use super::word::Word;
 use crate::admin::no_randomness;
+use crate::admin::tokens::{check_label, end_token};
 use crate::app::Hub;
 use crate::auth::Token;
 use crate::inbox::web::form::Posted;
 use crate::inbox::web::page::{Asked, Failure, see_other};
-use crate::problem::Problem;
-
-const LONGEST_LABEL: usize = 60;
 
 pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
     let label = fields.text("label").trim();
-    if label.is_empty() || label.chars().count() > LONGEST_LABEL {
-        let problem = Problem::invalid("label", format!("say in 1 to {LONGEST_LABEL} characters what it is for"));
+    if let Err(problem) = check_label(label) {
         return own::show(&hub, &visitor, &asked, problem.into()).await;
     }
     let token = Token::new(Kind::Person).map_err(no_randomness)?;
@@ -41,6 +37,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
 }
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    end_credential(&hub, &posted, Kind::Person).await?;
+    let Posted { visitor, fields } = posted;
+    end_token(&hub, &visitor.name, fields.text("id"), visitor.actor().as_str()).await?;
     Ok(see_other("/inbox/settings?done=token"))
 }

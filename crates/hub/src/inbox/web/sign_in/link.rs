@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink};
+use countersign_store::ops::list::Counts;
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::PasswordOf;
 
@@ -74,8 +75,7 @@ pub async fn redeem(
         return Ok(render(StatusCode::GONE, &UsedPage { shell }));
     };
     leave_earlier(&hub, &posted.headers).await?;
-    let next = if can_come_back(&hub, &person).await? { "/inbox" } else { "/inbox/settings?welcome" };
-    let mut response = see_other(next);
+    let mut response = see_other(next_page(&hub, &person).await?);
     response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
     Ok(response)
 }
@@ -90,6 +90,12 @@ async fn use_up(hub: &Hub, token: &str, fresh: &Fresh) -> Result<Option<String>,
         return Ok(None);
     }
     Ok(hub.store.run(RedeemLink { link, session: fresh.session.clone() }).await?)
+}
+
+/// What waits comes first; where nothing does, there is time for a password.
+async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
+    let waits = hub.store.run(Counts { person: person.to_owned() }).await?.open > 0;
+    Ok(if waits || can_come_back(hub, person).await? { "/inbox" } else { "/inbox/settings?welcome" })
 }
 
 /// Whether the person can sign in without another link.

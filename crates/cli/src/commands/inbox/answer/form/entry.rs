@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, value_of};
 use crossterm::event::{KeyCode, KeyEvent};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::super::typing::Typing;
 use super::super::rows::numbered;
@@ -94,6 +94,12 @@ impl Entry {
             }
         };
         value_of(&self.field, typed.as_deref())
+    }
+
+    /// Whether anybody entered anything that the agent had not put there.
+    pub fn is_filled_in(&self) -> bool {
+        let is_given = |value: &Value| *value != json!([]) && Some(value) != self.field.default.as_ref();
+        !self.field.read_only && self.value().map_or(true, |value| value.as_ref().is_some_and(is_given))
     }
 
     /// Whether the key changed the answer, or could have.

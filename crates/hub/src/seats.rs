@@ -1,26 +1,31 @@
-//! How many streams each person has open. A browser has one for each of its windows; whoever opens many more holds
-//! connections that others need.
+//! How many connections each person holds at once. A browser has one for each of its windows, an agent in a terminal one while
+//! it waits; whoever opens many more holds connections that others need.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::problem::Problem;
 
-const MOST_OF_A_PERSON: usize = 50;
 const RETRY_AFTER_SECONDS: u64 = 30;
 
-/// By name; nobody who has none open.
-#[derive(Default)]
 pub struct Seats {
+    most: usize,
+    /// What there are so many of, and what to do about it.
+    told: &'static str,
+    /// By name; nobody who has none open.
     taken: Mutex<HashMap<String, usize>>,
 }
 
 impl Seats {
+    pub fn new(most: usize, told: &'static str) -> Arc<Self> {
+        Arc::new(Self { most, told, taken: Mutex::default() })
+    }
+
     pub fn take(self: &Arc<Self>, person: &str) -> Result<Seat, Problem> {
         let mut taken = self.lock();
         let count = taken.entry(person.to_owned()).or_default();
-        if *count >= MOST_OF_A_PERSON {
-            let message = format!("{MOST_OF_A_PERSON} streams of events are open under your name; close some of them");
+        if *count >= self.most {
+            let message = format!("{} {}", self.most, self.told);
             return Err(Problem::RateLimited { retry_after_seconds: RETRY_AFTER_SECONDS, message });
         }
         *count += 1;
@@ -33,7 +38,7 @@ impl Seats {
     }
 }
 
-/// One stream, for as long as it is open.
+/// One connection, for as long as it is held.
 pub struct Seat {
     seats: Arc<Seats>,
     person: String,
@@ -56,9 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_has_so_many_streams_and_leaves_nothing_behind() {
-        let seats = Arc::new(Seats::default());
-        let mut held: Vec<_> = (0..MOST_OF_A_PERSON).map(|_| seats.take("alice").unwrap()).collect();
+    fn a_person_has_so_many_and_leaves_nothing_behind() {
+        let seats = Seats::new(50, "are open");
+        let mut held: Vec<_> = (0..50).map(|_| seats.take("alice").unwrap()).collect();
         assert!(matches!(seats.take("alice"), Err(Problem::RateLimited { .. })));
         assert!(seats.take("bob").is_ok(), "whatever others have open");
         held.pop();

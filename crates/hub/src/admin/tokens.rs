@@ -1,0 +1,133 @@
+//! Tokens of people and of their terminals: made, listed and ended by an owner.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use countersign_core::Actor;
+use countersign_core::access::Role;
+use countersign_store::model::{CredentialSummary, PersonSummary};
+use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
+use countersign_store::ops::credential::{EndCredential, Kind, ListCredentials, NewCredential, id_of};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::no_randomness;
+use super::people::no_person;
+use crate::app::Hub;
+use crate::auth::{OwnerCaller, Token};
+use crate::body::read_json;
+use crate::extract::Params;
+use crate::problem::Problem;
+use crate::serve::PER_START;
+
+const LONGEST_LABEL: usize = 60;
+/// What a person holds that is called a token, in the order of lists.
+pub const TOKENS: [Kind; 2] = [Kind::Person, Kind::Terminal];
+
+/// By its label its person knows it again, to end it. One label belongs to the hub, which replaces what bears it.
+pub fn check_label(label: &str) -> Result<(), Problem> {
+    if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
+        return Err(Problem::invalid("label", format!("say in 1 to {LONGEST_LABEL} characters what it is for")));
+    }
+    if label == PER_START {
+        return Err(Problem::invalid("label", format!("{PER_START} is what the hub calls its own; say it otherwise")));
+    }
+    Ok(())
+}
+
+/// `terminal 2026-11-16`
+pub fn usual_label(hub: &Hub, kind: Kind) -> String {
+    let (now, word) = (hub.store.clock().now().to_string(), if kind == Kind::Terminal { "terminal" } else { "token" });
+    format!("{word} {}", now.get(..10).unwrap_or_default())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    name: String,
+    /// For their terminals, where agents run, instead of for themselves.
+    #[serde(default)]
+    terminal: bool,
+    label: Option<String>,
+}
+
+pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let NewToken { name, terminal, label } = read_json(body).await?;
+    let kind = if terminal { Kind::Terminal } else { Kind::Person };
+    let label = label.unwrap_or_else(|| usual_label(&hub, kind));
+    check_label(&label)?;
+    if terminal {
+        check_may_be_asked(&hub, &name).await?;
+    }
+    let made = Token::new(kind).map_err(no_randomness)?;
+    let (subject, id) = (name.clone(), id_of(&made.hash));
+    let token = NewCredential { hash: made.hash, kind, subject, label: label.clone(), expires_at: None };
+    if !hub.store.run(AddPersonToken { name: name.clone(), token, actor: owner.actor }).await? {
+        return Err(no_person(&name));
+    }
+    let actor = Actor::human(&name);
+    Ok(Json(json!({"name": name, "actor": actor, "id": id, "label": label, "token": made.text})))
+}
+
+async fn find(hub: &Hub, name: &str) -> Result<Option<PersonSummary>, Problem> {
+    Ok(hub.store.run(ListPeople).await?.into_iter().find(|person| person.name == name))
+}
+
+/// Agents in terminals ask the one person whose token they have.
+async fn check_may_be_asked(hub: &Hub, name: &str) -> Result<(), Problem> {
+    match find(hub, name).await?.map(|person| person.role) {
+        Some(Role::Viewer) => Err(Problem::invalid("terminal", format!("{name} is a viewer and could answer nothing"))),
+        Some(Role::Owner | Role::Resolver) | None => Ok(()),
+    }
+}
+
+#[derive(Deserialize)]
+pub struct OfPerson {
+    name: String,
+}
+
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+    Params(OfPerson { name }): Params<OfPerson>,
+) -> Result<Json<Value>, Problem> {
+    find(&hub, &name).await?.ok_or_else(|| no_person(&name))?;
+    let mut tokens = Vec::new();
+    for kind in TOKENS {
+        let held = hub.store.run(ListCredentials { person: name.clone(), kind }).await?;
+        tokens.extend(held.into_iter().map(|token| shown(kind, &token)));
+    }
+    Ok(Json(json!({ "tokens": tokens })))
+}
+
+fn shown(kind: Kind, token: &CredentialSummary) -> Value {
+    json!({"id": token.id, "kind": kind.as_str(), "label": token.label, "created_at": token.created_at})
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    name: String,
+    id: String,
+}
+
+pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+    let Named { name, id } = read_json(body).await?;
+    end_token(&hub, &name, &id, &owner.actor).await?;
+    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "id": id})))
+}
+
+/// From now on: whoever is connected with it is sent away.
+pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
+    for kind in TOKENS {
+        let (person, id, actor) = (person.to_owned(), id.to_owned(), actor.to_owned());
+        if hub.store.run(EndCredential { person, kind, id, actor }).await? {
+            hub.credentials.clear();
+            return Ok(());
+        }
+    }
+    let message = format!("no such token of {person}; it may have ended already");
+    Err(Problem::NotFound { message })
+}

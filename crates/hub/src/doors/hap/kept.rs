@@ -1,0 +1,33 @@
+//! GET /v1/hap/agents/{agent_id}/kept
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use countersign_store::ops::terminal::Kept;
+use serde_json::{Value, json};
+
+use super::reply;
+use crate::app::Hub;
+use crate::auth::TerminalCaller;
+use crate::extract::AgentPath;
+use crate::problem::Problem;
+
+/// Answers and refusals that came while no process of the agent waited for them, oldest first. What one is just printing is
+/// left to it.
+pub async fn kept(
+    State(hub): State<Arc<Hub>>,
+    caller: TerminalCaller,
+    AgentPath(agent_id): AgentPath,
+) -> Result<Json<Value>, Problem> {
+    let found = hub.store.run(Kept { agent_id, person: caller.person }).await?;
+    let left = found.iter().filter(|found| !hub.terminals.is_handed(&found.pulled.id));
+    let kept: Vec<Value> = left
+        .map(|found| {
+            let mut shown = reply::shown(found);
+            shown["title"] = found.content.title.as_str().into();
+            shown
+        })
+        .collect();
+    Ok(Json(json!({ "kept": kept })))
+}

@@ -1,0 +1,35 @@
+//! A store as version 3 left it: what version 2 knew, and what agents in terminals asked since.
+
+use countersign_store::Store;
+use countersign_store::ops::terminal::{Bounds, CueOutcome, TooMany};
+
+use crate::cues::{NO_BOUNDS, ask_within, cue_of};
+use crate::version_two;
+
+/// Alice has one agent that asks, and one that was removed while it did.
+pub fn rows(bytes: fn(&[u8]) -> String) -> String {
+    let since = format!(
+        "INSERT INTO person (name, role, created_at) VALUES ('carol', 'resolver', 0);
+         INSERT INTO agent (id, signature_alg, open, created_at) VALUES ('anselmo', 'hmac-sha256', 1, 0);
+         INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at)
+             VALUES ('anselmo', 'carol', 'codex', '', 'zsh', 0), ('bertold', 'carol', 'codex', '', 'zsh', 0);
+         INSERT INTO message (seq, id, agent_id, status, rev, rank, received_at, audit_seq, source) VALUES
+             (901, 'msg_901', 'anselmo', 'open', 1, 2, 0, 901, '{{}}'), (902, 'msg_902', 'bertold', 'open', 1, 2, 0, 902, '{{}}');
+         INSERT INTO cue (seq, agent_id, envelope) VALUES (901, 'anselmo', {0}), (902, 'bertold', {0});",
+        bytes(&[1; 32]),
+    );
+    version_two::rows(bytes) + &since
+}
+
+pub async fn assert_upgraded(store: &Store) {
+    let ask = async |agent_id: &str, number, open_of_person| {
+        let most = Bounds { open_of_person, ..NO_BOUNDS };
+        ask_within(store, cue_of(agent_id, "carol", number, "Ship it?"), most).await
+    };
+    let full = ask("anselmo", 90, 1).await;
+    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfPerson)), "what was open is counted: {full:?}");
+    let removed = ask("bertold", 91, 9).await;
+    assert!(matches!(removed, CueOutcome::NotYours), "a name that was taken away is nobody's: {removed:?}");
+    let made = ask("anselmo", 92, 2).await;
+    assert!(matches!(made, CueOutcome::Created { .. }), "and no more than that: {made:?}");
+}
