@@ -2,7 +2,8 @@
 //! crate, with bytes it draws itself.
 
 use countersign_protocol::a2h::{Envelope, SealToken, SealedFor, SignatureHeader, payload_hash};
-use countersign_protocol::{jcs, json};
+use countersign_protocol::runs::strategy::{self, Format};
+use countersign_protocol::{hap, jcs, json, runs};
 
 /// An envelope is read or refused, and the text agrees with what was read from it.
 pub fn envelope(bytes: &[u8]) {
@@ -46,4 +47,47 @@ pub fn seal_token(bytes: &[u8]) {
     assert_eq!(token.to_string(), text);
     assert!(token.open(&[0; 32], None).is_err());
     assert!(token.open(&[0; 32], Some(SealedFor { agent_id: "a", idempotency_key: "k" })).is_err());
+}
+
+/// A message of a run's client is read or refused; what was read is written again and read as the same.
+pub fn run_message(bytes: &[u8]) {
+    match runs::read(bytes) {
+        Ok(received) => {
+            let frame = received.message.frame(received.request_id.as_deref());
+            assert_eq!(runs::read(frame.as_bytes()), Ok(received));
+        }
+        Err(refused) => assert!(refused.message.starts_with("Invalid ")),
+    }
+}
+
+/// A file is a strategy or refused in bounded words, in every format; JSON is JSONC as well.
+pub fn strategy_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for format in [Format::Json, Format::Jsonc, Format::Yaml] {
+        match strategy::read(text, format) {
+            Ok(read) => assert!(read.agents.len() <= 200 && !read.flow.steps.is_empty()),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    if let Ok(strict) = strategy::read(text, Format::Json) {
+        assert_eq!(strategy::read(text, Format::Jsonc), Ok(strict));
+    }
+}
+
+/// What a terminal agent writes is an envelope or refused; an envelope has a prompt, and its payload is always something
+/// a person can be shown.
+pub fn hap_envelope(bytes: &[u8]) {
+    let Ok(text) = hap::decode(bytes) else { return };
+    for kind in [hap::Kind::Cue, hap::Kind::Pause] {
+        match hap::Envelope::parse(kind, &text) {
+            Ok(envelope) => {
+                assert!(!envelope.prompt.trim().is_empty());
+                assert!(kind == hap::Kind::Cue || envelope.payload.is_none());
+                if let Some(hap::Payload::Unknown { reason }) = envelope.payload.as_ref().map(hap::Payload::read) {
+                    assert!(!reason.is_empty());
+                }
+            }
+            Err(error) => assert!(error.to_string().starts_with("error: ")),
+        }
+    }
 }

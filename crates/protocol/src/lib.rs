@@ -5,5 +5,6 @@ pub mod hap;
 pub mod id;
 pub mod jcs;
 pub mod json;
+pub mod runs;
 pub mod time;
 pub mod webhooks;

@@ -5,16 +5,21 @@ use proptest::prelude::*;
 #[path = "../../../fuzz/src/lib.rs"]
 mod properties;
 
-const SEEDS: [&str; 4] = [
+const SEEDS: [&str; 9] = [
     r#"{"a2h_version":"0.3","type":"ask","created_at":"2026-06-04T15:48:30Z","idempotency_key":"k","title":"t","agent":{"id":"a","run_id":"r","runtime":"cli"},"state":{"b":1.50,"a":[1e2]},"request":{"mode":"select","options":[{"value":"a","label":"A"}],"callback":{"mode":"push","url":"https://a.example/"}}}"#,
     r#"{"a":[0,-0.0,1e21,1e-7,9007199254740993,"\u00e9\ud83d\ude00\\\"\n"],"\ufb33":{},"\ud83d\ude00":[[[]]],"state":null}"#,
     "A2H-Signature: t=1749050910,jti=jti_1,v1=In3evtBNZywRzuNYkphbw-_764_Wu98zWM5rZ1iN4VI,kid=k",
     "A2HSEALv1.AAECAwQFBgcICQoL.Y6OaBHh5-3NEnsfyjSwJ2NsedSc6TlVdf70XmLSMXCvrQyiX-6NsgA.5KEzKbg-81DNhE2H8Oge-Q",
+    r#"{"type":"user_input","runId":"r","agentName":"user","text":"t","inputId":"i","requestId":"q"}"#,
+    r#"{"type":"update_policy","runId":"r","mode":"read","allow":["a"],"default":"ask"}"#,
+    r#"{"name":"S","version":"1","agents":{"u":{"type":"user"},"m":{"model":"a/b","tools":["ask_question"]}},"flow":{"name":"F","type":"cycle","cycles":2,"observer":"u","steps":[{"agent":"m"}]}}"#,
+    "# a\nname: S\nversion: '1'\nagents:\n  u: {type: user}\n  e:\n    type: template\n    config: {template: \"{{input}}\"}\nflow:\n  name: F\n  type: broadcast\n  separator: |\n    -\n  steps:\n  - agent: u\n  - agent: e\n",
+    "<cueme_prompt>\nGo on?\n</cueme_prompt>\n<cueme_payload>\n{\"type\":\"choice\",\"options\":[\"a\",{\"label\":\"b\"}]}\n</cueme_payload>",
 ];
 
 /// A seed with some of its bytes overwritten, inserted or cut.
 fn nearly_right() -> impl Strategy<Value = Vec<u8>> {
-    let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu"#.to_vec());
+    let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu/*#&!|>?'<~%"#.to_vec());
     let change = (any::<prop::sample::Index>(), prop_oneof![3 => telling, 1 => any::<u8>()], 0..4u8);
     (prop::sample::select(SEEDS.to_vec()), prop::collection::vec(change, 0..6)).prop_map(|(seed, changes)| {
         let mut bytes = seed.as_bytes().to_vec();
@@ -39,15 +44,24 @@ proptest! {
         properties::jcs(&bytes);
         properties::signature_header(&bytes);
         properties::seal_token(&bytes);
+        properties::run_message(&bytes);
+        properties::strategy_file(&bytes);
+        properties::hap_envelope(&bytes);
     }
 }
 
 #[test]
 fn the_seeds_are_accepted() {
     use countersign_protocol::a2h::{Envelope, SealToken, SignatureHeader};
-    use countersign_protocol::json;
+    use countersign_protocol::runs::strategy::{self, Format};
+    use countersign_protocol::{hap, json, runs};
     assert!(Envelope::from_value(json::parse(SEEDS[0].as_bytes()).unwrap()).is_ok());
     assert!(json::parse(SEEDS[1].as_bytes()).is_ok());
     assert!(SignatureHeader::parse(SEEDS[2]).is_ok());
     assert!(SealToken::parse(SEEDS[3]).is_ok());
+    assert!(runs::read(SEEDS[4].as_bytes()).is_ok());
+    assert!(runs::read(SEEDS[5].as_bytes()).is_ok());
+    assert!(strategy::read(SEEDS[6], Format::Json).is_ok());
+    assert!(strategy::read(SEEDS[7], Format::Yaml).is_ok());
+    assert!(hap::Envelope::parse(hap::Kind::Cue, SEEDS[8]).is_ok());
 }

@@ -1,0 +1,109 @@
+use std::cell::RefCell;
+use std::fmt;
+
+/// How many faults one error lists.
+pub const MAX_FAULTS: usize = 50;
+const MAX_SHOWN_CHARS: usize = 64;
+
+/// What is wrong at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Like `flow.steps.0.agent`.
+    pub path: String,
+    pub why: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.why)
+    }
+}
+
+/// Everything that is wrong with one document: whoever wrote it wants to hear all of it at once. Readers go on after a
+/// fault with a value that stands in, and the whole is thrown away in the end.
+#[derive(Default)]
+pub(super) struct Faults(RefCell<Vec<Fault>>);
+
+impl Faults {
+    pub fn add(&self, place: Place<'_>, why: impl Into<String>) {
+        let mut faults = self.0.borrow_mut();
+        if faults.len() < MAX_FAULTS {
+            faults.push(Fault { path: place.to_string(), why: why.into() });
+        }
+    }
+
+    pub fn into_list(self) -> Vec<Fault> {
+        self.0.into_inner()
+    }
+}
+
+/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Root,
+    Key(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => f.write_str("(root)"),
+            Self::Key(Place::Root, key) => f.write_str(&shown_key(key)),
+            Self::Key(parent, key) => write!(f, "{parent}.{}", shown_key(key)),
+            Self::Item(Place::Root, index) => write!(f, "{index}"),
+            Self::Item(parent, index) => write!(f, "{parent}.{index}"),
+        }
+    }
+}
+
+/// A key that would break the path is quoted.
+fn shown_key(key: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '$');
+    let is_short = key.chars().count() <= MAX_SHOWN_CHARS;
+    if is_short && !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { shown(key) }
+}
+
+/// A stranger's text inside a sentence: quoted, escaped and cut.
+pub(super) fn shown(text: &str) -> String {
+    let mut cut: String = text.chars().take(MAX_SHOWN_CHARS).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    format!("{cut:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_reads_like_the_way_to_its_value() {
+        let flow = Place::Key(&Place::Root, "flow");
+        let steps = Place::Key(&flow, "steps");
+        let step = Place::Item(&steps, 0);
+        assert_eq!(Place::Key(&step, "agent").to_string(), "flow.steps.0.agent");
+        assert_eq!(Place::Root.to_string(), "(root)");
+        assert_eq!(Place::Item(&Place::Root, 3).to_string(), "3");
+    }
+
+    #[test]
+    fn a_hostile_key_cannot_forge_another_line() {
+        let shown = |key: &str| Place::Key(&Place::Key(&Place::Root, "agents"), key).to_string();
+        assert_eq!(shown("größe"), "agents.größe");
+        assert_eq!(shown("a.b"), r#"agents."a.b""#);
+        assert_eq!(shown(""), r#"agents."""#);
+        assert_eq!(shown("a\n  - name: fine"), r#"agents."a\n  - name: fine""#);
+        assert_eq!(shown("\u{1b}[31m\u{202e}"), r#"agents."\u{1b}[31m\u{202e}""#);
+        assert_eq!(shown(&"x".repeat(1000)), format!("agents.\"{}…\"", "x".repeat(64)));
+    }
+
+    #[test]
+    fn the_list_of_faults_has_an_end() {
+        let faults = Faults::default();
+        for index in 0..1000 {
+            faults.add(Place::Item(&Place::Root, index), "wrong");
+        }
+        assert_eq!(faults.into_list().len(), MAX_FAULTS);
+    }
+}

@@ -1,0 +1,196 @@
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use super::fault::{Faults, Place, shown};
+
+/// The largest whole number every reader of JSON holds exactly.
+pub(super) const MAX_SAFE: i64 = (1 << 53) - 1;
+
+/// What a text must be.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    pub may_be_empty: bool,
+    pub max_bytes: usize,
+}
+
+/// One JSON object being read. Every way to read a field notes its own faults; what it gives back then only stands in.
+#[derive(Clone, Copy)]
+pub(super) struct Object<'a> {
+    entries: &'a Map<String, Value>,
+    place: Place<'a>,
+    faults: &'a Faults,
+}
+
+impl<'a> Object<'a> {
+    pub fn of(value: &'a Value, place: Place<'a>, faults: &'a Faults) -> Option<Self> {
+        match value {
+            Value::Object(entries) => Some(Self { entries, place, faults }),
+            other => {
+                faults.add(place, expected("an object", other));
+                None
+            }
+        }
+    }
+
+    pub fn entries(&self) -> &'a Map<String, Value> {
+        self.entries
+    }
+
+    pub fn place(&self) -> &Place<'a> {
+        &self.place
+    }
+
+    pub fn faults(&self) -> &'a Faults {
+        self.faults
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub fn fault(&self, key: &str, why: impl Into<String>) {
+        self.faults.add(Place::Key(&self.place, key), why);
+    }
+
+    /// Notes every key that is none of these.
+    pub fn only(&self, known: &[&[&str]]) {
+        let known = known.concat();
+        for key in self.entries.keys().filter(|key| !known.contains(&key.as_str())) {
+            match known.as_slice() {
+                [] => self.fault(key, "unknown key; none is known here"),
+                some => self.fault(key, format!("unknown key; known: {}", some.join(", "))),
+            }
+        }
+    }
+
+    /// A field that may not be left out.
+    pub fn required(&self, key: &str) -> Option<&'a Value> {
+        let found = self.entries.get(key);
+        if found.is_none() {
+            self.fault(key, "is missing");
+        }
+        found
+    }
+
+    pub fn text(&self, key: &str, rule: Text) -> String {
+        self.required(key)
+            .and_then(|value| text(value, Place::Key(&self.place, key), self.faults, rule))
+            .unwrap_or_default()
+    }
+
+    pub fn optional_text(&self, key: &str, rule: Text) -> Option<String> {
+        text(self.entries.get(key)?, Place::Key(&self.place, key), self.faults, rule)
+    }
+
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        match self.entries.get(key)? {
+            Value::Bool(flag) => Some(*flag),
+            other => {
+                self.fault(key, expected("true or false", other));
+                None
+            }
+        }
+    }
+
+    pub fn number(&self, key: &str) -> Option<f64> {
+        match self.entries.get(key)? {
+            Value::Number(number) => number.as_f64(),
+            other => {
+                self.fault(key, expected("a number", other));
+                None
+            }
+        }
+    }
+
+    pub fn whole(&self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
+        let value = self.entries.get(key)?;
+        let found = whole(value).filter(|number| range.contains(number));
+        if found.is_none() {
+            let (from, to) = range.into_inner();
+            self.fault(key, expected(&format!("a whole number from {from} to {to}"), value));
+        }
+        found
+    }
+
+    /// One of some words; the first of them stands in where there is none.
+    pub fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> T {
+        self.required(key);
+        self.optional_word(key, known).unwrap_or(known[0].1)
+    }
+
+    pub fn optional_word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> Option<T> {
+        let value = self.entries.get(key)?;
+        let found = known.iter().find(|(word, _)| value.as_str() == Some(word));
+        if found.is_none() {
+            let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+            self.fault(key, format!("must be one of {}, not {}", words.join(", "), described(value)));
+        }
+        found.map(|(_, meaning)| *meaning)
+    }
+
+    pub fn list(&self, key: &str) -> Option<&'a [Value]> {
+        match self.entries.get(key)? {
+            Value::Array(items) => Some(items),
+            other => {
+                self.fault(key, expected("an array", other));
+                None
+            }
+        }
+    }
+
+    pub fn optional_texts(&self, key: &str, rule: Text) -> Option<Vec<String>> {
+        let place = Place::Key(&self.place, key);
+        let items = self.list(key)?.iter().enumerate();
+        Some(items.filter_map(|(index, item)| text(item, Place::Item(&place, index), self.faults, rule)).collect())
+    }
+
+    pub fn optional_map(&self, key: &str) -> Option<Map<String, Value>> {
+        match self.entries.get(key)? {
+            Value::Object(entries) => Some(entries.clone()),
+            other => {
+                self.fault(key, expected("an object", other));
+                None
+            }
+        }
+    }
+}
+
+fn text(value: &Value, place: Place<'_>, faults: &Faults, rule: Text) -> Option<String> {
+    let Value::String(text) = value else {
+        faults.add(place, expected("a string", value));
+        return None;
+    };
+    if text.is_empty() && !rule.may_be_empty {
+        faults.add(place, "must not be empty");
+    } else if text.len() > rule.max_bytes {
+        faults.add(place, format!("must be at most {} bytes, not {}", rule.max_bytes, text.len()));
+    } else {
+        return Some(text.clone());
+    }
+    None
+}
+
+/// `3.0` is a whole number too: JSON has one kind of number.
+fn whole(value: &Value) -> Option<i64> {
+    let number = value.as_number()?;
+    number.as_i64().or_else(|| {
+        let number = number.as_f64()?;
+        (number.fract() == 0.0 && number.abs() <= MAX_SAFE as f64).then_some(number as i64)
+    })
+}
+
+pub(super) fn expected(wanted: &str, found: &Value) -> String {
+    format!("must be {wanted}, not {}", described(found))
+}
+
+fn described(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => shown(text),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}

@@ -1,0 +1,158 @@
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::client::{ClientMessage, Decision, Mode, PolicyDefault, PrepareRun, Received, Refused, UpdatePolicy};
+use super::fault::{Faults, Place, shown};
+use super::is_run_id;
+use super::object::{MAX_SAFE, Object, Text};
+use crate::json;
+
+const KIB: usize = 1024;
+const SHORT: Text = Text { may_be_empty: false, max_bytes: 4 * KIB };
+const PATTERN: Text = Text { may_be_empty: true, max_bytes: 4 * KIB };
+const REQUEST_ID: Text = Text { may_be_empty: true, max_bytes: 512 };
+/// What people and agents write.
+const LONG: Text = Text { may_be_empty: true, max_bytes: KIB * KIB };
+const LONG_NOT_EMPTY: Text = Text { may_be_empty: false, max_bytes: KIB * KIB };
+const MAX_PATTERNS: usize = 1000;
+
+const TYPES: [&str; 14] = [
+    "ping",
+    "prepare_run",
+    "start_run",
+    "continue_run",
+    "stop_run",
+    "user_input",
+    "permission_decision",
+    "question_response",
+    "steer_run",
+    "update_policy",
+    "subscribe",
+    "unsubscribe",
+    "list_strategies",
+    "list_runs",
+];
+
+/// Reads one message, from a text or a binary frame. Fields nobody knows are passed over.
+pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
+    let value = json::parse(bytes).map_err(|error| not_json(bytes, &error))?;
+    let faults = Faults::default();
+    let object = Object::of(&value, Place::Root, &faults);
+    let request_id = object.and_then(|object| object.optional_text("requestId", REQUEST_ID));
+    let message = object.and_then(|object| message(&object));
+    let faults: Vec<String> = faults.into_list().iter().map(ToString::to_string).collect();
+    match message {
+        Some(message) if faults.is_empty() => Ok(Received { request_id, message }),
+        Some(_) | None => {
+            let message = format!("Invalid message: {}", faults.join("; "));
+            Err(Refused { code: "VALIDATION_ERROR", message, request_id })
+        }
+    }
+}
+
+/// Says more only about what others would take for JSON.
+fn not_json(bytes: &[u8], error: &json::JsonError) -> Refused {
+    let message = match error {
+        json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
+            format!("Invalid JSON: {message}")
+        }
+        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => "Invalid JSON".to_owned(),
+    };
+    Refused { code: "PARSE_ERROR", message, request_id: None }
+}
+
+fn message(object: &Object<'_>) -> Option<ClientMessage> {
+    let run_id = || object.text("runId", SHORT);
+    let message = match object.required("type")?.as_str() {
+        Some("ping") => ClientMessage::Ping,
+        Some("prepare_run") => ClientMessage::PrepareRun(prepare_run(object)),
+        Some("start_run") => {
+            ClientMessage::StartRun { run_id: run_id(), input: object.optional_text("input", LONG).unwrap_or_default() }
+        }
+        Some("continue_run") => ClientMessage::ContinueRun { run_id: run_id(), input: object.text("input", LONG) },
+        Some("stop_run") => ClientMessage::StopRun { run_id: run_id() },
+        Some("user_input") => user_input(object),
+        Some("permission_decision") => ClientMessage::PermissionDecision {
+            run_id: run_id(),
+            permission_request_id: object.text("permissionRequestId", SHORT),
+            decision: object.word("decision", &Decision::ALL.map(|decision| (decision.as_str(), decision))),
+        },
+        Some("question_response") => ClientMessage::QuestionResponse {
+            run_id: run_id(),
+            question_request_id: object.text("questionRequestId", SHORT),
+            response: object.text("response", LONG),
+        },
+        Some("steer_run") => ClientMessage::SteerRun { run_id: run_id(), text: object.text("text", LONG_NOT_EMPTY) },
+        Some("update_policy") => ClientMessage::UpdatePolicy(update_policy(object)),
+        Some("subscribe") => subscribe(object),
+        Some("unsubscribe") => ClientMessage::Unsubscribe { run_id: run_id() },
+        Some("list_strategies") => ClientMessage::ListStrategies,
+        Some("list_runs") => ClientMessage::ListRuns { cwd: object.optional_text("cwd", SHORT) },
+        Some(_) | None => return unknown_type(object),
+    };
+    Some(message)
+}
+
+fn unknown_type(object: &Object<'_>) -> Option<ClientMessage> {
+    let known = TYPES.join(", ");
+    match object.entries().get("type").and_then(Value::as_str) {
+        Some(word) => object.fault("type", format!("unknown type {}; known: {known}", shown(word))),
+        None => object.fault("type", format!("must be a string, one of {known}")),
+    }
+    None
+}
+
+fn prepare_run(object: &Object<'_>) -> PrepareRun {
+    let run_id = object.optional_text("runId", SHORT);
+    if run_id.as_ref().is_some_and(|run_id| !is_run_id(run_id)) {
+        object.fault("runId", "must be 1 to 128 letters, digits, '.', '_' or '-', and must not begin with '.'");
+    }
+    if !object.has("runId") && !object.has("strategyPath") {
+        object.fault("strategyPath", "prepare_run requires runId or strategyPath");
+    }
+    PrepareRun {
+        run_id,
+        strategy_path: object.optional_text("strategyPath", SHORT),
+        model_override: object.optional_text("modelOverride", SHORT),
+        cwd: object.optional_text("cwd", SHORT),
+        manifest_path: object.optional_text("manifestPath", SHORT),
+    }
+}
+
+fn user_input(object: &Object<'_>) -> ClientMessage {
+    ClientMessage::UserInput {
+        run_id: object.text("runId", SHORT),
+        agent_name: object.text("agentName", SHORT),
+        text: object.text("text", LONG),
+        input_id: object.optional_text("inputId", SHORT),
+    }
+}
+
+fn subscribe(object: &Object<'_>) -> ClientMessage {
+    ClientMessage::Subscribe {
+        run_id: object.text("runId", SHORT),
+        after_seq: object.whole("afterSeq", 0..=MAX_SAFE).map(i64::unsigned_abs),
+        extensions: object.flag("extensions").unwrap_or_default(),
+    }
+}
+
+fn update_policy(object: &Object<'_>) -> UpdatePolicy {
+    const MODES: [(&str, Mode); 2] = [("read", Mode::Read), ("write", Mode::Write)];
+    const DEFAULTS: [(&str, PolicyDefault); 3] =
+        [("allow", PolicyDefault::Allow), ("deny", PolicyDefault::Deny), ("ask", PolicyDefault::Ask)];
+    let patterns = |key: &str| {
+        let patterns = object.optional_texts(key, PATTERN).unwrap_or_default();
+        if patterns.len() > MAX_PATTERNS {
+            object.fault(key, format!("must have at most {MAX_PATTERNS} entries"));
+        }
+        patterns
+    };
+    UpdatePolicy {
+        run_id: object.text("runId", SHORT),
+        tool: object.optional_text("tool", PATTERN),
+        mode: object.word("mode", &MODES),
+        allow: patterns("allow"),
+        deny: patterns("deny"),
+        default: object.optional_word("default", &DEFAULTS),
+    }
+}

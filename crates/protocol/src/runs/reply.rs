@@ -1,0 +1,107 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Conversation, Refused, RunStatus};
+use crate::time::Timestamp;
+
+/// What one connection hears, and no other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Reply {
+    Pong,
+    Error {
+        code: String,
+        message: String,
+    },
+    RunPrepared {
+        run_id: String,
+        strategy_name: String,
+        agents: Vec<String>,
+        /// The flow as the strategy's file has it.
+        flow_tree: Value,
+        conversation: Conversation,
+    },
+    StrategyList {
+        runs: Vec<LiveRun>,
+    },
+    RunList {
+        runs: Vec<ListedRun>,
+    },
+    /// Only for connections that subscribed with `extensions`: somebody answered, nobody needs to be prompted any more.
+    InputResolved {
+        run_id: String,
+        agent_name: String,
+        input_id: String,
+    },
+}
+
+/// A run this hub holds in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LiveRun {
+    pub run_id: String,
+    pub strategy_name: String,
+    pub status: RunStatus,
+    pub started_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending_inputs: Vec<PendingInput>,
+}
+
+/// An input a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingInput {
+    pub agent_name: String,
+    pub input_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    pub ts: Timestamp,
+}
+
+/// A run in the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedRun {
+    pub run_id: String,
+    pub cwd: String,
+    pub strategy_name: String,
+    pub strategy_path: String,
+    pub started_at: Timestamp,
+    /// The one field of the wire that is null and not left out.
+    pub completed_at: Option<Timestamp>,
+    pub status: RunStatus,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame<'a> {
+    #[serde(flatten)]
+    reply: &'a Reply,
+    /// Clients expect the list; the hub starts no such servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_servers: Option<[(); 0]>,
+    ts: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+}
+
+impl Reply {
+    pub fn error(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Error { code: code.into(), message: message.into() }
+    }
+
+    /// The text the client gets; `request_id` is that of its message.
+    pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
+        let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
+        let frame = Frame { reply: self, mcp_servers, ts, request_id };
+        serde_json::to_string(&frame).expect("a reply has string keys only")
+    }
+}
+
+impl From<&Refused> for Reply {
+    fn from(refused: &Refused) -> Self {
+        Self::error(refused.code, &refused.message)
+    }
+}

@@ -1,0 +1,96 @@
+use serde_json::Value;
+
+use super::{jsonc, yaml};
+use crate::json::{self, JsonError};
+
+/// How a file is written; its name says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    /// JSON with comments and trailing commas.
+    Jsonc,
+    Yaml,
+}
+
+impl Format {
+    pub fn of_path(path: &str) -> Option<Self> {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "json" => Some(Self::Json),
+            "jsonc" => Some(Self::Jsonc),
+            "yaml" | "yml" => Some(Self::Yaml),
+            _ => None,
+        }
+    }
+
+    /// What its errors call it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Json | Self::Jsonc => "JSON",
+            Self::Yaml => "YAML",
+        }
+    }
+
+    /// The same value whatever the format, or why there is none, with line and column.
+    pub(super) fn parse(self, text: &str) -> Result<Value, String> {
+        match self {
+            Self::Json => strict_json(text),
+            Self::Jsonc => strict_json(&jsonc::without_comments(text)?),
+            Self::Yaml => yaml::parse(text),
+        }
+    }
+}
+
+fn strict_json(text: &str) -> Result<Value, String> {
+    json::parse(text.as_bytes()).map_err(|error| match error {
+        JsonError::Refused { message } => place_first(message),
+        JsonError::NotUtf8 { .. } => error.to_string(),
+    })
+}
+
+/// JSON's reader puts the place at the end of its message.
+fn place_first(message: String) -> String {
+    match message.rsplit_once(" at line ") {
+        Some((why, place)) => format!("line {place}: {why}"),
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_says_its_format() {
+        for (path, format) in [
+            ("a.json", Some(Format::Json)),
+            ("dir.yaml/a.jsonc", Some(Format::Jsonc)),
+            ("/x/y.z/a.yaml", Some(Format::Yaml)),
+            ("C:\\x\\A.YML", Some(Format::Yaml)),
+            (".json", Some(Format::Json)),
+            ("dir.json/strategy", None),
+            ("a.toml", None),
+            ("a.json5", None),
+            ("json", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::of_path(path), format, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_syntax_begins_with_its_place() {
+        assert_eq!(Format::Json.parse("{\n \"a\": }").unwrap_err(), "line 2 column 7: expected value");
+        let twice = Format::Json.parse("{\"a\":1,\n\"a\":2}").unwrap_err();
+        assert_eq!(twice, r#"line 2 column 3: the key "a" comes twice in one object"#);
+        assert_eq!(Format::Json.parse("").unwrap_err(), "line 1 column 0: EOF while parsing a value");
+    }
+
+    #[test]
+    fn comments_are_for_jsonc_only() {
+        let text = "// a\n{\"a\": [1, 2,], /* b */}";
+        assert!(Format::Json.parse(text).is_err());
+        assert_eq!(Format::Jsonc.parse(text).unwrap(), serde_json::json!({"a": [1, 2]}));
+    }
+}

@@ -1,0 +1,82 @@
+use serde_json::Value;
+
+use super::model::{LlmAgent, ModelOptions, PromptTemplate};
+use super::text;
+use crate::runs::fault::{Place, shown};
+use crate::runs::object::{MAX_SAFE, Object};
+
+const TOOLS: [&str; 1] = ["ask_question"];
+const KEYS: [&str; 10] = [
+    "type",
+    "description",
+    "model",
+    "systemPrompt",
+    "systemPromptTemplate",
+    "tools",
+    "providerOptions",
+    "modelOptions",
+    "outputSchema",
+    "maxSteps",
+];
+const OPTION_KEYS: [&str; 8] =
+    ["temperature", "topP", "topK", "maxOutputTokens", "maxRetries", "frequencyPenalty", "presencePenalty", "seed"];
+/// Read by other programs; here they may be there in any shape.
+const UNUSED_KEYS: [&str; 3] = ["mcpServers", "skills", "context"];
+const MAX_U32: i64 = u32::MAX as i64;
+
+pub(super) fn read(object: &Object<'_>) -> LlmAgent {
+    object.only(&[&KEYS, &UNUSED_KEYS]);
+    LlmAgent {
+        model: object.optional_text("model", text::NOT_EMPTY),
+        system_prompt: object.optional_text("systemPrompt", text::ANY),
+        system_prompt_template: prompt_template(object),
+        tools: tools(object),
+        provider_options: object.optional_map("providerOptions"),
+        model_options: model_options(object).unwrap_or_default(),
+        output_schema: object.optional_map("outputSchema").map(Into::into),
+        max_steps: at_most_u32(object.whole("maxSteps", 1..=MAX_U32)),
+    }
+}
+
+fn prompt_template(object: &Object<'_>) -> Option<PromptTemplate> {
+    let place = Place::Key(object.place(), "systemPromptTemplate");
+    let template = Object::of(object.entries().get("systemPromptTemplate")?, place, object.faults())?;
+    template.only(&[&["template", "variables"]]);
+    Some(PromptTemplate {
+        template: template.text("template", text::ANY),
+        variables: template.optional_map("variables").unwrap_or_default(),
+    })
+}
+
+fn tools(object: &Object<'_>) -> Vec<String> {
+    let tools = object.optional_texts("tools", text::ANY).unwrap_or_default();
+    let place = Place::Key(object.place(), "tools");
+    let written = object.entries().get("tools").and_then(Value::as_array);
+    for (index, tool) in written.into_iter().flatten().enumerate() {
+        if let Some(tool) = tool.as_str().filter(|tool| !TOOLS.contains(tool)) {
+            let why = format!("unknown tool {}; known: {}", shown(tool), TOOLS.join(", "));
+            object.faults().add(Place::Item(&place, index), why);
+        }
+    }
+    tools
+}
+
+fn model_options(object: &Object<'_>) -> Option<ModelOptions> {
+    let place = Place::Key(object.place(), "modelOptions");
+    let options = Object::of(object.entries().get("modelOptions")?, place, object.faults())?;
+    options.only(&[&OPTION_KEYS]);
+    Some(ModelOptions {
+        temperature: options.number("temperature"),
+        top_p: options.number("topP"),
+        top_k: options.whole("topK", 0..=MAX_SAFE).map(i64::unsigned_abs),
+        max_output_tokens: options.whole("maxOutputTokens", 1..=MAX_SAFE).map(i64::unsigned_abs),
+        max_retries: at_most_u32(options.whole("maxRetries", 0..=MAX_U32)),
+        frequency_penalty: options.number("frequencyPenalty"),
+        presence_penalty: options.number("presencePenalty"),
+        seed: options.whole("seed", -MAX_SAFE..=MAX_SAFE),
+    })
+}
+
+fn at_most_u32(number: Option<i64>) -> Option<u32> {
+    number.and_then(|number| u32::try_from(number).ok())
+}

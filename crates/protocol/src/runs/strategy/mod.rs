@@ -1,0 +1,22 @@
+//! The file that says which agents there are and in which order they work.
+
+mod agents;
+mod error;
+mod flow;
+mod format;
+mod jsonc;
+mod llm;
+mod model;
+mod read;
+mod references;
+mod text;
+mod yaml;
+
+pub use super::fault::{Fault, MAX_FAULTS};
+pub use error::StrategyError;
+pub use format::Format;
+pub use model::{
+    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
+    UserAgent,
+};
+pub use read::{MAX_BYTES, read};

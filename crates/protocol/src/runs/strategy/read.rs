@@ -1,0 +1,55 @@
+use serde_json::Value;
+
+use super::error::StrategyError;
+use super::model::Strategy;
+use super::{Format, agents, flow, references, text};
+use crate::runs::fault::{Faults, Place};
+use crate::runs::object::Object;
+
+/// The largest file that is read.
+pub const MAX_BYTES: usize = 1024 * 1024;
+/// How many objects and arrays may lie inside each other.
+pub(super) const MAX_DEPTH: usize = 32;
+
+/// Reads a strategy and checks all of it.
+pub fn read(text: &str, format: Format) -> Result<Strategy, StrategyError> {
+    let value = parsed(text, format)
+        .map_err(|why| StrategyError::Syntax(format!("Failed to parse strategy {}: {why}", format.word())))?;
+    let faults = Faults::default();
+    let strategy = Object::of(&value, Place::Root, &faults).map(|object| strategy(&object));
+    let faults = faults.into_list();
+    match strategy {
+        Some(strategy) if faults.is_empty() => references::check(&strategy).map(|()| strategy),
+        Some(_) | None => Err(StrategyError::Invalid(faults)),
+    }
+}
+
+fn parsed(text: &str, format: Format) -> Result<Value, String> {
+    if text.len() > MAX_BYTES {
+        return Err(format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len()));
+    }
+    // Editors of some systems begin a file with a byte order mark.
+    let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    if depth(&value) > MAX_DEPTH { Err(format!("nested deeper than {MAX_DEPTH} levels")) } else { Ok(value) }
+}
+
+fn depth(value: &Value) -> usize {
+    let inside = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(entries) => entries.values().map(depth).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    1 + inside.unwrap_or_default()
+}
+
+fn strategy(object: &Object<'_>) -> Strategy {
+    object.only(&[&["name", "version", "description", "mcpServers", "agents", "flow"]]);
+    Strategy {
+        name: text::name(object, "name"),
+        version: text::name(object, "version"),
+        description: object.optional_text("description", text::ANY),
+        agents: agents::read(object),
+        flow: flow::read(object),
+        flow_tree: object.entries().get("flow").cloned().unwrap_or_default(),
+    }
+}

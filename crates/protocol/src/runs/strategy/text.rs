@@ -1,0 +1,22 @@
+use crate::runs::fault::{Faults, Place};
+use crate::runs::object::{Object, Text};
+
+/// The texts of a file are bounded by the file.
+pub(super) const ANY: Text = Text { may_be_empty: true, max_bytes: usize::MAX };
+pub(super) const NOT_EMPTY: Text = Text { may_be_empty: false, max_bytes: usize::MAX };
+const MAX_NAME_CHARS: usize = 200;
+
+/// A required field that people read as a name.
+pub(super) fn name(object: &Object<'_>, key: &str) -> String {
+    let name = object.text(key, NOT_EMPTY);
+    check_name(&name, Place::Key(object.place(), key), object.faults());
+    name
+}
+
+pub(super) fn check_name(name: &str, place: Place<'_>, faults: &Faults) {
+    if name.chars().count() > MAX_NAME_CHARS {
+        faults.add(place, format!("must be at most {MAX_NAME_CHARS} characters"));
+    } else if name.chars().any(char::is_control) {
+        faults.add(place, "must not contain line breaks or other control characters");
+    }
+}

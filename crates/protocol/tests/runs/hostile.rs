@@ -1,0 +1,233 @@
+//! Files that are broken or mean harm: refused with a place, in bounded time and memory.
+
+use countersign_protocol::runs::strategy::{Format, MAX_BYTES, StrategyError, read};
+use serde_json::json;
+
+const FORMATS: [Format; 3] = [Format::Json, Format::Jsonc, Format::Yaml];
+
+fn refusal(text: &str, format: Format) -> String {
+    read(text, format).map_or_else(|error| error.to_string(), |strategy| panic!("{strategy:?}"))
+}
+
+fn syntax(text: &str, format: Format) -> String {
+    match read(text, format) {
+        Err(StrategyError::Syntax(sentence)) => sentence,
+        other => panic!("{text:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn broken_syntax_is_told_with_line_and_column() {
+    assert_eq!(
+        syntax("{\n  \"name\": \"S\",\n  \"version\" \"1\"\n}", Format::Json),
+        "Failed to parse strategy JSON: line 3 column 13: expected `:`"
+    );
+    assert_eq!(
+        syntax("{\n  // é é é\n  \"name\": /* x */ oops\n}", Format::Jsonc),
+        "Failed to parse strategy JSON: line 3 column 19: expected value"
+    );
+    let sentence = syntax("name: S\nversion: '1\nagents: {}\n", Format::Yaml);
+    assert!(sentence.starts_with("Failed to parse strategy YAML: line "), "{sentence}");
+    let sentence = syntax("name: S\n  version: 1\n", Format::Yaml);
+    assert!(sentence.starts_with("Failed to parse strategy YAML: line 2 column "), "{sentence}");
+}
+
+#[test]
+fn an_empty_file_is_no_strategy() {
+    for text in ["", " \n", "\u{feff}"] {
+        for format in FORMATS {
+            assert!(syntax(text, format).starts_with("Failed to parse strategy "), "{text:?}");
+        }
+    }
+    assert_eq!(syntax("# nothing\n", Format::Yaml), "Failed to parse strategy YAML: the file is empty");
+    assert!(syntax("// nothing\n", Format::Jsonc).contains("EOF"));
+    assert!(refusal("---\n", Format::Yaml).ends_with("(root): must be an object, not null"));
+}
+
+#[test]
+fn a_key_may_not_come_twice() {
+    let json = "{\"name\": \"a\",\n \"name\": \"b\"}";
+    for format in [Format::Json, Format::Jsonc] {
+        let sentence = syntax(json, format);
+        assert_eq!(
+            sentence,
+            "Failed to parse strategy JSON: line 2 column 7: the key \"name\" comes twice in one object"
+        );
+    }
+    assert_eq!(
+        syntax("agents:\n  a: {type: echo}\n  'a': {type: user}\n", Format::Yaml),
+        "Failed to parse strategy YAML: line 3 column 3: the key \"a\" comes twice in one mapping"
+    );
+    assert!(syntax(json, Format::Yaml).contains("line 2 column 2: the key \"name\" comes twice"));
+}
+
+#[test]
+fn keys_of_yaml_are_text() {
+    for (text, shown) in [("1: a", "1"), ("true: a", "true"), ("~: a", "null"), (": a", "null"), ("1.5: a", "1.5")] {
+        let sentence = syntax(text, Format::Yaml);
+        assert!(sentence.ends_with(&format!("a key must be text; put {shown} in quotes")), "{sentence}");
+    }
+    for text in ["[a]: b", "? {a: b}\n: c", "? - a\n: b"] {
+        assert!(syntax(text, Format::Yaml).ends_with("a key must be text"), "{text}");
+    }
+    assert!(refusal("'1': a", Format::Yaml).contains("- 1: unknown key"));
+}
+
+#[test]
+fn aliases_and_tags_are_refused() {
+    let laughs = "a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: [*b, *b, *b, *b, *b]\n";
+    assert_eq!(
+        syntax(laughs, Format::Yaml),
+        "Failed to parse strategy YAML: line 2 column 8: aliases (*…) are not allowed; write the value again"
+    );
+    for text in ["a: &a\n  b: *a\n", "a: &a {x: 1}\nb:\n  <<: *a\n", "&a x: *a\n", "? &a x\n: y\n*a : z\n"] {
+        assert!(syntax(text, Format::Yaml).contains("aliases (*…) are not allowed"), "{text}");
+    }
+    assert!(syntax("a: *nobody\n", Format::Yaml).starts_with("Failed to parse strategy YAML: line 1 column 4"));
+    for text in ["a: !!str 1", "a: !x {}", "a: !!set []", "!x a: b", "a: !!binary aGk=", "--- !x\na: b", "a: ! b"] {
+        assert!(syntax(text, Format::Yaml).contains("tags (!…) are not allowed"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_is_one_document() {
+    for text in ["a: b\n---\nc: d\n", "a: b\n...\n---\n", "--- a\n--- b\n"] {
+        assert!(syntax(text, Format::Yaml).ends_with("a strategy is one document; remove what follows"), "{text}");
+    }
+    assert!(syntax("{} {}", Format::Json).contains("trailing characters"));
+    assert!(syntax("{} /* a */ {}", Format::Jsonc).contains("trailing characters"));
+}
+
+#[test]
+fn nesting_has_a_limit_in_every_format() {
+    let nested = |depth: usize| format!("{{\"description\": {}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    for format in FORMATS {
+        assert!(refusal(&nested(32), format).contains("description: must be a string"), "{format:?}");
+        assert!(syntax(&nested(33), format).contains("nested deeper than 32 levels"), "{format:?}");
+        assert!(syntax(&nested(65), format).contains("nested deeper than "), "{format:?}");
+        for bomb in ["[", "{\"a\":", "[{\"a\":"] {
+            syntax(&bomb.repeat(MAX_BYTES / bomb.len()), format);
+        }
+    }
+    for bomb in ["- ", "? ", "a: ", "{a: ", "[ "] {
+        syntax(&bomb.repeat(MAX_BYTES / bomb.len()), Format::Yaml);
+    }
+    let indented: String = (0..1000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    assert!(syntax(&indented, Format::Yaml).ends_with("nested deeper than 32 levels"));
+}
+
+#[test]
+fn a_file_has_a_largest_size() {
+    for format in FORMATS {
+        let largest = format!("{}{}", fine(), " ".repeat(MAX_BYTES - fine().len()));
+        assert!(read(&largest, format).is_ok(), "{format:?}");
+        let sentence = syntax(&format!("{largest} "), format);
+        assert!(sentence.ends_with("the file has 1048577 bytes; at most 1048576 are read"), "{sentence}");
+    }
+}
+
+fn fine() -> String {
+    many(1, 1)
+}
+
+fn many(agents: usize, steps: usize) -> String {
+    let agents: serde_json::Map<_, _> = (0..agents).map(|n| (format!("a{n}"), json!({"type": "echo"}))).collect();
+    let steps = vec![json!({"agent": "a0"}); steps];
+    json!({"name": "S", "version": "1", "agents": agents, "flow": {"name": "F", "type": "sequential", "steps": steps}})
+        .to_string()
+}
+
+#[test]
+fn agents_and_steps_have_a_largest_number() {
+    assert!(read(&many(200, 2000), Format::Json).is_ok());
+    assert_eq!(
+        refusal(&many(201, 1), Format::Json),
+        "Strategy validation failed:\n  - agents: must be at most 200 agents"
+    );
+    assert_eq!(
+        refusal(&many(1, 2001), Format::Json),
+        "Strategy validation failed:\n  - flow.steps: a strategy has at most 2000 steps in all"
+    );
+    // In all: flows inside flows count with their own steps.
+    let inner = json!({"name": "I", "type": "sequential", "steps": vec![json!({"agent": "a0"}); 999]});
+    let outer = |flows: Vec<serde_json::Value>| {
+        json!({"name": "S", "version": "1", "agents": {"a0": {"type": "echo"}},
+               "flow": {"name": "F", "type": "sequential", "steps": flows}})
+        .to_string()
+    };
+    assert!(read(&outer(vec![inner.clone(); 2]), Format::Json).is_ok());
+    assert!(refusal(&outer(vec![inner; 3]), Format::Json).contains("flow.steps.2.steps: a strategy has at most 2000"));
+}
+
+#[test]
+fn tabs_do_not_indent_yaml() {
+    let sentence = syntax("agents:\n\ta:\n\t\ttype: echo\n", Format::Yaml);
+    assert!(sentence.starts_with("Failed to parse strategy YAML: line 2 "), "{sentence}");
+    let missing = refusal("name: S\t# a tab before a comment is white space\n", Format::Yaml);
+    assert!(missing.contains("- version: is missing"), "{missing}");
+}
+
+#[test]
+fn yaml_means_what_its_core_schema_says() {
+    let why = |value: &str| {
+        let error = refusal(&format!("name: {value}\nversion: '1'\nagents: {{}}\nflow: 0\n"), Format::Yaml);
+        error.lines().find_map(|line| line.strip_prefix("  - name: ").map(str::to_owned))
+    };
+    for (value, shown) in [
+        ("1.0", "1.0"),
+        ("0x1F", "31"),
+        ("0o17", "15"),
+        ("+12", "12"),
+        ("007", "7"),
+        ("-.5", "-0.5"),
+        ("1.", "1.0"),
+        ("1e3", "1000.0"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("True", "true"),
+        ("FALSE", "false"),
+        ("~", "null"),
+        ("Null", "null"),
+        ("", "null"),
+        ("[a]", "an array"),
+    ] {
+        assert_eq!(why(value), Some(format!("must be a string, not {shown}")), "{value}");
+    }
+    // Words of older versions, and what only looks like a number.
+    for text in [
+        "yes",
+        "no",
+        "on",
+        "off",
+        "y",
+        "nULL",
+        "1_000",
+        "0b1",
+        "1:30",
+        "2026-06-04",
+        "1e",
+        "e3",
+        ".",
+        "+",
+        "0x",
+        "-0x1",
+        "1.2.3",
+        "\"1.0\"",
+        "'~'",
+    ] {
+        assert_eq!(why(text), None, "{text}");
+    }
+    for text in [".inf", "-.INF", "+.Inf", ".nan", ".NaN"] {
+        assert!(syntax(&format!("a: {text}"), Format::Yaml).contains("is no number here; put it in quotes"), "{text}");
+    }
+    for text in ["1e999", "0xfffffffffffffffff", "0o7777777777777777777777777"] {
+        assert!(syntax(&format!("a: {text}"), Format::Yaml).contains("is too large a number"), "{text}");
+    }
+}
+
+#[test]
+fn the_null_character_is_refused_in_every_format() {
+    for format in FORMATS {
+        assert!(syntax("{\"name\": \"a\\u0000\"}", format).contains("U+0000"), "{format:?}");
+    }
+    syntax("name: a\0b", Format::Yaml);
+}

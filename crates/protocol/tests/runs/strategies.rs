@@ -1,0 +1,313 @@
+//! Strategies that are fine: the same in every format, with the defaults of the wire.
+
+use countersign_protocol::runs::strategy::{
+    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, Format, LlmAgent, Match, ModelOptions, PromptTemplate, Step,
+    Strategy, StrategyError, UserAgent, read,
+};
+use serde_json::{Value, json};
+
+const JSON: &str = r#"{
+  "name": "Topic writer",
+  "version": "1.0",
+  "description": "Writes about a topic until a person is content.",
+  "mcpServers": { "any": ["thing", null] },
+  "agents": {
+    "writer": {
+      "description": "writes",
+      "model": "provider/model",
+      "systemPrompt": "Write.\nBriefly.",
+      "systemPromptTemplate": { "template": "As {{who}}", "variables": { "who": "a sailor", "n": 3 } },
+      "tools": ["ask_question"],
+      "mcpServers": ["x"],
+      "skills": { "a": 1 },
+      "context": null,
+      "providerOptions": { "z": 1, "a": { "deep": true } },
+      "modelOptions": {
+        "temperature": 0.5, "topP": 1, "topK": 40, "maxOutputTokens": 2000, "maxRetries": 0,
+        "frequencyPenalty": -0.25, "presencePenalty": 1e-2, "seed": -7
+      },
+      "outputSchema": { "type": "object" },
+      "maxSteps": 8
+    },
+    "user": { "type": "user", "description": "a person", "config": { "requireInput": false, "presetMessage": "Go on?" } },
+    "echo": { "type": "echo", "config": {} },
+    "shout": { "type": "template", "config": { "template": "{{input}}!" } },
+    "count": { "type": "command", "config": { "program": "wc", "args": ["-w", ""] } }
+  },
+  "flow": {
+    "type": "sequential",
+    "name": "Main",
+    "description": "all of it",
+    "steps": [
+      { "agent": "user", "description": "first" },
+      {
+        "name": "Rounds", "type": "cycle", "cycles": "Infinity", "observer": "user",
+        "breakCycleSignals": ["fine", "enough"], "breakCycleSignalMatch": "first-line",
+        "steps": [ { "agent": "writer" }, { "name": "Both", "type": "broadcast", "separator": " | ",
+          "steps": [ { "agent": "echo" }, { "agent": "shout" } ] } ]
+      },
+      { "agent": "count" }
+    ]
+  }
+}"#;
+
+const YAML: &str = r#"%YAML 1.2
+--- # the same
+name: Topic writer
+version: "1.0"
+description: Writes about a topic
+  until a person is content.
+mcpServers: {any: [thing, ~]}
+agents:
+  writer:
+    description: writes
+    model: provider/model
+    systemPrompt: |-
+      Write.
+      Briefly.
+    systemPromptTemplate:
+      template: 'As {{who}}'
+      variables: {who: a sailor, n: 3}
+    tools: [ask_question]
+    mcpServers:
+    - x
+    skills: {a: 1}
+    context:
+    providerOptions:
+      z: 1
+      a: {deep: True}
+    modelOptions: {temperature: .5, topP: 1, topK: 0x28, maxOutputTokens: 2000, maxRetries: 0,
+      frequencyPenalty: -0.25, presencePenalty: 1e-2, seed: -7}
+    outputSchema: {"type": "object"}
+    maxSteps: 8
+  user:
+    type: user
+    description: a person
+    config: {requireInput: false, presetMessage: Go on?}
+  echo: {type: echo, config: {}}
+  shout:
+    type: template
+    config: {template: "{{input}}!"}
+  count:
+    type: command
+    config:
+      program: wc
+      args: ["-w", '']
+flow:
+  type: sequential
+  name: Main
+  description: all of it
+  steps:
+    - agent: user
+      description: first
+    - name: Rounds
+      type: cycle
+      cycles: Infinity
+      observer: user
+      breakCycleSignals: [fine, enough]
+      breakCycleSignalMatch: first-line
+      steps:
+        - agent: writer
+        - name: Both
+          type: broadcast
+          separator: " | "
+          steps: [{agent: echo}, agent: shout]
+    - agent: count
+...
+"#;
+
+fn jsonc() -> String {
+    JSON.replace("  \"agents\": {", "  // who\n  \"agents\": { /* in order, \"writer\" first */")
+        .replace("\"maxSteps\": 8\n", "\"maxSteps\": 8, // enough\n")
+        .replace("{ \"agent\": \"count\" }\n", "{ \"agent\": \"count\", },\n")
+}
+
+fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn agent(name: &str) -> Step {
+    Step::Agent(name.to_owned())
+}
+
+fn writer() -> LlmAgent {
+    let map = |value: Value| value.as_object().unwrap().clone();
+    LlmAgent {
+        model: Some("provider/model".to_owned()),
+        system_prompt: Some("Write.\nBriefly.".to_owned()),
+        system_prompt_template: Some(PromptTemplate {
+            template: "As {{who}}".to_owned(),
+            variables: map(json!({"who": "a sailor", "n": 3})),
+        }),
+        tools: words(&["ask_question"]),
+        provider_options: Some(map(json!({"z": 1, "a": {"deep": true}}))),
+        model_options: ModelOptions {
+            temperature: Some(0.5),
+            top_p: Some(1.0),
+            top_k: Some(40),
+            max_output_tokens: Some(2000),
+            max_retries: Some(0),
+            frequency_penalty: Some(-0.25),
+            presence_penalty: Some(0.01),
+            seed: Some(-7),
+        },
+        output_schema: Some(json!({"type": "object"})),
+        max_steps: Some(8),
+    }
+}
+
+fn expected() -> Strategy {
+    let def = |name: &str, kind| AgentDef { name: name.to_owned(), kind };
+    let both = Flow {
+        name: "Both".to_owned(),
+        kind: FlowKind::Broadcast { separator: " | ".to_owned() },
+        steps: vec![agent("echo"), agent("shout")],
+    };
+    let rounds = Flow {
+        name: "Rounds".to_owned(),
+        kind: FlowKind::Cycle {
+            cycles: None,
+            observer: Some("user".to_owned()),
+            signals: words(&["fine", "enough"]),
+            matching: Match::FirstLine,
+        },
+        steps: vec![agent("writer"), Step::Flow(both)],
+    };
+    Strategy {
+        name: "Topic writer".to_owned(),
+        version: "1.0".to_owned(),
+        description: Some("Writes about a topic until a person is content.".to_owned()),
+        agents: vec![
+            def("writer", AgentKind::Llm(Box::new(writer()))),
+            def("user", AgentKind::User(UserAgent { require_input: false, preset_message: Some("Go on?".to_owned()) })),
+            def("echo", AgentKind::Echo),
+            def("shout", AgentKind::Template { template: "{{input}}!".to_owned() }),
+            def("count", AgentKind::Command(CommandAgent { program: "wc".to_owned(), args: words(&["-w", ""]) })),
+        ],
+        flow: Flow {
+            name: "Main".to_owned(),
+            kind: FlowKind::Sequential,
+            steps: vec![agent("user"), Step::Flow(rounds), agent("count")],
+        },
+        flow_tree: serde_json::from_str::<Value>(JSON).unwrap()["flow"].take(),
+    }
+}
+
+#[test]
+fn every_format_gives_the_same_strategy() {
+    assert_eq!(read(JSON, Format::Json).unwrap(), expected());
+    assert_eq!(read(&jsonc(), Format::Jsonc).unwrap(), expected());
+    assert_eq!(read(YAML, Format::Yaml).unwrap(), expected());
+    assert_eq!(read(JSON, Format::Jsonc).unwrap(), expected(), "JSON is JSONC");
+    assert_eq!(read(JSON, Format::Yaml).unwrap(), expected(), "JSON is YAML");
+}
+
+#[test]
+fn agents_and_the_flow_keep_the_order_of_the_file() {
+    for (text, format) in [(JSON, Format::Json), (&jsonc(), Format::Jsonc), (YAML, Format::Yaml)] {
+        let strategy = read(text, format).unwrap();
+        assert_eq!(strategy.agent_names(), ["writer", "user", "echo", "shout", "count"]);
+        let tree = strategy.flow_tree.to_string();
+        assert!(tree.starts_with(r#"{"type":"sequential","name":"Main","description":"#), "{tree}");
+        let AgentKind::Llm(writer) = &strategy.agents[0].kind else { panic!("an llm") };
+        assert_eq!(serde_json::to_string(&writer.provider_options).unwrap(), r#"{"z":1,"a":{"deep":true}}"#);
+    }
+}
+
+#[test]
+fn byte_order_marks_and_line_ends_of_other_systems_change_nothing() {
+    for (text, format) in [(JSON, Format::Json), (&jsonc(), Format::Jsonc), (YAML, Format::Yaml)] {
+        let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert_eq!(read(&windows, format).unwrap(), expected(), "{format:?}");
+    }
+    assert_eq!(read(&JSON.replace("  ", "\t"), Format::Json).unwrap(), expected());
+    assert_eq!(read(&jsonc().replace("  ", "\t"), Format::Jsonc).unwrap(), expected());
+}
+
+#[test]
+fn a_strategy_is_kept_and_read_back() {
+    let text = serde_json::to_string(&expected()).unwrap();
+    assert_eq!(serde_json::from_str::<Strategy>(&text).unwrap(), expected());
+}
+
+fn small(agents: &Value, flow: &Value) -> Result<Strategy, StrategyError> {
+    let file = json!({"name": "S", "version": "1", "agents": agents, "flow": flow});
+    read(&file.to_string(), Format::Json)
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let flow = json!({"name": "F", "type": "sequential", "steps": [
+        {"agent": "u"},
+        {"name": "C", "type": "cycle", "steps": [{"agent": "m"}]},
+        {"name": "B", "type": "broadcast", "steps": [{"agent": "m"}]},
+    ]});
+    let strategy = small(&json!({"u": {"type": "user"}, "m": {"model": "x"}}), &flow).unwrap();
+    assert_eq!(strategy.description, None);
+    let user = AgentKind::User(UserAgent { require_input: true, preset_message: None });
+    let llm = AgentKind::Llm(Box::new(LlmAgent { model: Some("x".to_owned()), ..LlmAgent::default() }));
+    assert_eq!(strategy.agent("u").unwrap().kind, user);
+    assert_eq!(strategy.agent("m").unwrap().kind, llm);
+    let [_, Step::Flow(cycle), Step::Flow(broadcast)] = strategy.flow.steps.as_slice() else { panic!("two flows") };
+    let signals = words(&["end cycle", "stop", "done"]);
+    let once = FlowKind::Cycle { cycles: Some(1), observer: None, signals, matching: Match::Substring };
+    assert_eq!(cycle.kind, once);
+    assert_eq!(broadcast.kind, FlowKind::Broadcast { separator: "\n\n".to_owned() });
+}
+
+#[test]
+fn cycles_and_matches_have_all_their_words() {
+    let kind = |key: &str, value: Value| {
+        let mut flow = json!({"name": "C", "type": "cycle", "steps": [{"agent": "e"}]});
+        flow[key] = value;
+        match small(&json!({"e": {"type": "echo"}}), &flow).unwrap().flow.kind {
+            FlowKind::Cycle { cycles, matching, .. } => (cycles, matching),
+            FlowKind::Sequential | FlowKind::Broadcast { .. } => panic!("a cycle"),
+        }
+    };
+    assert_eq!(kind("cycles", json!(3)).0, Some(3));
+    assert_eq!(kind("cycles", json!(3.0)).0, Some(3));
+    assert_eq!(kind("cycles", json!("Infinity")).0, None);
+    for (word, matching) in [
+        ("substring", Match::Substring),
+        ("first-line", Match::FirstLine),
+        ("any-line", Match::AnyLine),
+        ("exact", Match::Exact),
+    ] {
+        assert_eq!(kind("breakCycleSignalMatch", json!(word)).1, matching);
+    }
+}
+
+#[test]
+fn a_flow_may_name_only_agents_that_are_there() {
+    let agents = json!({"a": {"type": "echo"}, "b": {"type": "user"}});
+    let step = json!({"name": "Main", "type": "sequential", "steps": [{"agent": "a"}, {"agent": "ghost"}]});
+    assert_eq!(
+        small(&agents, &step).unwrap_err(),
+        StrategyError::Reference(
+            "Flow \"Main\" references agent \"ghost\" which is not defined. Available agents: [a, b].".to_owned()
+        )
+    );
+    let deep = json!({"name": "Main", "type": "sequential", "steps": [
+        {"name": "In", "type": "cycle", "observer": "judge", "steps": [{"agent": "x"}, {"agent": "x"}, {"agent": "A"}]},
+        {"agent": "y"},
+    ]});
+    let message = small(&agents, &deep).unwrap_err().to_string();
+    let named = |flow: &str, agent: &str| {
+        format!("Flow {flow:?} references agent {agent:?} which is not defined. Available agents: [a, b].")
+    };
+    assert_eq!(message, [named("Main", "y"), named("In", "judge"), named("In", "x"), named("In", "A")].join("\n"));
+    let none = small(&json!({}), &json!({"name": "M", "type": "sequential", "steps": [{"agent": "a"}]}));
+    assert!(none.unwrap_err().to_string().ends_with("Available agents: []."));
+}
+
+#[test]
+fn an_agent_without_a_model_needs_one_for_all() {
+    let agents = json!({"a": {"type": "llm"}, "b": {"model": "x"}, "c": {"type": "echo"}});
+    let strategy = small(&agents, &json!({"name": "F", "type": "sequential", "steps": [{"agent": "c"}]})).unwrap();
+    let why = strategy.check_models(None).unwrap_err();
+    assert!(why.starts_with("Agent \"a\" has no model. "), "{why}");
+    assert!(!why.contains('\n'), "{why}");
+    assert_eq!(strategy.check_models(Some("x/y")), Ok(()));
+    assert_eq!(expected().check_models(None), Ok(()));
+}
