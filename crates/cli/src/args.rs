@@ -5,6 +5,7 @@ mod agent_side;
 mod ahead;
 mod answer;
 mod inbox;
+mod runs;
 mod skill;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub use agent_side::{
 pub use ahead::AheadArgs;
 pub use answer::{AnswerArgs, Field};
 pub use inbox::InboxArgs;
+pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
 
 /// One inbox for every agent that has to ask a person.
@@ -129,6 +131,10 @@ pub enum ClientCommand {
     Terminals,
     /// Write ahead: a text that answers what an agent in a terminal asks next.
     Ahead(AheadArgs),
+    /// Run a strategy and follow it here; where it asks, you answer.
+    Run(RunArgs),
+    /// Runs of strategies: which there are, one of them, following, stopping and continuing it.
+    Runs(RunsArgs),
     /// Answers on their way to agents.
     #[command(subcommand)]
     Delivery(DeliveryCommand),
@@ -189,6 +195,8 @@ mod tests {
             "secret set bot NAME --json --data d",
             "answer msg_1 yes --json --data d",
             "doctor --data d --json",
+            "run a.yaml --data d --json",
+            "runs show r1 --json --data d",
             "ask --confirm Ship? --data d --json",
             "journal forget msg_1 --data d --json",
             "wait msg_1 --data d --json --exec deploy --json",

@@ -1,7 +1,9 @@
-//! Talks to a running hub over its HTTP interface.
+//! Talks to a running hub over its HTTP interface, and over its socket for runs.
 
 mod error;
 mod locate;
+mod reach;
+mod socket;
 
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use serde_json::Value;
 
 pub use error::HubError;
 pub use locate::{Location, Place};
+pub use reach::Reach;
+pub use socket::{Lost, Socket};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// What even a slow line carries in a second; a body with files gets its time.

@@ -10,6 +10,8 @@ pub mod doctor;
 mod inbox;
 mod key;
 mod person;
+mod run;
+mod runs;
 mod secret;
 pub mod serve;
 mod show;
@@ -62,6 +64,8 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Answer(args) => answer::run(&args, client, json).await,
         ClientCommand::Terminals => terminals::run(client, json).await,
         ClientCommand::Ahead(args) => ahead::run(&args, client, json).await,
+        ClientCommand::Run(args) => return run::run(&args, client, json).await,
+        ClientCommand::Runs(args) => return runs::run(args, client, json).await,
         ClientCommand::Delivery(command) => delivery::run(command, client, json).await,
         ClientCommand::Key(command) => key::run(command, client, json).await,
     };

@@ -1,6 +1,7 @@
 //! An inbox item as the hub tells it: only the fields this program shows or acts on.
 
 mod cue;
+mod run;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,6 +36,11 @@ pub struct Item {
     /// Free text is an answer, whatever is offered, and files may come with it.
     #[serde(default)]
     pub open_ended: bool,
+    /// Of a text: none at all is an answer too.
+    #[serde(default)]
+    pub may_be_empty: bool,
+    #[serde(default)]
+    pub permissions: Permissions,
     pub created_at: Instant,
     pub expires_at: Option<Instant>,
     pub default_on_expire: Option<Value>,
@@ -138,6 +144,25 @@ pub struct Source {
     pub terminal: Option<String>,
     /// The earlier messages that ended when this one came, with blanks between.
     pub supersedes: Option<String>,
+    /// What follows is told by runs only.
+    #[serde(rename = "agentName")]
+    pub agent_name: Option<String>,
+    pub strategy: Option<String>,
+}
+
+/// What the asker allows beside an answer; a hub may leave it out.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default)]
+pub struct Permissions {
+    pub respond: bool,
+    /// Whether it may be declined.
+    pub ignore: bool,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self { respond: true, ignore: true }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -242,6 +267,9 @@ fn size_words(bytes: u64) -> String {
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
     }
 }
+
+#[cfg(test)]
+pub use run::tests::asked;
 
 #[cfg(test)]
 pub mod tests {

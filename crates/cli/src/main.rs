@@ -8,6 +8,7 @@ mod hub_address;
 mod item;
 mod screen;
 mod span;
+mod stops;
 
 use std::future::Future;
 use std::process::ExitCode;

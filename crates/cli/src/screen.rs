@@ -35,6 +35,11 @@ pub fn remark(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escape(line));
 }
 
+/// Writes to standard error what is escaped already, without a line break of its own.
+pub fn note(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// Writes an error to standard error, where a closed terminal is nobody's problem any more.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", escape_lines(message));

@@ -8,6 +8,8 @@ use crate::rejection::Rejection;
 use crate::schema;
 
 const MAX_TYPED_CHARS: usize = 20_000;
+/// Of a text that may also be empty.
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 /// Nobody could say which of the two was meant, on no surface.
 pub const PICKED_AND_WROTE: &str =
@@ -21,8 +23,12 @@ pub struct Fits {
     pub edited: bool,
 }
 
-/// Of an ask that is open-ended any text fits that says something, and none at all where files say enough.
+/// Of an ask that is open-ended any text fits that says something, and none at all where files say enough; of one that may
+/// be empty, any.
 pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<Fits, Rejection> {
+    if let (Question::Text, Value::String(text), true) = (&ask.question, value, ask.may_be_empty) {
+        return check_bytes(text).map(|()| AS_ASKED);
+    }
     let as_asked = check(&ask.question, value);
     match (value, as_asked) {
         (Value::String(text), as_asked) if ask.open_ended && text.trim().is_empty() => match as_asked {
@@ -101,12 +107,30 @@ fn check_length(text: &str) -> Result<(), Rejection> {
     Ok(())
 }
 
+fn check_bytes(text: &str) -> Result<(), Rejection> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(refuse(format!("keep it within {MAX_TEXT_BYTES} bytes")));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
     use crate::question::approve_or_deny;
+
+    fn ask(question: Question) -> Ask {
+        Ask {
+            question,
+            may_respond: true,
+            may_decline: true,
+            open_ended: false,
+            may_be_empty: false,
+            default_on_expire: None,
+        }
+    }
 
     #[test]
     fn only_offered_values_unless_editing_is_allowed() {
@@ -134,7 +158,7 @@ mod tests {
     #[test]
     fn an_open_ended_ask_takes_any_text_and_files_without_one() {
         let question = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
-        let closed = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: None };
+        let closed = ask(question);
         let open = Ask { open_ended: true, ..closed.clone() };
         assert_eq!(check_ask(&open, &json!("neither"), false), Ok(Fits { edited: true }));
         assert_eq!(check_ask(&open, &json!(["deny"]), false), Ok(Fits { edited: false }));
@@ -168,6 +192,40 @@ mod tests {
         }
         for value in [json!(""), json!("é".repeat(MAX_TYPED_CHARS + 1)), json!(1), json!(["x"]), json!(null)] {
             assert!(check(&Question::Text, &value).is_err());
+        }
+    }
+
+    #[test]
+    fn a_text_that_may_be_empty_is_bounded_in_bytes_alone() {
+        let strict = ask(Question::Text);
+        let lenient = Ask { may_be_empty: true, ..strict.clone() };
+        for text in ["", " ", "\n", &"é".repeat(MAX_TEXT_BYTES / 2)] {
+            assert_eq!(check_ask(&lenient, &json!(text), false), Ok(Fits { edited: false }));
+        }
+        assert!(check_ask(&strict, &json!(""), false).is_err());
+        assert!(check_ask(&strict, &json!("é".repeat(MAX_TYPED_CHARS + 1)), false).is_err());
+        for value in [json!("x".repeat(MAX_TEXT_BYTES + 1)), json!(null), json!(1), json!([""])] {
+            assert!(check_ask(&lenient, &value, false).is_err());
+        }
+    }
+
+    #[test]
+    fn only_a_text_may_be_empty() {
+        for many in [false, true] {
+            let question = Question::Select { options: approve_or_deny(), allow_edit: true, many };
+            let lenient = Ask { may_be_empty: true, ..ask(question) };
+            assert!(check_ask(&lenient, &json!(""), false).is_err());
+        }
+    }
+
+    #[test]
+    fn that_it_may_be_empty_is_written_only_where_it_is_so() {
+        let strict = ask(Question::Text);
+        assert_eq!(json!(strict).get("may_be_empty"), None);
+        let lenient = Ask { may_be_empty: true, ..strict.clone() };
+        assert_eq!(json!(lenient)["may_be_empty"], true);
+        for ask in [strict, lenient] {
+            assert_eq!(serde_json::from_value::<Ask>(json!(ask)).expect("what was written"), ask);
         }
     }
 }

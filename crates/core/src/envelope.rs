@@ -74,6 +74,7 @@ fn ask(request: a2h::Request, version: Version) -> Ask {
         may_respond: permissions.allow_respond.unwrap_or(true),
         may_decline: permissions.allow_ignore.unwrap_or(true),
         open_ended: false,
+        may_be_empty: false,
         default_on_expire: request.default_on_expire,
     }
 }

@@ -8,12 +8,14 @@ pub mod decide;
 pub mod delivery;
 pub mod digest;
 pub mod envelope;
+pub mod excerpt;
 pub mod form;
 pub mod hap;
 pub mod limits;
 pub mod message;
 pub mod question;
 pub mod rejection;
+pub mod runs;
 pub mod schema;
 pub mod visible;
 

@@ -108,6 +108,7 @@ pub struct Source {
 pub enum Door {
     A2h,
     Hap,
+    Runs,
 }
 
 /// Where a resolution has to be brought. Kept apart from `Content`: no surface shows it.

@@ -20,6 +20,9 @@ pub struct Ask {
     /// Free text is an answer, whatever is offered, and files may come with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open_ended: bool,
+    /// Of a text: none at all is an answer too, and so is a long one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_empty: bool,
     /// Declared by the asker; applied by the hub at expiry and never otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_on_expire: Option<Value>,
@@ -134,7 +137,14 @@ mod tests {
     }
 
     fn ask(question: Question, default: Option<Value>) -> Ask {
-        Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: default }
+        Ask {
+            question,
+            may_respond: true,
+            may_decline: true,
+            open_ended: false,
+            may_be_empty: false,
+            default_on_expire: default,
+        }
     }
 
     fn field_at_fault(ask: &Ask) -> String {

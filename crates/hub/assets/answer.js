@@ -3,6 +3,7 @@
 import { drop } from "./drafts.js";
 import * as files from "./files.js";
 import { renew, replacePanel, SECRET, shownItem } from "./item.js";
+import { goOn } from "./run.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
 import { tell } from "./tell.js";
 
@@ -84,6 +85,8 @@ async function came(form, page) {
     refused(form, page, item);
   } else if (form.id === "answer" && item && item.dataset.status !== "open") {
     await decided(page, item);
+  } else if (goOn(page)) {
+    tell(form.id === "stop" ? "Stopped." : "Answered.");
   } else if (page.moved) {
     enter(page, page.url.href === location.href ? "keep" : "replace");
   } else {
@@ -95,7 +98,7 @@ async function came(form, page) {
 function refused(form, page, item) {
   if (!item || !shownItem()) {
     signedOut ||= page.status === 403;
-    say(form, page.main.querySelector("#problem")?.textContent || "The hub refused this.");
+    say(form, page.main.querySelector("#problem, #notice")?.textContent || "The hub refused this.");
     return;
   }
   const secrets = [...form.querySelectorAll(SECRET)];

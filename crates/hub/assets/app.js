@@ -14,6 +14,7 @@ import * as notify from "./notify.js";
 import * as passkey from "./passkey.js";
 import * as prefs from "./prefs.js";
 import * as rows from "./rows.js";
+import * as run from "./run.js";
 import * as swap from "./swap.js";
 
 /** All modules and icons of a build share one directory, named by their hash. */
@@ -45,11 +46,12 @@ function look() {
   passkey.look();
   drafts.look();
   item.look();
+  run.look();
   reach();
 }
 
 document.addEventListener("shown", () => {
-  const id = document.getElementById("item")?.dataset.id;
+  const id = document.querySelector("#item, #run")?.dataset.id;
   if (id) rows.remember(id);
   counts.fromPage();
   drafts.putBack();
@@ -70,6 +72,7 @@ keys.start();
 notify.start();
 passkey.start();
 prefs.start(notify.turned);
+run.start();
 swap.start();
 live.start();
 guard.arm();

@@ -7,6 +7,7 @@ import { decidedElsewhere, renew, shownItem } from "./item.js";
 import { announce } from "./notify.js";
 import { heard, refresh } from "./refresh.js";
 import { flip } from "./rows.js";
+import { isShown as isRuns, renewSoon } from "./runs.js";
 import * as tabs from "./tabs.js";
 import { isShown as isTerminals } from "./terminals.js";
 
@@ -42,6 +43,8 @@ const hear = {
     if (shownItem()?.dataset.id === id) renew(id).catch(() => {});
     else if (document.getElementById(`row-${id}`)?.querySelector(".here")) refresh();
   },
+  /** A run began or ended. What it asks comes as everything else that is asked. */
+  run() {},
   /** Everybody is told at once; not everybody has to ask at once. */
   resync() {
     setTimeout(lookAgain, Math.random() * 1000);
@@ -60,6 +63,7 @@ function take(name, data) {
   heard();
   hear[name](data);
   if (isTerminals()) refresh();
+  else if (isRuns()) renewSoon();
 }
 
 function passedOn(name, data) {
@@ -74,7 +78,7 @@ function connect() {
       const data = JSON.parse(event.data);
       tabs.pass(name, data);
       take(name, data);
-      if (name !== "tracked") recount();
+      if (!["tracked", "run"].includes(name)) recount();
     });
   }
   source.addEventListener("open", opened);

@@ -4,6 +4,8 @@ import { fromPage } from "./counts.js";
 import { renew, typed } from "./item.js";
 import { isTyping } from "./keys.js";
 import { current, mark, moveTo } from "./rows.js";
+import { isShown as isRun, renewRun } from "./run.js";
+import { isShown as isRuns, renewRuns } from "./runs.js";
 import { load, show } from "./swap.js";
 import { isShown, renewTerminals } from "./terminals.js";
 
@@ -47,8 +49,9 @@ async function once(isOld) {
     await renew(item.dataset.id);
     return;
   }
-  if (isShown()) {
-    await renewTerminals();
+  const own = [[isShown, renewTerminals], [isRun, renewRun], [isRuns, renewRuns]].find(([isIt]) => isIt());
+  if (own) {
+    await own[1]();
     return;
   }
   if (!document.querySelector("#rows, main .empty")) return;

@@ -57,12 +57,13 @@ export async function load(url, options) {
 }
 
 export function isOurs(url) {
-  return url.origin === location.origin && /^\/inbox(\/|$)/.test(url.pathname);
+  return url.origin === location.origin && /^\/(inbox|runs)(\/|$)/.test(url.pathname);
 }
 
 /** Settings show things once and change who may do what: they are loaded whole. */
 export function isSwapped(url) {
-  return isOurs(url) && !/^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)/.test(url.pathname);
+  const isWhole = /^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)|^\/runs\/[^/]+\/(events|texts)/;
+  return isOurs(url) && !isWhole.test(url.pathname);
 }
 
 let visiting = null;
@@ -139,7 +140,7 @@ function begin() {
 
 export function back() {
   if (history.state?.depth > 0) history.back();
-  else visit("/inbox");
+  else visit(document.body.dataset.page === "run" ? "/runs" : "/inbox");
 }
 
 function clicked(event) {

@@ -1,6 +1,6 @@
 //! The hub as one value, and its addresses as one table.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use axum::Router;
 use axum::handler::Handler;
@@ -12,13 +12,15 @@ use tokio::sync::watch;
 use crate::auth::{Attempts, CredentialCache, Passwords, RateLimit};
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::doors::{a2h, hap};
+use crate::doors::{a2h, hap, runs as run_door};
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
 use crate::presence::Presence;
 use crate::receipts::Receipts;
 use crate::room::Room;
+use crate::runs::Runs;
+use crate::runs::agents::Tools;
 use crate::seats::Seats;
 use crate::terminals::Terminals;
 use crate::timers::Alarm;
@@ -43,6 +45,7 @@ pub struct Hub {
     /// The terminals that wait for an answer now.
     pub(crate) waits: Arc<Seats>,
     pub(crate) room: Room,
+    pub(crate) runs: Arc<Runs>,
     pub(crate) receipts: Receipts,
     pub(crate) indexer: Indexer,
     pub(crate) expiry_alarm: Alarm,
@@ -50,17 +53,25 @@ pub struct Hub {
     pub(crate) metrics: Metrics,
     /// Turns true when the hub is to stop: whoever waits is answered and sent home.
     pub(crate) stopping: watch::Receiver<bool>,
+    /// For what must go on when whoever asked for it has left.
+    pub(crate) me: Weak<Self>,
     /// Known once the listener is bound.
     url: OnceLock<String>,
     pub(crate) browser_url: OnceLock<String>,
 }
 
 impl Hub {
-    pub fn new(store: Arc<Store>, config: Config, outbox: Arc<Outbox>, stopping: watch::Receiver<bool>) -> Arc<Self> {
+    pub fn new(
+        store: Arc<Store>,
+        config: Config,
+        outbox: Arc<Outbox>,
+        stopping: watch::Receiver<bool>,
+    ) -> anyhow::Result<Arc<Self>> {
         let started_at = store.clock().now();
         let news = News::new(started_at, stopping.clone());
         outbox.tell_of_attempts(Arc::clone(&news));
-        Arc::new(Self {
+        let runs = Arc::new(Runs::new(Tools::from_config(&config)?, config.runs.max_live));
+        Ok(Arc::new_cyclic(|me| Self {
             started_at,
             rate_limit: RateLimit::per_minute(config.requests_per_minute),
             config,
@@ -74,15 +85,17 @@ impl Hub {
             room: Room::default(),
             news,
             presence: Presence::default(),
+            runs,
             receipts: Receipts::default(),
             indexer: Indexer::new(Arc::clone(&store)),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
             stopping,
             store,
+            me: Weak::clone(me),
             url: OnceLock::new(),
             browser_url: OnceLock::new(),
-        })
+        }))
     }
 
     pub fn set_url(&self, url: String) {
@@ -186,6 +199,9 @@ fn people_routes(routes: Routes) -> Routes {
         .get("/v1/terminals/{agent_id}/ahead", inbox::api::list_ahead)
         .post("/v1/terminals/{agent_id}/ahead", inbox::api::type_ahead)
         .post("/v1/terminals/{agent_id}/ahead/{id}/drop", inbox::api::drop_ahead)
+        .get("/v1/runs", inbox::api::list_runs)
+        .get("/v1/runs/{id}", inbox::api::show_run)
+        .post("/v1/runs/{id}/stop", inbox::api::stop_by_call)
 }
 
 fn admin_routes(routes: Routes) -> Routes {
@@ -218,6 +234,8 @@ fn admin_routes(routes: Routes) -> Routes {
 pub fn router(hub: Arc<Hub>) -> Router {
     routes()
         .router
+        // No call of the API: what is said there is a protocol of its own.
+        .route("/ws", get(run_door::upgrade))
         .merge(inbox::web::router())
         .fallback(inbox::web::no_such_address)
         .method_not_allowed_fallback(inbox::web::no_such_method)

@@ -26,6 +26,13 @@ impl Hub {
     ) -> Result<Application, StoreError> {
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
         let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files };
+        let Some(hub) = self.me.upgrade() else { return self.apply(proposal).await };
+        // By itself: whoever leaves in the middle has decided all the same, and a run would wait for ever to hear of it.
+        let applied = tokio::spawn(async move { hub.apply(proposal).await });
+        applied.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
+    }
+
+    async fn apply(&self, proposal: Proposal) -> Result<Application, StoreError> {
         let application = self.store.run(Apply(proposal)).await?;
         self.indexer.active();
         if let Application::Resolved(applied) = &application {
@@ -66,6 +73,7 @@ impl Hub {
         let (id, outcome) = (&applied.pulled.id, applied.resolution.outcome);
         self.metrics.resolved(outcome);
         self.terminals.end(id);
+        self.runs.resolved(&applied.pulled, applied.resolution.resolved_at);
         self.wake.ring(&applied.pulled);
         self.news.tell(Change::Resolved(id.clone()));
         if let Some(host) = &applied.push_host {

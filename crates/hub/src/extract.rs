@@ -65,6 +65,18 @@ impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
     }
 }
 
+/// The run an address names, whether there is one or not.
+pub struct RunPath(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for RunPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let segment = Path::<String>::from_request_parts(parts, state).await;
+        segment.map(|Path(run_id)| Self(run_id)).map_err(|_| Problem::no_run())
+    }
+}
+
 /// A text typed ahead for an agent.
 pub struct AheadPath {
     pub agent_id: String,

@@ -18,8 +18,15 @@ use crate::problem::Problem;
 /// Who has set nothing aside.
 pub const NOBODY: &str = "";
 
-pub async fn health() -> Json<Value> {
-    Json(json!({"status": "ok"}))
+/// With the counts that clients of runs look at.
+pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
+    let uptime = hub.store.clock().now().since(hub.started_at).as_millis();
+    Json(json!({
+        "status": "ok",
+        "uptime": u64::try_from(uptime).unwrap_or(u64::MAX),
+        "activeRuns": hub.runs.live(),
+        "connectedClients": hub.runs.connected(),
+    }))
 }
 
 /// Ready means that a write would be kept: it goes through the writer and back.

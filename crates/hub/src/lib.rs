@@ -20,6 +20,7 @@ mod presence;
 mod problem;
 mod receipts;
 mod room;
+pub mod runs;
 mod seats;
 pub mod serve;
 mod terminals;

@@ -51,6 +51,10 @@ impl Problem {
         Self::NotFound { message: "no such agent in a terminal, or not yours".to_owned() }
     }
 
+    pub fn no_run() -> Self {
+        Self::NotFound { message: "no such run, or it is not kept any more".to_owned() }
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,

@@ -47,7 +47,7 @@ pub fn cue_kind(source: &Source) -> Option<Kind> {
     match source.door {
         Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == Kind::Pause.as_str()) => Some(Kind::Pause),
         Door::Hap => Some(Kind::Cue),
-        Door::A2h => None,
+        Door::A2h | Door::Runs => None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use countersign_core::Command;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
+use countersign_store::ops::run::{OldestEndedRun, PurgeRuns};
 use countersign_store::ops::sweep::{NextExpiry, OldestResolved, Overdue, Purge};
 use futures_util::future::join_all;
 use tokio::sync::Notify;
@@ -78,7 +79,8 @@ async fn expire_what_is_due(hub: &Hub) -> Result<Option<Timestamp>, StoreError> 
 pub async fn purge(hub: Arc<Hub>) {
     let retention = Duration::from_secs(u64::from(hub.config.retention_days) * 24 * 3600);
     loop {
-        if let Err(error) = purge_what_is_old(&hub, retention).await {
+        let purged = purge_what_is_old(&hub, retention).await;
+        if let Err(error) = purged.and(purge_old_runs(&hub, retention).await) {
             tracing::error!(%error, "retention could not run");
         }
         tokio::time::sleep(PURGE_ROUND).await;
@@ -94,5 +96,17 @@ pub async fn purge_what_is_old(hub: &Hub, retention: Duration) -> Result<(), Sto
         }
         let emptied = hub.store.run(Purge { resolved_before, limit: BATCH }).await?;
         tracing::info!(emptied, "retention emptied messages");
+    }
+}
+
+async fn purge_old_runs(hub: &Hub, retention: Duration) -> Result<(), StoreError> {
+    loop {
+        let ended_before = hub.store.clock().now().minus(retention);
+        let oldest = hub.store.run(OldestEndedRun).await?;
+        if oldest.is_none_or(|oldest| oldest >= ended_before) {
+            return Ok(());
+        }
+        let forgotten = hub.store.run(PurgeRuns { ended_before, limit: BATCH }).await?;
+        tracing::info!(forgotten, "retention forgot runs");
     }
 }

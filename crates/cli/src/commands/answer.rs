@@ -285,6 +285,21 @@ mod tests {
     }
 
     #[test]
+    fn a_run_takes_an_empty_text_and_a_decision_by_word_or_number() {
+        let text = item("ask", &crate::item::asked(&json!({"kind": "text"})));
+        for words in [&[""][..], &["--text", ""]] {
+            assert_eq!(resolution(&args(words), &text).unwrap(), json!({"resolution": "answered", "value": ""}));
+        }
+        let options =
+            json!([{"value": "allow", "label": "Allow once"}, {"value": "deny-session", "label": "Deny in this run"}]);
+        let permission = item("ask", &crate::item::asked(&json!({"kind": "select", "options": options})));
+        for word in ["deny-session", "Deny in this run", "2"] {
+            let body = resolution(&args(&[word]), &permission).unwrap();
+            assert_eq!(body, json!({"resolution": "answered", "value": "deny-session"}), "{word}");
+        }
+    }
+
+    #[test]
     fn files_are_for_open_ended_questions_alone() {
         let ask = item("ask", &json!({"question": {"kind": "text"}}));
         let error = resolution(&args(&["--file", "/nowhere"]), &ask).unwrap_err().to_string();

@@ -18,6 +18,7 @@ mod pull;
 mod push;
 mod race;
 mod resolve;
+mod runs;
 mod skill;
 mod startup;
 mod submit;

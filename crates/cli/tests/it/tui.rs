@@ -6,6 +6,7 @@ mod following;
 mod leaving;
 mod pane;
 mod prompts;
+mod runs;
 mod showing;
 
 use pane::Pane;

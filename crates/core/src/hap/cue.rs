@@ -9,12 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::actor::Actor;
 use crate::digest::Digest;
+use crate::excerpt;
 use crate::message::{Content, Door, Matter, Source};
 use crate::question::{Ask, Question};
 
-/// The start of a long prompt stands in lists and on pages; the whole of it is kept beside.
-pub const MAX_SHOWN_BYTES: usize = 256 * 1024;
-const MAX_TITLE_CHARS: usize = 120;
 const PAUSED: &str = "Paused. Click Continue when you are ready.";
 
 /// Where an agent runs, as it said when it joined.
@@ -81,7 +79,7 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
     let payload = cue.read_payload();
     let is_bare_pause = cue.kind == Kind::Pause && cue.prompt.trim().is_empty();
     let prompt = if is_bare_pause { PAUSED } else { cue.prompt.as_str() };
-    let mut body = shown(prompt);
+    let mut body = excerpt::shown(prompt, "open the whole text");
     if let Some(Payload::Confirm(Confirm { text: Some(text), .. })) = &payload
         && text.trim() != prompt.trim()
     {
@@ -97,7 +95,7 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
             project: project(&terminal.project_dir),
             labels: BTreeMap::new(),
         },
-        title: title(prompt),
+        title: excerpt::title(prompt).unwrap_or_else(|| "…".to_owned()),
         body: Some(body),
         priority: Priority::Normal,
         tags: Vec::new(),
@@ -108,6 +106,7 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
             may_respond: true,
             may_decline: true,
             open_ended: true,
+            may_be_empty: false,
             default_on_expire: None,
         }),
         resolvers: vec![Actor::human(person)],
@@ -161,23 +160,4 @@ fn property(field: &Field) -> Value {
 fn project(project_dir: &str) -> Option<String> {
     let last = project_dir.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
     (!last.is_empty()).then(|| last.chars().take(120).collect())
-}
-
-/// The first line that says something, without the marks of a heading.
-fn title(prompt: &str) -> String {
-    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("…");
-    let line = line.trim_start_matches('#').trim_start();
-    let line = if line.is_empty() { "…" } else { line };
-    if line.chars().count() <= MAX_TITLE_CHARS {
-        return line.to_owned();
-    }
-    line.chars().take(MAX_TITLE_CHARS - 1).chain(['…']).collect()
-}
-
-fn shown(prompt: &str) -> String {
-    if prompt.len() <= MAX_SHOWN_BYTES {
-        return prompt.to_owned();
-    }
-    let end = (0..=MAX_SHOWN_BYTES).rev().find(|end| prompt.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}\n\n… ({} more bytes: open the whole text)", &prompt[..end], prompt.len() - end)
 }

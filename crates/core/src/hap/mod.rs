@@ -3,5 +3,6 @@
 mod cue;
 mod reply;
 
-pub use cue::{Cue, MAX_SHOWN_BYTES, Terminal, content, digest, source};
+pub use crate::excerpt::MAX_SHOWN_BYTES;
+pub use cue::{Cue, Terminal, content, digest, source};
 pub use reply::{Reply, reply};

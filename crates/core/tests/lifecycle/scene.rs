@@ -75,6 +75,7 @@ pub fn confirm() -> Ask {
         may_respond: true,
         may_decline: true,
         open_ended: false,
+        may_be_empty: false,
         default_on_expire: Some(json!("deny")),
     }
 }

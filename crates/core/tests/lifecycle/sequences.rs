@@ -38,7 +38,14 @@ fn an_ask() -> impl Strategy<Value = Matter> {
     (question(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |((question, default), may_respond, may_decline, declared)| {
             let default_on_expire = declared.then_some(default);
-            Matter::Ask(Ask { question, may_respond, may_decline, open_ended: false, default_on_expire })
+            Matter::Ask(Ask {
+                question,
+                may_respond,
+                may_decline,
+                open_ended: false,
+                may_be_empty: false,
+                default_on_expire,
+            })
         },
     )
 }

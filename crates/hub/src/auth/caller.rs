@@ -51,7 +51,8 @@ pub struct OwnerCaller {
     pub actor: String,
 }
 
-fn presented(headers: &HeaderMap) -> Option<&str> {
+/// The token a request brings in its headers.
+pub fn presented(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|text| {
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

@@ -10,7 +10,7 @@ mod token;
 
 pub use attempts::Attempts;
 pub use cache::CredentialCache;
-pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals};
+pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals, presented};
 pub use password::{Passwords, check_password};
 pub use peer::Peer;
 pub use rate::RateLimit;

@@ -21,9 +21,10 @@ const MOST_PROXIES: usize = 16;
 pub struct Peer(pub IpAddr);
 
 impl Peer {
-    /// Only signing in wants to know; all other requests are spared the cost.
+    /// Only signing in and the socket of runs want to know; all other requests are spared the cost.
     pub fn mark<B>(self, mut request: Request<B>) -> Request<B> {
-        if request.uri().path().starts_with("/signin") {
+        let path = request.uri().path();
+        if path.starts_with("/signin") || path == "/ws" {
             request.extensions_mut().insert(self);
         }
         request

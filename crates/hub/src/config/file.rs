@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::{LlmTable, RunsTable};
+
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read {path}: {cause}")]
@@ -32,6 +34,8 @@ pub struct ConfigFile {
     pub tls: Option<TlsTable>,
     pub limits: LimitsTable,
     pub push: PushTable,
+    pub runs: RunsTable,
+    pub llm: LlmTable,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -68,6 +72,44 @@ impl ConfigFile {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text =
             std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause })?;
-        toml::from_str(&text).map_err(|cause| ConfigError::Malformed { path: path.to_owned(), cause: Box::new(cause) })
+        toml::from_str(&text).map_err(|mut cause: toml::de::Error| {
+            cause.set_input(Some(&without_keys(&text)));
+            ConfigError::Malformed { path: path.to_owned(), cause: Box::new(cause) }
+        })
+    }
+}
+
+/// An error shows the line it is about, and a key must not be shown. Every byte keeps its place.
+fn without_keys(text: &str) -> String {
+    text.split('\n').map(without_key).collect::<Vec<_>>().join("\n")
+}
+
+fn without_key(line: &str) -> String {
+    let mut names = line.match_indices("api_key").map(|(at, name)| at + name.len());
+    let is_name = |end: &usize| line[*end..].trim_start_matches(['"', '\'', ' ', '\t']).starts_with('=');
+    match names.find(is_name) {
+        Some(end) => format!("{}={}", &line[..end], "*".repeat(line.len() - end - 1)),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_beside_a_key_does_not_show_it() {
+        for line in [
+            "  api_key = \"sk-secret\" oops",
+            "\"api_key\"=\"sk-secret",
+            "providers.a = { base_url = 1, api_key\t= 'sk-secret' }",
+        ] {
+            let text = format!("[llm]\nbase_url = \"https://a.example\"\n{line}\n");
+            let mut cause = toml::from_str::<ConfigFile>(&text).unwrap_err();
+            cause.set_input(Some(&without_keys(&text)));
+            let said = cause.to_string();
+            assert!(said.contains("line 3") && said.contains("api_key=***") && !said.contains("secret"), "{said}");
+        }
+        assert_eq!(without_key("api_key_env = \"KEY\""), "api_key_env = \"KEY\"");
     }
 }

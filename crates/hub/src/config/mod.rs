@@ -1,10 +1,16 @@
 //! What the operator decided: defaults, then the file, then flags, checked as a whole before anything listens.
 
 mod file;
+mod llm;
 mod proxies;
 mod public_url;
+mod runs;
+mod secret;
 mod settings;
 
 pub use file::{ConfigError, ConfigFile};
+pub use llm::{Endpoint, Key, LlmSettings, LlmTable, MOST_RETRIES, ProviderTable};
 pub use proxies::TrustedProxies;
+pub use runs::{Commands, OnStop, RunsSettings, RunsTable};
+pub use secret::Secret;
 pub use settings::{Config, LegacyPush, Overrides, PushSettings, TlsFiles};

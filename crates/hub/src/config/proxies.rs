@@ -17,6 +17,10 @@ impl TrustedProxies {
         texts.iter().map(|text| parse_network(text)).collect::<Result<_, _>>().map(Self)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// `address` may be an IPv4 address in the clothes of IPv6, as a listener on `[::]` sees it.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::public_url::parse_public_url;
-use super::{ConfigError, ConfigFile, TrustedProxies};
+use super::{ConfigError, ConfigFile, LlmSettings, RunsSettings, TrustedProxies};
 
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
 
@@ -28,6 +28,8 @@ pub struct Config {
     pub inbox_depth: Option<u32>,
     pub limits: Limits,
     pub push: PushSettings,
+    pub runs: RunsSettings,
+    pub llm: LlmSettings,
 }
 
 #[derive(Debug, Clone)]
@@ -96,6 +98,8 @@ impl Config {
             inbox_depth: Some(file.limits.inbox_depth.unwrap_or(10_000)).filter(|depth| *depth > 0),
             limits: limits(&file)?,
             push,
+            runs: RunsSettings::resolve(file.runs)?,
+            llm: LlmSettings::resolve(file.llm)?,
         })
     }
 }

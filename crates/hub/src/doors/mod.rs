@@ -2,3 +2,4 @@
 
 pub mod a2h;
 pub mod hap;
+pub mod runs;

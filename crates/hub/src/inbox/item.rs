@@ -30,6 +30,7 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
         "action": action(&content.matter),
         "permissions": permissions(ask),
         "open_ended": ask.is_some_and(|ask| ask.open_ended),
+        "may_be_empty": ask.is_some_and(|ask| ask.may_be_empty),
         "resolvers": content.resolvers,
         "can_answer": can_answer(&message.state, content, viewer),
         "created_at": message.received_at,

@@ -1,7 +1,7 @@
 //! One connection, HTTP/1 or HTTP/2.
 //!
 //! hyper's builders are used directly: the automatic one keeps the state of both protocols, which doubles what an idle
-//! waiter costs, and does not notice a client that connects and says nothing.
+//! waiter costs, and does not notice a client that connects and says nothing. Sockets are HTTP/1 only.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -9,7 +9,6 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulConnection;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -37,8 +36,14 @@ where
     let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
     match spoken {
-        Spoken::Http1 => drive(Box::pin(http1().serve_connection(io, service)), stopping).await,
-        Spoken::Http2 => drive(Box::pin(http2().serve_connection(io, service)), stopping).await,
+        Spoken::Http1 => {
+            let connection = http1().serve_connection(io, service).with_upgrades();
+            drive(Box::pin(connection), stopping, |connection| connection.graceful_shutdown()).await;
+        }
+        Spoken::Http2 => {
+            let connection = http2().serve_connection(io, service);
+            drive(Box::pin(connection), stopping, |connection| connection.graceful_shutdown()).await;
+        }
     }
 }
 
@@ -59,10 +64,15 @@ fn http2() -> http2::Builder<TokioExecutor> {
     builder
 }
 
-async fn drive(mut connection: Pin<Box<impl GracefulConnection>>, mut stopping: watch::Receiver<bool>) {
+/// `end` asks for a polite end. hyper-util knows how for all connections but those that may become sockets.
+async fn drive<C: Future>(
+    mut connection: Pin<Box<C>>,
+    mut stopping: watch::Receiver<bool>,
+    end: impl FnOnce(Pin<&mut C>),
+) {
     tokio::select! {
         _ = connection.as_mut() => return,
-        _ = stopping.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
+        _ = stopping.wait_for(|stop| *stop) => end(connection.as_mut()),
     }
     drop(connection.await);
 }

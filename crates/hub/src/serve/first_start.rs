@@ -54,7 +54,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
 }
 
 /// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
-fn owner_of(people: &[PersonSummary]) -> String {
+pub fn owner_of(people: &[PersonSummary]) -> String {
     let mut owners = people.iter().filter(|person| person.role == Role::Owner).map(|person| person.name.as_str());
     let first = owners.clone().find(|name| *name == OWNER);
     first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()

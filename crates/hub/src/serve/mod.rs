@@ -26,9 +26,10 @@ use crate::admin::keys::ensure_key;
 use crate::app::{self, Hub};
 use crate::config::Config;
 use crate::delivery::Outbox;
+use crate::runs;
 use accept::Acceptor;
 use data_dir::DataDir;
-pub use first_start::PER_START;
+pub use first_start::{PER_START, owner_of};
 
 /// How long requests and pushes under way may take once the hub is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -48,12 +49,14 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     ensure_key(&store).await?;
     let (stop_sender, stopping) = watch::channel(false);
     let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
-    let hub = Hub::new(store, options.config, outbox, stopping);
+    let hub = Hub::new(store, options.config, outbox, stopping)?;
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
+    // Before anybody can connect: a run that waits is to be found.
+    runs::restore(&hub).await.context("cannot take up the runs that were under way")?;
     let mut beside = tasks::start(&hub);
     let router = app::router(Arc::clone(&hub));
     let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
@@ -64,7 +67,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     // Nobody listening any more is no reason to fail.
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(GRACE);
-    let (served, ()) = tokio::join!(serving, pushes);
+    let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
     beside.shutdown().await;
     keep_what_is_noted(&hub).await;
     hub.store.settle()?;

@@ -158,7 +158,7 @@ fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
     let config = Config::resolve(ConfigFile::default(), Overrides::default()).expect("defaults");
     let outbox = Outbox::new(Arc::clone(store), config.push).expect("an outbox");
     let (stop, stopping) = watch::channel(false);
-    (router(Hub::new(Arc::clone(store), config, outbox, stopping)), stop)
+    (router(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")), stop)
 }
 
 async fn add_agent(store: &Store, id: &str) -> String {

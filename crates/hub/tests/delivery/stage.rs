@@ -173,7 +173,14 @@ impl Stage {
 
 fn content() -> Content {
     let question = Question::Confirm { options: approve_or_deny(), allow_edit: false };
-    let ask = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: None };
+    let ask = Ask {
+        question,
+        may_respond: true,
+        may_decline: true,
+        open_ended: false,
+        may_be_empty: false,
+        default_on_expire: None,
+    };
     let agent = Agent {
         id: "bot".to_owned(),
         run_id: "run-1".to_owned(),

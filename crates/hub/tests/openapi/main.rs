@@ -30,6 +30,7 @@ async fn every_documented_status_is_given_and_every_given_one_is_documented() {
     drive::lists(&seen).await;
     drive::shelf(&seen).await;
     drive::terminals(&seen).await;
+    drive::runs(&seen).await;
     drive::admin(&seen).await;
     drive::refusals(&seen).await;
     let document = Document::read();

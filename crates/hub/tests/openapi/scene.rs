@@ -66,6 +66,7 @@ impl Drop for Scratch {
 }
 
 pub struct Scene {
+    pub hub: Arc<Hub>,
     pub store: Arc<Store>,
     pub clock: Arc<ManualClock>,
     pub owner: String,
@@ -101,7 +102,7 @@ impl Scene {
         ensure_key(&store).await.expect("a key");
         let (stop, stopping) = watch::channel(false);
         let outbox = Outbox::new(Arc::clone(&store), config.push).expect("an outbox");
-        let hub = Hub::new(Arc::clone(&store), config, outbox, stopping);
+        let hub = Hub::new(Arc::clone(&store), config, outbox, stopping).unwrap();
         hub.set_url("http://127.0.0.1:7422".to_owned());
         Self {
             owner: person(&store, "owner", Role::Owner).await,
@@ -111,7 +112,8 @@ impl Scene {
             terminal: terminal(&store, "ann").await,
             other_terminal: terminal(&store, "owner").await,
             document: Document::read(),
-            router: app::router(hub),
+            router: app::router(Arc::clone(&hub)),
+            hub,
             seen: seen.clone(),
             store,
             clock,

@@ -15,6 +15,7 @@ pub mod passkey;
 pub mod password;
 pub mod pull;
 pub mod rows;
+pub mod run;
 pub mod search;
 pub mod seen;
 pub mod setting;

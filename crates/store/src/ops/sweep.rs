@@ -51,12 +51,13 @@ impl Op for Purge {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
              source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
-        const FORGET: [&str; 5] = [
+        const FORGET: [&str; 6] = [
             "DELETE FROM message_text WHERE seq = ?1",
             "DELETE FROM shelf WHERE seq = ?1",
             "DELETE FROM fetched WHERE seq = ?1",
             "DELETE FROM cue WHERE seq = ?1",
             "DELETE FROM attachment WHERE message_seq = ?1",
+            "DELETE FROM run_ask WHERE message_seq = ?1",
         ];
         const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
         const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";

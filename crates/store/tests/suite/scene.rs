@@ -115,7 +115,14 @@ impl Draft {
     pub fn ask(number: u64) -> Self {
         let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
         let default_on_expire = Some(json!("deny"));
-        let ask = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire };
+        let ask = Ask {
+            question,
+            may_respond: true,
+            may_decline: true,
+            open_ended: false,
+            may_be_empty: false,
+            default_on_expire,
+        };
         Self::of(number, Matter::Ask(ask))
     }
 

@@ -18,6 +18,7 @@ pub mod code {
     pub const EXPIRED: u8 = 12;
     pub const CANCELLED: u8 = 13;
     pub const OPEN: u8 = 14;
+    pub const LOST: u8 = 15;
     pub const REFUSED: u8 = 20;
 }
 

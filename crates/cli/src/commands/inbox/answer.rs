@@ -53,7 +53,7 @@ impl Editor {
             (Some(Question::Confirm(choices)), _) => Self::Choice(Pick::confirm(choices, item)),
             (Some(Question::Select(choices)), _) if choices.many => Self::Many(Ticks::of(choices, item)),
             (Some(Question::Select(choices)), _) => Self::Choice(Pick::select(choices, item)),
-            (Some(Question::Text), _) => Self::Text(Words::new(item.sensitive)),
+            (Some(Question::Text), _) => Self::Text(Words::new(item.sensitive).or_nothing(item.takes_nothing())),
             (Some(Question::Form { schema }), _) => Self::Form(FormEditor::of(schema, item)),
             (None, Some(action)) => Self::Task(Steps::of(action)),
             // Whatever it asks, a text is an answer.

@@ -108,6 +108,9 @@ fn from(item: &Item) -> String {
     if let Some(place) = item.place() {
         return format!("from {} in {place}", item.agent.id);
     }
+    if let Some(run) = item.run_words() {
+        return format!("from {} in {run}", item.asker());
+    }
     let project = item.agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
     format!("from {}{project}", item.agent.id)
 }
@@ -120,6 +123,10 @@ fn priority(item: &Item) -> String {
 fn run(item: &Item) -> String {
     let agent = &item.agent;
     let labels: String = agent.labels.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+    // What it belongs to stands in the head.
+    if item.is_of_run() {
+        return labels.trim_start_matches(", ").to_owned();
+    }
     format!("run {} ({}){labels}", agent.run_id, agent.runtime)
 }
 
@@ -241,6 +248,14 @@ mod tests {
         });
         let decided = texts(&json!({"source": source(json!({})), "status": "answered", "resolution": resolution}));
         assert!(decided.contains(&"a\\u{202e}.txt (12 bytes, text/plain)".to_owned()), "{decided:?}");
+    }
+
+    #[test]
+    fn a_question_of_a_run_tells_agent_and_run_in_its_head() {
+        let asked = crate::item::asked(&json!({"kind": "text"}));
+        let texts: Vec<String> = lines(&asked).into_iter().map(|piece| piece.text).collect();
+        assert_eq!(texts[1], "from editor in run r1 of Topic writer");
+        assert_eq!(texts.last().map(String::as_str), Some("cwd=/srv"));
     }
 
     fn ended_task(resolution: &str, checklist: &Value) -> Vec<String> {

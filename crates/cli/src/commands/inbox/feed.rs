@@ -9,9 +9,8 @@ use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use tokio::sync::mpsc::Sender;
 
-use super::reach::Reach;
 use super::state::Input;
-use crate::client::Client;
+use crate::client::{Client, Reach};
 use events::Events;
 
 pub use events::News;

@@ -94,7 +94,7 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
         let _ = writeln!(text, "{:>3}. {}", index + 1, escape(&format!("{urgency}{}", item.title)));
         let waited = screen::duration_words(item.created_at.age(now));
         let presence = item.presence_word().map(|word| format!(", agent {word}")).unwrap_or_default();
-        let (agent, kind, expiry) = (&item.agent.id, item.kind(), item.expiry_words(now));
+        let (agent, kind, expiry) = (item.asker(), item.kind(), item.expiry_words(now));
         let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
     }

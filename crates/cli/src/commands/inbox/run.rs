@@ -14,11 +14,10 @@ use tokio::sync::mpsc::{self, Sender};
 use tokio::time::sleep;
 
 use super::filter::Filter;
-use super::reach::Reach;
 use super::state::{Effect, Input, Listing, Now, Reply, State};
-use super::stops::{self, Stops};
 use super::{feed, hub, presets};
-use crate::client::Client;
+use crate::client::{Client, Reach};
+use crate::stops::{self, Stops};
 use screen::Screen;
 
 const WAITING_INPUTS: usize = 256;

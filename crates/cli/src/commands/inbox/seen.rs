@@ -17,25 +17,11 @@ pub struct Seen {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct More {
-    permissions: Permissions,
     pub fetched_at: Option<Instant>,
     pub agent_seen_at: Option<Instant>,
     pub waiting_now: bool,
     /// Until when this person has set it aside.
     pub until: Option<Instant>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(default)]
-struct Permissions {
-    respond: bool,
-    ignore: bool,
-}
-
-impl Default for Permissions {
-    fn default() -> Self {
-        Self { respond: true, ignore: true }
-    }
 }
 
 impl Seen {
@@ -61,12 +47,12 @@ impl Seen {
     }
 
     pub fn may_respond(&self) -> bool {
-        self.item.can_answer && self.is_open() && self.more.permissions.respond
+        self.item.can_answer && self.is_open() && self.item.permissions.respond
     }
 
     /// An ask can be declined unless its asker said otherwise; a task is dismissed instead.
     pub fn may_decline(&self) -> bool {
-        self.item.can_answer && self.is_open() && self.item.question.is_some() && self.more.permissions.ignore
+        self.item.can_answer && self.is_open() && self.item.question.is_some() && self.item.permissions.ignore
     }
 
     /// The hub's own order: urgent first, then the longest waiting. Ids grow with time.

@@ -50,7 +50,7 @@ fn render(items: &[Item], now: jiff::Timestamp) -> String {
             item.id.clone(),
             item.priority.clone(),
             duration_words(item.created_at.age(now)),
-            item.agent.id.clone(),
+            item.asker().to_owned(),
             item.kind().to_owned(),
             item.title.clone(),
             item.expiry_words(now),

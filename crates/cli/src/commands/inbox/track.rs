@@ -30,6 +30,9 @@ pub fn track(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<(Mark, String)
     if seen.item.resolution.is_none() {
         return Vec::new();
     }
+    if seen.item.is_of_run() {
+        return vec![(Mark::Done, "the run has it".to_owned())];
+    }
     let fetched =
         seen.more.fetched_at.as_ref().map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
     let mut steps = Vec::new();
@@ -122,6 +125,12 @@ mod tests {
         assert_eq!(delivery("delivered", 1, delivered), step(Mark::Done, "delivered to the agent at 15:00:03"));
         let words = "delivery failed after 8 attempts: answered 404 (t tries again)";
         assert_eq!(delivery("failed", 8, json!({"last_error": "answered 404"})), step(Mark::Failed, words));
+    }
+
+    #[test]
+    fn a_run_has_its_answer_at_once() {
+        let source = json!({"source": {"door": "runs"}, "agent_seen_at": "2026-06-04T14:58:05.000Z"});
+        assert_eq!(steps(&source), [step(Mark::Done, "the run has it")]);
     }
 
     #[test]

@@ -46,7 +46,8 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
         ("Message", format!("{}, {}, {}", item.id, item.kind(), item.status)),
         ("Agent", who(item)),
     ];
-    lines.extend(agent.project.clone().map(|project| ("Project", project)));
+    let project = if item.is_of_run() { "Strategy" } else { "Project" };
+    lines.extend(agent.project.clone().map(|name| (project, name)));
     lines.extend(item.place().map(|place| ("Terminal", place)));
     lines.extend(item.presence_words(now).map(|words| ("Presence", words)));
     lines.extend(item.supersedes().map(|ids| ("Supersedes", ids)));
@@ -73,6 +74,9 @@ fn who(item: &Item) -> String {
     let agent = &item.agent;
     if item.is_cue() {
         return agent.id.clone();
+    }
+    if item.is_of_run() {
+        return format!("{}, run {}", item.asker(), agent.run_id);
     }
     format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)
 }
@@ -133,6 +137,9 @@ fn how_to_answer(item: &Item) -> String {
         (Some(Question::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
         (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
         (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
+        (Some(Question::Text), _) if item.takes_nothing() => {
+            (vec!["--text TEXT    (may be empty)", "-    (a text on standard input)"], false)
+        }
         (Some(Question::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
         (Some(Question::Form { .. }), _) => {
             (vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"], false)
@@ -144,9 +151,14 @@ fn how_to_answer(item: &Item) -> String {
     let is_text = matches!(item.question, Some(Question::Text));
     let other = (other || item.open_ended && !is_text).then_some("--text TEXT");
     let files = item.open_ended.then_some("--file PATH ...    (also beside the others)");
-    let decline = item.question.as_ref().map(|_| "--decline");
+    let decline = item.question.as_ref().filter(|_| item.permissions.ignore).map(|_| "--decline");
     let answers = answers.into_iter().chain(other).chain(files).chain(decline);
-    answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id))).collect()
+    let answers = answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id)));
+    answers.chain(the_run(item)).collect()
+}
+
+fn the_run(item: &Item) -> Option<String> {
+    item.is_of_run().then(|| format!("  countersign runs follow {}    (the whole run)\n", escape(&item.agent.run_id)))
 }
 
 /// `yes` and `no` where they stand for an option, and the numbers of the others.
@@ -330,6 +342,19 @@ mod tests {
         {
             assert!(page.contains(words), "{words}: {page}");
         }
+    }
+
+    #[test]
+    fn a_question_of_a_run_names_agent_run_and_strategy() {
+        let page = page(&crate::item::asked(&json!({"kind": "text"})));
+        assert!(page.contains("Agent      editor, run r1\nStrategy   Topic writer\n") && !page.contains('#'), "{page}");
+        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("  countersign ")).collect();
+        let expected = [
+            "  countersign answer msg_1 --text TEXT    (may be empty)",
+            "  countersign answer msg_1 -    (a text on standard input)",
+            "  countersign runs follow r1    (the whole run)",
+        ];
+        assert_eq!(commands, expected);
     }
 
     #[test]

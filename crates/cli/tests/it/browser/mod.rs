@@ -9,6 +9,7 @@ mod installed;
 mod list;
 mod live;
 mod pictures;
+mod runs;
 pub mod seed;
 mod sign_in;
 mod surroundings;

@@ -53,7 +53,14 @@ fn message(agent_id: &str, title: &str, question: Question, now: countersign_pro
     let id = MessageId::from_uuid(Uuid::now_v7());
     let (run_id, runtime) = ("run-1".to_owned(), "cli".to_owned());
     let agent = Agent { id: agent_id.to_owned(), run_id, runtime, project: None, labels: BTreeMap::new() };
-    let ask = Ask { question, may_respond: true, may_decline: true, open_ended: false, default_on_expire: None };
+    let ask = Ask {
+        question,
+        may_respond: true,
+        may_decline: true,
+        open_ended: false,
+        may_be_empty: false,
+        default_on_expire: None,
+    };
     let content = Content {
         agent,
         title: title.to_owned(),

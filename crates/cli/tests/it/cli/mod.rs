@@ -5,3 +5,6 @@ mod answer;
 mod answer_cue;
 mod find;
 mod read;
+mod run;
+mod run_away;
+mod runs;

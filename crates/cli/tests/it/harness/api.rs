@@ -97,7 +97,11 @@ impl Api {
     }
 
     pub async fn healthy(&self) {
-        assert_eq!(self.get("/health").await.expect(200), json!({"status": "ok"}));
+        let health = self.get("/health").await.expect(200);
+        assert_eq!(health["status"], "ok", "{health}");
+        for count in ["uptime", "activeRuns", "connectedClients"] {
+            assert!(health[count].is_u64(), "{count}: {health}");
+        }
     }
 }
 

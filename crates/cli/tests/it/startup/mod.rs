@@ -3,4 +3,4 @@
 mod files;
 mod greeting;
 mod refusals;
-mod tls;
+pub mod tls;

@@ -5,7 +5,7 @@ use reqwest::Client;
 use crate::harness::{Process, Scratch, countersign, eventually};
 
 /// Writes a self-signed certificate for 127.0.0.1, if this machine can make one.
-fn certificate(scratch: &Scratch) -> bool {
+pub fn certificate(scratch: &Scratch) -> bool {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]);
     openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]);

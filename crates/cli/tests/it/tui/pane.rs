@@ -1,4 +1,4 @@
-//! A terminal with `countersign inbox` in it, which a private tmux plays. It ends with the test.
+//! A terminal with `countersign inbox` or another command in it, which a private tmux plays. It ends with the test.
 
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +17,7 @@ pub struct Look {
     width: u16,
     height: u16,
     term: &'static str,
+    command: &'static str,
     args: String,
     envs: Vec<(&'static str, String)>,
 }
@@ -25,13 +26,13 @@ impl Look {
     /// The person of the data directory: the owner.
     pub fn of(hub: &Hub) -> Self {
         let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
-        Self { width: 80, height: 24, term: "screen-256color", args: String::new(), envs }
+        Self { width: 80, height: 24, term: "screen-256color", command: "inbox", args: String::new(), envs }
     }
 
     /// Somebody who reaches the hub by `url`.
     pub fn at(url: &str, token: &str) -> Self {
         let envs = vec![("COUNTERSIGN_URL", url.to_owned()), ("COUNTERSIGN_TOKEN", token.to_owned())];
-        Self { width: 80, height: 24, term: "screen-256color", args: String::new(), envs }
+        Self { width: 80, height: 24, term: "screen-256color", command: "inbox", args: String::new(), envs }
     }
 
     pub fn size(self, width: u16, height: u16) -> Self {
@@ -40,6 +41,10 @@ impl Look {
 
     pub fn term(self, term: &'static str) -> Self {
         Self { term, ..self }
+    }
+
+    pub fn command(self, command: &'static str) -> Self {
+        Self { command, ..self }
     }
 
     pub fn args(self, args: &str) -> Self {
@@ -53,10 +58,11 @@ impl Look {
         let pane = Pane { socket, scratch: Scratch::new() };
         let envs: String = self.envs.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
         let home = pane.scratch.home().display().to_string();
-        let program = format!("env -i HOME='{home}' TERM='{}' TZ=UTC {envs}{BINARY} inbox {}", self.term, self.args);
+        let program =
+            format!("env -i HOME='{home}' TERM='{}' TZ=UTC {envs}{BINARY} {} {}", self.term, self.command, self.args);
         let pid = pane.scratch.path("pid").display().to_string();
         let script = format!(
-            "echo BEFORE\nsh -c 'echo $$ > {pid}; exec {}'\necho ENDED $?\nstty -a\nexec cat\n",
+            "trap : INT\necho BEFORE\nsh -c 'echo $$ > {pid}; exec {}'\necho ENDED $?\nstty -a\nexec cat\n",
             program.replace('\'', "'\\''")
         );
         let script = pane.scratch.write("script", &script);

@@ -13,6 +13,8 @@ mod neighbours;
 mod notices;
 mod nowhere;
 mod proxy;
+pub mod runs;
+pub mod runs_asks;
 mod search;
 mod settings;
 mod sign_in;

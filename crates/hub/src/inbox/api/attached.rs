@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use countersign_core::message::Door;
 use countersign_core::{Actor, State as MessageState};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::Found;
 use countersign_store::ops::pull::Pull;
-use serde_json::Value;
 
 use crate::app::Hub;
 use crate::attachments::{kept, to_keep};
@@ -18,9 +18,8 @@ use crate::body;
 use crate::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
-use crate::terminals::cue_kind;
 
-/// All of what an agent in a terminal said, of which the item shows the start.
+/// All of what an agent in a terminal or a run said, of which the item shows the start.
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -36,25 +35,23 @@ pub async fn whole_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Re
         Some(Found::Gone { .. }) => return Err(Problem::Gone),
         None => return Err(Problem::no_message()),
     };
-    if cue_kind(&pulled.source).is_none() {
-        let message = "this message came with no prompt; all of it stands in the item".to_owned();
-        return Err(Problem::NotFound { message });
-    }
+    let names: &[&str] = match pulled.source.door {
+        Door::Hap => &["prompt"],
+        Door::Runs => &["prompt", "question", "resource"],
+        Door::A2h => {
+            let message = "this message came with no prompt; all of it stands in the item".to_owned();
+            return Err(Problem::NotFound { message });
+        }
+    };
     let (name, wire) = (format!("{}.txt", pulled.id), pulled.wire);
     let hold = hub.room.take(person.as_str(), wire.len()).await?;
-    let text = body::work(wire.len(), move || said(&wire)).await??;
+    let text = body::work(wire.len(), move || said(&wire, names)).await??;
     Ok(to_keep(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
 }
 
-fn said(wire: &str) -> Result<String, Problem> {
-    let said = match json::parse(wire.as_bytes())? {
-        Value::Object(mut fields) => fields.remove("prompt"),
-        _ => None,
-    };
-    Ok(match said {
-        Some(Value::String(text)) => text,
-        Some(_) | None => String::new(),
-    })
+fn said(wire: &str, names: &[&str]) -> Result<String, Problem> {
+    let wire = json::parse(wire.as_bytes())?;
+    Ok(names.iter().find_map(|name| wire[name].as_str()).unwrap_or_default().to_owned())
 }
 
 pub async fn file(

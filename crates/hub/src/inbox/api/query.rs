@@ -13,6 +13,15 @@ use crate::problem::Problem;
 const DEFAULT_PAGE: i64 = 50;
 pub const LARGEST_PAGE: i64 = 200;
 
+/// How many are wanted on a page.
+pub fn limit_of(text: Option<&str>) -> Result<i64, Problem> {
+    let Some(text) = text else { return Ok(DEFAULT_PAGE) };
+    match text.parse() {
+        Ok(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
+        _ => Err(Problem::validation("limit", format!("limit must be between 1 and {LARGEST_PAGE}"))),
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 pub struct ListQuery {
     limit: Option<String>,
@@ -27,11 +36,7 @@ pub struct ListQuery {
 
 impl ListQuery {
     pub fn limit(&self) -> Result<i64, Problem> {
-        let Some(text) = &self.limit else { return Ok(DEFAULT_PAGE) };
-        match text.parse() {
-            Ok(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
-            _ => Err(Problem::validation("limit", format!("limit must be between 1 and {LARGEST_PAGE}"))),
-        }
+        limit_of(self.limit.as_deref())
     }
 
     pub fn status(&self) -> Result<Option<Status>, Problem> {

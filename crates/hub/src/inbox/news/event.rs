@@ -10,6 +10,7 @@ use countersign_store::model::Item;
 use serde_json::{Value, json};
 
 use crate::app::Hub;
+use crate::inbox::asker::asker;
 use crate::inbox::find::find;
 use crate::inbox::web::{row, words};
 use crate::problem::Problem;
@@ -23,13 +24,16 @@ pub enum Change {
     Resolved(MessageId),
     /// The answer moved on its way to the agent.
     Tracked(MessageId),
+    /// A run began or ended. What it asks is told as everything else that is asked.
+    Run(String),
 }
 
 #[derive(Debug)]
 pub struct Event {
     pub id: u64,
     pub kind: &'static str,
-    pub message_id: MessageId,
+    /// The id of what it is about: a message or a run.
+    pub about: String,
     /// The whole record for pages, with HTML in it.
     pub web: Bytes,
     /// The whole record for terminals and scripts.
@@ -65,7 +69,7 @@ impl Heard {
 /// An event that has no number yet.
 pub struct Draft {
     kind: &'static str,
-    message_id: MessageId,
+    about: String,
     web: Value,
     api: Value,
 }
@@ -75,17 +79,18 @@ impl Draft {
     /// both.
     pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, Problem> {
         Ok(match change {
-            Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", id, &item, hub)),
-            Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", id, &item, hub)),
-            Change::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(id, &item)),
-            Change::Tracked(id) => Some(tracked(id)),
+            Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
+            Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
+            Change::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+            Change::Tracked(id) => Some(moved("tracked", id.to_string())),
+            Change::Run(run_id) => Some(moved("run", run_id)),
         })
     }
 
     pub fn numbered(self, id: u64) -> Event {
         let web = record(id, self.kind, &self.web);
         let api = record(id, self.kind, &self.api);
-        Event { id, kind: self.kind, message_id: self.message_id, web, api }
+        Event { id, kind: self.kind, about: self.about, web, api }
     }
 }
 
@@ -97,11 +102,11 @@ async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
     }
 }
 
-fn arrived(kind: &'static str, message_id: MessageId, item: &Item, hub: &Hub) -> Draft {
-    let content = &item.message.content;
+fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
+    let (message, content) = (&item.message, &item.message.content);
     let data = |title: &str, agent: &str| {
         json!({
-            "id": message_id,
+            "id": message.id,
             "rank": inbox_rank(content.priority),
             "seq": item.seq,
             "kind": content.kind_word(),
@@ -112,29 +117,29 @@ fn arrived(kind: &'static str, message_id: MessageId, item: &Item, hub: &Hub) ->
     };
     let api = data(&content.title, &content.agent.id);
     // A page shows these two as they stand.
-    let mut web = data(&escape(&content.title), &escape(&content.agent.id));
+    let mut web = data(&escape(&content.title), &escape(asker(message)));
     web["html"] = row::html(item, hub.store.clock().now()).into();
-    Draft { kind, message_id, web, api }
+    Draft { kind, about: message.id.to_string(), web, api }
 }
 
-fn resolved(message_id: MessageId, item: &Item) -> Option<Draft> {
+fn resolved(item: &Item) -> Option<Draft> {
     let State::Resolved(resolution) = &item.message.state else { return None };
     let words = words::outcome(resolution, &item.message.content);
     let data = |words: &str| {
         json!({
-            "id": message_id,
+            "id": item.message.id,
             "words": words,
             "actor": resolution.actor,
             "at_ms": resolution.resolved_at.as_millis(),
         })
     };
     let (web, api) = (data(&escape(&words)), data(&words));
-    Some(Draft { kind: "resolved", message_id, web, api })
+    Some(Draft { kind: "resolved", about: item.message.id.to_string(), web, api })
 }
 
-fn tracked(message_id: MessageId) -> Draft {
-    let data = json!({ "id": message_id });
-    Draft { kind: "tracked", message_id, web: data.clone(), api: data }
+fn moved(kind: &'static str, about: String) -> Draft {
+    let data = json!({ "id": about });
+    Draft { kind, about, web: data.clone(), api: data }
 }
 
 /// JSON without line breaks is one line of data.

@@ -8,7 +8,7 @@ mod ring;
 mod stream;
 mod teller;
 
-pub use event::{Change, Event, Heard};
+pub use event::{Change, Event, Heard, record};
 pub use listener::Listener;
-pub use stream::{Format, stream};
+pub use stream::{Format, Origin, last_event_id, stream, stream_of};
 pub use teller::{News, run};

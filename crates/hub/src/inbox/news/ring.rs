@@ -67,8 +67,6 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use countersign_protocol::id::MessageId;
-    use uuid::Uuid;
 
     use super::super::event::Event;
     use super::*;
@@ -98,9 +96,8 @@ mod tests {
     }
 
     fn large(id: u64, length: usize) -> Heard {
-        let message_id = MessageId::from_uuid(Uuid::from_u128(7));
-        let web = Bytes::from(vec![b'x'; length]);
-        Heard::Event(Arc::new(Event { id, kind: "opened", message_id, web, api: Bytes::new() }))
+        let (about, web) = (String::new(), Bytes::from(vec![b'x'; length]));
+        Heard::Event(Arc::new(Event { id, kind: "opened", about, web, api: Bytes::new() }))
     }
 
     #[test]

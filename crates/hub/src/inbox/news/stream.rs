@@ -38,12 +38,21 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 /// Where a browser was when it lost us. What is no number was never a place here.
-fn last_event_id(headers: &HeaderMap) -> Option<u64> {
+pub fn last_event_id(headers: &HeaderMap) -> Option<u64> {
     let text = headers.get("last-event-id")?.to_str().unwrap_or_default();
     Some(text.trim().parse().unwrap_or(0))
 }
 
-/// Goes on until the reader leaves, the hub stops, or `is_welcome` says no: a session may end while its page is open.
+/// Where the records of a stream come from.
+pub trait Origin: Send + 'static {
+    /// The number of what was sent last, so that whoever loses us before anything happens can come back to it.
+    fn place(&self) -> u64;
+
+    /// Nothing once the hub stops. May be dropped while it waits.
+    fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+}
+
+/// All that happens, from where a browser was.
 pub fn stream<W, F>(
     hub: &Hub,
     person: &str,
@@ -55,11 +64,21 @@ where
     W: Fn() -> F + Send + 'static,
     F: Future<Output = bool> + Send + 'static,
 {
-    let seat = hub.news.seats.take(person)?;
-    let (listener, endings) = (hub.news.listen(last_event_id(headers)), hub.credentials.endings());
+    let origin = Everything { listener: hub.news.listen(last_event_id(headers)), format };
+    stream_of(hub, person, origin, is_welcome)
+}
+
+/// Goes on until the reader leaves, the hub stops, or `is_welcome` says no: a session may end while its page is open.
+pub fn stream_of<O, W, F>(hub: &Hub, person: &str, origin: O, is_welcome: W) -> Result<Response, Problem>
+where
+    O: Origin,
+    W: Fn() -> F + Send + 'static,
+    F: Future<Output = bool> + Send + 'static,
+{
+    let (seat, endings) = (hub.news.seats.take(person)?, hub.credentials.endings());
     let mut beat = interval_at(Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let feed = Feed { listener, format, is_welcome, endings, beat, has_begun: false, _seat: seat };
+    let feed = Feed { origin, is_welcome, endings, beat, has_begun: false, _seat: seat };
     let records = stream::unfold(feed, async |mut feed| {
         let record = feed.next().await?;
         Some((Ok::<_, Infallible>(record), feed))
@@ -67,9 +86,8 @@ where
     Ok((HEADERS, Body::from_stream(records)).into_response())
 }
 
-struct Feed<W> {
-    listener: Listener,
-    format: Format,
+struct Feed<O, W> {
+    origin: O,
     is_welcome: W,
     endings: watch::Receiver<()>,
     beat: Interval,
@@ -77,16 +95,16 @@ struct Feed<W> {
     _seat: Seat,
 }
 
-impl<W, F> Feed<W>
+impl<O, W, F> Feed<O, W>
 where
+    O: Origin,
     W: Fn() -> F,
     F: Future<Output = bool>,
 {
     async fn next(&mut self) -> Option<Bytes> {
         if !self.has_begun {
             self.has_begun = true;
-            // With a place in it, so that whoever loses us before anything happens can come back to it.
-            return Some(format!("retry: {RETRY_MILLIS}\nid: {}\n\n", self.listener.place()).into());
+            return Some(format!("retry: {RETRY_MILLIS}\nid: {}\n\n", self.origin.place()).into());
         }
         loop {
             tokio::select! {
@@ -98,17 +116,28 @@ where
                         return None;
                     }
                 }
-                heard = self.listener.next() => return Some(self.text(&heard?)),
+                record = self.origin.next() => return record,
                 _ = self.beat.tick() => return (self.is_welcome)().await.then(|| Bytes::from_static(b":\n\n")),
             }
         }
     }
+}
 
-    fn text(&self, heard: &Heard) -> Bytes {
-        match heard {
+struct Everything {
+    listener: Listener,
+    format: Format,
+}
+
+impl Origin for Everything {
+    fn place(&self) -> u64 {
+        self.listener.place()
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        Some(match self.listener.next().await? {
             Heard::Event(event) if self.format == Format::Web => event.web.clone(),
             Heard::Event(event) => event.api.clone(),
-            Heard::Resync { id } => record(*id, "resync", &json!({})),
-        }
+            Heard::Resync { id } => record(id, "resync", &json!({})),
+        })
     }
 }

@@ -11,9 +11,9 @@ use countersign_store::model::{Application, Item};
 
 use super::form::Fields;
 use super::item::{Faults, Occasion, Reading, missing, page, read};
-use super::page::{Asked, Failure, see_other};
+use super::page::{Asked, Failure, back, see_other};
 use super::row::may_answer;
-use super::upload::{FILES, Sent, Unread};
+use super::upload::{FILES, Sent, Takes, Unread};
 use super::visitor::Visitor;
 use crate::app::Hub;
 use crate::attachments::Attached;
@@ -27,11 +27,11 @@ pub async fn decide(
     asked: Asked,
     unread: Unread,
 ) -> Result<Response, Failure> {
-    let takes_files = match &path {
-        Ok(MessagePath(id)) if unread.has_parts() => takes_files(&hub, id, &unread.visitor).await,
-        Ok(_) | Err(_) => false,
+    let takes = match &path {
+        Ok(MessagePath(id)) if unread.is_special() => takes(&hub, id, &unread.visitor).await,
+        Ok(_) | Err(_) => Takes::default(),
     };
-    let Sent { visitor, fields, files, faults, hold: _hold } = unread.read(&hub, takes_files).await?;
+    let Sent { visitor, fields, files, faults, hold: _hold } = unread.read(&hub, takes).await?;
     let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields, faults: &faults };
     match path {
         Ok(MessagePath(id)) => desk.decide(&id, files).await,
@@ -39,11 +39,13 @@ pub async fn decide(
     }
 }
 
-/// Only from somebody who may give the answer that they come with.
-async fn takes_files(hub: &Hub, id: &MessageId, visitor: &Visitor) -> bool {
-    let Ok(item) = find(hub, id).await else { return false };
-    let is_open_ended = matches!(&item.message.content.matter, Matter::Ask(ask) if ask.open_ended);
-    is_open_ended && may_answer(&item, visitor)
+/// Only from somebody who may give the answer that it comes with.
+async fn takes(hub: &Hub, id: &MessageId, visitor: &Visitor) -> Takes {
+    let Ok(item) = find(hub, id).await else { return Takes::default() };
+    match &item.message.content.matter {
+        Matter::Ask(ask) if may_answer(&item, visitor) => Takes { files: ask.open_ended, long_text: ask.may_be_empty },
+        Matter::Ask(_) | Matter::Task(_) | Matter::Notify => Takes::default(),
+    }
 }
 
 /// One person with one form.
@@ -85,11 +87,17 @@ impl Desk<'_> {
         match self.hub.decide_with(id, command, files.bodies).await? {
             // The answer came after the expiry and made it happen.
             Application::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
-            Application::Resolved(_) => Ok(see_other(&format!("/inbox/items/{id}"))),
+            Application::Resolved(_) => Ok(see_other(&self.next(id))),
             Application::Rejected(rejection) => self.rejected(item, rejection).await,
             Application::Gone => self.missing(Problem::Gone).await,
             Application::NotFound => self.missing(Problem::no_message()).await,
         }
+    }
+
+    /// Where one goes on: at the page the form stood on, if that is another one.
+    fn next(&self, id: &MessageId) -> String {
+        let item = format!("/inbox/items/{id}");
+        self.fields.get("back").map_or(item, |place| back(place).to_owned())
     }
 
     /// Everything that is wrong, with the files too.

@@ -29,7 +29,7 @@ async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Respo
 }
 
 /// A store that cannot say so now has not ended anybody's session.
-async fn is_signed_in(hub: &Hub, headers: &HeaderMap) -> bool {
+pub async fn is_signed_in(hub: &Hub, headers: &HeaderMap) -> bool {
     match Visitor::from_headers(headers, hub).await {
         Ok(visitor) => visitor.is_some(),
         Err(_) => true,

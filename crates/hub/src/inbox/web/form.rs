@@ -15,6 +15,8 @@ use crate::problem::Problem;
 
 /// Of what is typed.
 pub const LARGEST_FORM: usize = 256 * 1024;
+/// Where a long text is an answer. A byte of it may take three on its way.
+pub const LARGEST_LONG_FORM: usize = 3 * 1024 * 1024 + LARGEST_FORM;
 const MOST_FIELDS: usize = 1000;
 /// Scripts send it instead of a field.
 pub const CSRF_HEADER: &str = "x-csrf";
@@ -33,7 +35,11 @@ impl Fields {
     }
 
     pub async fn read(body: Body) -> Result<Self, Problem> {
-        Ok(Self::parse(&body::read(body, LARGEST_FORM).await?))
+        Self::read_within(body, LARGEST_FORM).await
+    }
+
+    pub async fn read_within(body: Body, most: usize) -> Result<Self, Problem> {
+        Ok(Self::parse(&body::read(body, most).await?))
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {

@@ -23,6 +23,7 @@ use super::row::{Ending, List, Row, Track};
 use super::visitor::Visitor;
 use super::words;
 use crate::app::Hub;
+use crate::inbox::asker::OfRun;
 use crate::inbox::cursor::pair;
 use crate::problem::Problem;
 
@@ -103,9 +104,10 @@ fn ending(item: &Item, resolution: &Resolution) -> Ending {
     }
 }
 
-/// An agent that decided itself, or cancelled, knows already.
+/// An agent that decided itself, or cancelled, knows already; so does a run, which is the hub's own.
 fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
-    if resolution.actor == Actor::agent(&item.message.content.agent.id) {
+    let is_of_run = OfRun::of(&item.message.source).is_some();
+    if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;
     }
     let (words, mood) = match (&item.delivery, item.fetched_at) {

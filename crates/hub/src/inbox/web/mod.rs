@@ -14,6 +14,7 @@ mod notices;
 mod nowhere;
 mod page;
 pub mod row;
+mod runs;
 mod search;
 mod settings;
 pub mod sign_in;
@@ -50,5 +51,6 @@ pub fn router() -> Router<Arc<Hub>> {
         .merge(search::router())
         .merge(batch::router())
         .merge(terminals::router())
+        .merge(runs::router())
         .merge(events::router())
 }

@@ -4,6 +4,7 @@ use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 
 use super::page::{Failure, see_other};
+use crate::inbox::asker::run_href;
 use crate::problem::Problem;
 
 pub async fn no_such_address(uri: Uri) -> Response {
@@ -25,7 +26,7 @@ pub async fn no_such_method(method: Method, uri: Uri) -> Response {
 
 fn is_for_people(path: &str) -> bool {
     let first = path.split('/').nth(1).unwrap_or_default();
-    matches!(first, "inbox" | "signin" | "signout")
+    matches!(first, "inbox" | "runs" | "signin" | "signout")
 }
 
 /// The page whose forms send to this address.
@@ -36,6 +37,8 @@ fn page_above(path: &str) -> String {
         ["inbox", "settings", page @ ("people" | "agents" | "deliveries"), ..] => format!("/inbox/settings/{page}"),
         ["inbox", "settings", ..] => "/inbox/settings".to_owned(),
         ["inbox", "terminals", ..] => "/inbox/terminals".to_owned(),
+        ["runs", run_id, ..] => run_href(run_id),
+        ["runs"] => "/runs".to_owned(),
         ["signin", ..] => "/signin".to_owned(),
         _ => "/inbox".to_owned(),
     }

@@ -69,6 +69,8 @@ pub enum Here {
     Search,
     Item,
     Terminals,
+    Runs,
+    Run,
     Settings,
     SignIn,
 }
@@ -83,6 +85,8 @@ impl Here {
             Self::Search => "search",
             Self::Item => "item",
             Self::Terminals => "terminals",
+            Self::Runs => "runs",
+            Self::Run => "run",
             Self::Settings => "settings",
             Self::SignIn => "signin",
         }
@@ -184,7 +188,9 @@ pub fn see_other(path: &str) -> Response {
 
 /// Where a form wants to go back to, if that is a place of ours.
 pub fn back(path: &str) -> &str {
-    let is_ours = path == "/inbox" || path.starts_with("/inbox/") || path.starts_with("/inbox?");
+    let is_below =
+        |page: &str| path.strip_prefix(page).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+    let is_ours = is_below("/inbox") || is_below("/runs");
     if is_ours && !path.contains(['\\', '\r', '\n']) { path } else { "/inbox" }
 }
 
@@ -264,7 +270,10 @@ mod tests {
     fn a_form_leads_back_to_places_of_ours_only() {
         assert_eq!(back("/inbox?tag=a"), "/inbox?tag=a");
         assert_eq!(back("/inbox/history"), "/inbox/history");
-        for foreign in ["//evil.example", "https://evil.example", "/inboxes", "/inbox/\r\nset-cookie: a", ""] {
+        assert_eq!([back("/runs"), back("/runs/run-1?before=7")], ["/runs", "/runs/run-1?before=7"]);
+        for foreign in
+            ["//evil.example", "https://evil.example", "/inboxes", "/runs.example", "/inbox/\r\nset-cookie: a", ""]
+        {
             assert_eq!(back(foreign), "/inbox");
         }
     }

@@ -3,7 +3,7 @@
 use askama::Template;
 use countersign_core::access::may_resolve;
 use countersign_core::message::inbox_rank;
-use countersign_core::{Content, Digest, Matter, State};
+use countersign_core::{Digest, Matter, Message, State};
 use countersign_protocol::hap::Kind;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Item;
@@ -14,6 +14,7 @@ use super::terminals::Mark;
 use super::visitor::Visitor;
 use super::words::{self, Expiry, Instant};
 use crate::app::Hub;
+use crate::inbox::asker::{OfRun, asker};
 use crate::inbox::kind::kind_words;
 use crate::terminals::{CueState, cue_kind};
 
@@ -62,7 +63,7 @@ const MOST_PEOPLE: usize = 200;
 
 /// A name that may lead to everything else that has it.
 pub struct Chip {
-    /// `agent`, `project`, `kind` or `tag`.
+    /// `agent`, `project`, `kind`, `run` or `tag`.
     pub class: &'static str,
     pub text: String,
     pub href: Option<String>,
@@ -141,7 +142,7 @@ impl Row {
             title: content.title.clone(),
             agent: content.agent.id.clone(),
             project: content.agent.project.clone().unwrap_or_default(),
-            chips: chips(content, list),
+            chips: chips(message, list),
             more_tags: content.tags.len().saturating_sub(MOST_TAGS),
             tags_joined: tags_joined(&content.tags),
             people_joined: people.take(MOST_PEOPLE).map(mark_of).collect::<Vec<_>>().join(" "),
@@ -201,18 +202,24 @@ pub fn html(item: &Item, now: Timestamp) -> String {
     })
 }
 
-fn chips(content: &Content, list: List) -> Vec<Chip> {
+fn chips(message: &Message, list: List) -> Vec<Chip> {
+    let content = &message.content;
     let chip = |class: &'static str, value: &str, text: &str| Chip {
         class,
         text: text.to_owned(),
         href: list.narrowed().map(|page| format!("{page}?{class}={}", encoded(value))),
     };
-    let (agent, kind) = (&content.agent.id, content.kind_word());
-    let mut chips = vec![chip("agent", agent, agent)];
+    let kind = content.kind_word();
+    let mut chips = vec![chip("agent", &content.agent.id, asker(message))];
     chips.extend(content.agent.project.as_deref().map(|project| chip("project", project, project)));
     chips.push(chip("kind", kind, kind_words(kind)));
+    chips.extend(OfRun::of(&message.source).map(|run| run_chip(&run)));
     chips.extend(content.tags.iter().take(MOST_TAGS).map(|tag| chip("tag", tag, tag)));
     chips
+}
+
+fn run_chip(run: &OfRun<'_>) -> Chip {
+    Chip { class: "run", text: "run".to_owned(), href: Some(run.href()) }
 }
 
 /// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.

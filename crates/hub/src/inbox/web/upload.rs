@@ -12,7 +12,7 @@ use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES, check
 use http_body::Body as _;
 use multer::{Constraints, Multipart, SizeLimit};
 
-use super::form::{Fields, LARGEST_FORM, check_csrf, check_origin};
+use super::form::{Fields, LARGEST_FORM, LARGEST_LONG_FORM, check_csrf, check_origin};
 use super::page::Failure;
 use super::visitor::Visitor;
 use super::words::size;
@@ -62,10 +62,18 @@ impl FromRequest<Arc<Hub>> for Unread {
     }
 }
 
+/// What may be in it besides a short text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Takes {
+    pub files: bool,
+    pub long_text: bool,
+}
+
 impl Unread {
-    /// Whether it was sent as a form that can hold files.
-    pub fn has_parts(&self) -> bool {
-        self.boundary().is_some()
+    /// Whether it may hold files, or more text than most forms.
+    pub fn is_special(&self) -> bool {
+        let length = self.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        self.boundary().is_some() || length.is_some_and(|length: usize| length > LARGEST_FORM)
     }
 
     fn boundary(&self) -> Option<String> {
@@ -73,13 +81,14 @@ impl Unread {
         multer::parse_boundary(kind).ok()
     }
 
-    pub async fn read(self, hub: &Hub, takes_files: bool) -> Result<Sent, Failure> {
+    pub async fn read(self, hub: &Hub, takes: Takes) -> Result<Sent, Failure> {
         let mut hold = None;
+        let most = if takes.long_text { LARGEST_LONG_FORM } else { LARGEST_FORM };
         let (fields, files, faults) = match self.boundary() {
-            None => (Fields::read(self.body).await?, Attached::default(), Vec::new()),
+            None => (Fields::read_within(self.body, most).await?, Attached::default(), Vec::new()),
             Some(boundary) => {
-                hold = hub.room.take(self.visitor.actor().as_str(), self.held_at_most(takes_files)).await?;
-                let reading = read_parts(self.body, boundary, takes_files);
+                hold = hub.room.take(self.visitor.actor().as_str(), self.held_at_most(takes.files)).await?;
+                let reading = read_parts(self.body, boundary, takes.files);
                 let parts = tokio::time::timeout(PATIENCE, reading).await.map_err(|_| Problem::TimedOut)??;
                 let faults = parts.faults();
                 (Fields::of(parts.typed), parts.files, faults)

@@ -131,6 +131,8 @@ fn label(value: &str, options: &[Choice]) -> String {
     option.map_or(value, |option| &option.label).to_owned()
 }
 
+const LONGEST_IN_A_LINE: usize = 1000;
+
 /// What was answered. Words of a person's own are no choice, even where they read like one.
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     match resolution.value.as_ref()? {
@@ -141,10 +143,11 @@ pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
 
 /// What was decided, without who: `answered Approve`, `declined`.
 pub fn outcome(resolution: &Resolution, content: &Content) -> String {
-    let answer = match (answered(resolution, content), resolution.files.len()) {
-        (Some(answer), 1..) if answer.is_empty() => Some(with_files(resolution.files.len())),
-        (answer, _) => answer,
-    };
+    let answer = answered(resolution, content).map(|answer| match (answer.is_empty(), resolution.files.len()) {
+        (true, 0) => "with an empty text".to_owned(),
+        (true, count) => with_files(count),
+        (false, _) => start_of(answer),
+    });
     let verb = match (resolution.outcome, resolution.defaulted) {
         (Outcome::Expired, true) => "answered by its default",
         (Outcome::Expired, false) => "ended without an answer",
@@ -153,6 +156,14 @@ pub fn outcome(resolution: &Resolution, content: &Content) -> String {
     match answer {
         Some(answer) => format!("{verb} {answer}"),
         None => verb.to_owned(),
+    }
+}
+
+/// What is longer does not belong into a line, and the page of the item has all of it.
+fn start_of(answer: String) -> String {
+    match answer.char_indices().nth(LONGEST_IN_A_LINE) {
+        Some((end, _)) => format!("{}…", &answer[..end]),
+        None => answer,
     }
 }
 

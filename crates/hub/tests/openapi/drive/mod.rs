@@ -7,6 +7,7 @@ mod lists;
 mod people;
 mod public;
 mod refusals;
+mod runs;
 mod shelf;
 mod terminals;
 
@@ -16,5 +17,6 @@ pub use lists::lists;
 pub use people::people;
 pub use public::public;
 pub use refusals::refusals;
+pub use runs::runs;
 pub use shelf::shelf;
 pub use terminals::terminals;

@@ -60,7 +60,7 @@ async fn wrong_credential(scene: &Scene, call: Call<'_>, path: &str) {
         "/v1/messages/{id}/resolve" => return,
         "/v1/messages" if call.method == "get" => return,
         _ if path.starts_with("/v1/admin") => &scene.ann,
-        _ if path.starts_with("/v1/terminals") => &scene.bot,
+        _ if path.starts_with("/v1/terminals") || path.starts_with("/v1/runs") => &scene.bot,
         "/v1/notices" | "/v1/search" | "/v1/decided" | "/v1/presets" => &scene.bot,
         _ if path.starts_with("/v1/inbox") => &scene.bot,
         _ => &scene.owner,

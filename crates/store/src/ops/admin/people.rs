@@ -165,3 +165,17 @@ impl Op for ListPeople {
         Ok(people)
     }
 }
+
+/// Everybody who may decide anything at all, for asks that name nobody.
+pub struct Resolvers;
+
+impl Op for Resolvers {
+    type Out = Vec<Actor>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Actor>, StoreError> {
+        const SELECT: &str = "SELECT name FROM person WHERE role IN ('owner', 'resolver') ORDER BY name";
+        let found = x.rows(SELECT, &[]).await?;
+        found.into_iter().map(|mut row| row.text(0).map(|name| Actor::human(&name))).collect()
+    }
+}

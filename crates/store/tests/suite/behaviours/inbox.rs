@@ -108,6 +108,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
         may_respond: true,
         may_decline: true,
         open_ended: false,
+        may_be_empty: false,
         default_on_expire: None,
     };
     let drafts = [

@@ -26,6 +26,10 @@ pub mod people;
 pub mod presence;
 pub mod purge;
 pub mod race;
+pub mod run_asks;
+pub mod run_events;
+pub mod run_lists;
+pub mod runs;
 pub mod search;
 pub mod secrets;
 pub mod sessions;
@@ -74,7 +78,11 @@ macro_rules! behaviours {
                 joins_at_once_have_one_winner
                 the_same_cue_at_once_is_made_once
                 cues_at_once_take_each_text_once
-                a_cue_that_supersedes_and_an_answer_have_one_winner;
+                a_cue_that_supersedes_and_an_answer_have_one_winner
+                starts_at_once_make_one_run
+                ends_at_once_have_one_winner
+                no_step_is_taken_after_the_end
+                asks_and_answers_at_once_are_counted;
             terminals:
                 a_name_is_never_given_twice
                 joining_needs_a_person
@@ -124,6 +132,40 @@ macro_rules! behaviours {
                 an_imported_answer_that_nobody_read_is_kept
                 an_imported_cue_that_is_open_is_attached_to
                 a_name_of_somebody_else_is_not_imported;
+            runs:
+                a_run_comes_back_as_it_was_begun
+                a_run_begins_once
+                a_continuation_follows_a_segment_that_has_ended
+                a_step_moves_the_run
+                a_run_ends_once_and_says_how_and_when
+                nothing_is_written_for_a_segment_that_is_over
+                a_nul_in_a_text_breaks_no_run
+                unfinished_runs_come_in_the_order_they_began;
+            run_events:
+                events_are_read_behind_a_number
+                the_last_events_are_read_before_a_number
+                what_streams_is_not_stored
+                a_number_that_was_given_is_not_given_again
+                the_newest_events_are_kept
+                so_many_bytes_of_events_are_kept
+                the_newest_event_is_kept_however_long_it_is
+                the_newest_records_are_kept;
+            run_asks:
+                an_ask_is_a_message_and_an_event_at_once
+                an_ask_that_cannot_be_made_leaves_nothing
+                asks_are_counted_until_they_are_resolved
+                an_answer_waits_until_the_run_has_taken_it_in
+                a_segment_that_is_over_waits_for_nothing
+                an_ask_with_a_nul_is_asked_and_answered
+                a_purged_message_is_waited_for_no_more
+                a_message_outlives_its_run;
+            run_lists:
+                the_latest_to_start_comes_first
+                runs_are_listed_by_their_directory
+                pages_have_no_gap_and_no_duplicate
+                only_runs_that_ended_before_the_instant_go
+                a_run_that_was_forgotten_can_begin_anew
+                the_longest_over_go_first_and_so_many_at_once;
             audit:
                 a_message_leaves_its_submission_and_its_outcome
                 a_chain_of_entries_holds_together

@@ -15,6 +15,8 @@ use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::credential::{Kind, RedeemLink, Relabel};
 use countersign_store::ops::deliver::Deliveries;
+use countersign_store::ops::list::Counts;
+use countersign_store::ops::run::{Advance, AskInRun, Begun, EndRun, Ending, RunState};
 use countersign_store::ops::sweep::Purge;
 use countersign_store::ops::terminal::CueOutcome;
 use futures_util::future::{join, join_all, join3};
@@ -23,6 +25,7 @@ use super::audit::assert_chained;
 use super::credentials::{add_person, authenticate, credential};
 use super::sessions::session;
 use crate::cues::{self, add_people, after, ask, created, cue, typed_ahead, waiting_texts};
+use crate::runs;
 use crate::scene::*;
 
 fn rival(number: usize) -> Command {
@@ -243,4 +246,56 @@ pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, 
         assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 2);
     }
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 2 * 19);
+}
+
+pub async fn starts_at_once_make_one_run(store: &Store, _clock: &ManualClock) {
+    for number in 1..=2 {
+        let begun = join_all((0..16).map(|_| runs::begin(store, runs::segment(runs::RUN, number)))).await;
+        assert_eq!(begun.iter().filter(|begun| **begun == Begun::New).count(), 1);
+        assert_eq!(begun.iter().filter(|begun| **begun == Begun::Exists).count(), 15);
+        assert_eq!(runs::found_run(store, runs::RUN).await.run.summary.segment, number);
+        let advance = Advance { segment: number, ..runs::step(runs::RUN) };
+        assert!(store.run(EndRun { advance, ending: Ending::Completed, at: at(5) }).await.unwrap());
+    }
+}
+
+pub async fn ends_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
+    runs::begun(store).await;
+    let ended = join_all((0..16).map(|millis| runs::end(store, runs::RUN, millis))).await;
+    let [winner] = (0..).zip(&ended).filter_map(|(millis, ended)| ended.then_some(millis)).collect::<Vec<_>>()[..]
+    else {
+        panic!("one winner, not {ended:?}");
+    };
+    let state = runs::found_run(store, runs::RUN).await.run.summary.state;
+    assert_eq!(state, RunState::Ended { ending: Ending::Completed, at: at(winner) });
+}
+
+pub async fn no_step_is_taken_after_the_end(store: &Store, _clock: &ManualClock) {
+    runs::begun(store).await;
+    let step = |seq| Advance { events: vec![runs::event(seq)], ..runs::step(runs::RUN) };
+    let steps = join_all((1..=32).map(|seq| runs::advance(store, step(seq))));
+    let (taken, ended) = join(steps, runs::end(store, runs::RUN, 5)).await;
+    assert!(ended);
+    let taken: Vec<_> = (1..).zip(taken).filter_map(|(seq, taken)| taken.then_some(seq)).collect();
+    assert_eq!(runs::numbers(&runs::events_after(store, runs::RUN, 0).await), taken);
+    assert!(!runs::advance(store, step(99)).await);
+}
+
+pub async fn asks_and_answers_at_once_are_counted(store: &Store, _clock: &ManualClock) {
+    let names: Vec<_> = (1..=16).map(|number| format!("run-{number}")).collect();
+    for name in &names {
+        assert_eq!(runs::begin(store, runs::segment(name, 1)).await, Begun::New);
+    }
+    let ask = |(number, name): (u64, &String)| {
+        let asks = vec![runs::ask(number), runs::ask(number + 100)];
+        store.run(AskInRun { advance: runs::step(name), asks })
+    };
+    let asked = join_all((1..).zip(&names).map(ask)).await;
+    assert!(asked.into_iter().all(|asked| asked.unwrap()));
+    let (answers, later) = (1..=16_u64, 201..=216_u64);
+    let answered = answers.map(|number| async move { resolved(store, &message_id(number), answer("approve")).await });
+    join(join_all(answered), join_all(later.zip(&names).map(ask))).await;
+    let open = store.run(Counts { person: "alice".to_owned() }).await.unwrap().open;
+    assert_eq!(open, 16 + 32);
+    assert_eq!(store.run(inbox(None, 100)).await.unwrap().items.len(), 48);
 }

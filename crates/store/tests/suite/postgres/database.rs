@@ -6,6 +6,7 @@ use countersign_core::Digest;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::fetched::RecordFetched;
+use countersign_store::ops::run::PurgeRuns;
 use countersign_store::ops::sweep::{ProveWritable, Purge};
 use countersign_store::{SCHEMA_VERSION, Store, StoreError};
 use futures_util::future::join_all;
@@ -13,6 +14,7 @@ use futures_util::future::join_all;
 use super::fresh::{Database, Fresh};
 use crate::behaviours::search::index_all;
 use crate::behaviours::shelf::put_away;
+use crate::runs;
 use crate::scene::*;
 
 fn clock() -> Arc<dyn Clock> {
@@ -134,4 +136,17 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
          (SELECT count(*) FROM message_search) FROM message";
     let left = fresh.database.connect().await.query_one(sql, &[]).await.unwrap();
     assert_eq!(left.get::<_, &str>(0), "00000");
+}
+
+#[tokio::test]
+async fn a_run_that_is_forgotten_leaves_nothing() {
+    let fresh = Fresh::open().await;
+    runs::ended_with_everything(&fresh.store).await;
+    let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
+         (SELECT count(*) FROM run_record) + (SELECT count(*) FROM run_ask)";
+    let operator = fresh.database.connect().await;
+    let left = async || operator.query_one(sql, &[]).await.unwrap().get::<_, i64>(0);
+    assert_eq!(left().await, 5);
+    assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(left().await, 0);
 }

@@ -12,12 +12,14 @@ use countersign_store::ops::admin::agents::RemoveAgent;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::pull::Pull;
+use countersign_store::ops::run::{Advance, AskInRun, PurgeRuns};
 use countersign_store::ops::submit::Submit;
 use countersign_store::ops::sweep::Purge;
 use tokio_postgres::Client;
 
 use super::fresh::Fresh;
 use crate::behaviours::audit::assert_chained;
+use crate::runs;
 use crate::scene::*;
 
 /// Drives `work` until it waits for a lock that somebody else holds.
@@ -198,4 +200,36 @@ async fn a_purge_waits_for_whoever_indexes() {
     }
     let left = rival.query_one("SELECT count(*) FROM message_search", &[]).await.unwrap();
     assert_eq!(left.get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn a_step_that_waited_for_the_end_is_refused() {
+    let fresh = Fresh::open().await;
+    runs::begun(&fresh.store).await;
+    let rival = holding(&fresh, "UPDATE run SET status = 'cancelled', completed_at = 5, machine = ''").await;
+    let advance = Advance { events: vec![runs::event(1)], ..runs::step(runs::RUN) };
+    {
+        let mut asking = pin!(fresh.store.run(AskInRun { advance, asks: vec![runs::ask(1)] }));
+        until_it_waits(&fresh, asking.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(!asking.await.unwrap());
+    }
+    assert!(runs::events_after(&fresh.store, runs::RUN, 0).await.is_empty());
+    assert!(fresh.store.run(Pull(message_id(1))).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_run_that_is_continued_meanwhile_is_not_forgotten() {
+    let fresh = Fresh::open().await;
+    runs::begun(&fresh.store).await;
+    runs::told(&fresh.store, vec![runs::event(1)]).await;
+    assert!(runs::end(&fresh.store, runs::RUN, 5).await);
+    let rival = holding(&fresh, "UPDATE run SET status = 'running', segment = 2, completed_at = NULL").await;
+    {
+        let mut purging = pin!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }));
+        until_it_waits(&fresh, purging.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(purging.await.unwrap(), 0);
+    }
+    assert_eq!(runs::numbers(&runs::events_after(&fresh.store, runs::RUN, 0).await), [1]);
 }

@@ -7,11 +7,13 @@ use countersign_core::Digest;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::fetched::RecordFetched;
+use countersign_store::ops::run::PurgeRuns;
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
 use super::fresh::{Fresh, Scratch};
 use crate::behaviours::search::{find, index_all};
 use crate::behaviours::shelf::put_away;
+use crate::runs;
 use crate::scene::*;
 
 #[tokio::test]
@@ -115,6 +117,18 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
          (SELECT count(*) FROM message_search) FROM message";
     let left: String = fresh.scratch.connect().query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(left, "00000");
+}
+
+#[tokio::test]
+async fn a_run_that_is_forgotten_leaves_nothing() {
+    let fresh = Fresh::open();
+    runs::ended_with_everything(&fresh.store).await;
+    let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
+         (SELECT count(*) FROM run_record) + (SELECT count(*) FROM run_ask)";
+    let left = || fresh.scratch.connect().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(left(), 5);
+    assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(left(), 0);
 }
 
 #[tokio::test]

@@ -12,11 +12,14 @@ use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{ClaimDue, Deliveries, ReleaseClaims, Settle};
+use countersign_store::ops::list::Counts;
 use countersign_store::ops::pull::Pull;
+use countersign_store::ops::run::{Advance, AskInRun, Begun, UnfinishedRuns};
 use countersign_store::ops::sweep::{NextExpiry, Purge};
 
 use super::fresh::Fresh;
 use crate::behaviours::credentials::{add_person, authenticate};
+use crate::runs;
 use crate::scene::*;
 
 fn claim_all() -> ClaimDue {
@@ -90,6 +93,30 @@ async fn people_agents_keys_and_secrets_are_still_known() {
     assert!(fresh.store.run(IsApproved { agent_id: agent_id.clone(), host: HOST.to_owned() }).await.unwrap());
     assert!(fresh.store.run(HasSecret { agent_id, name: "hook".to_owned() }).await.unwrap());
     assert_eq!(fresh.store.run(HubKeys).await.unwrap()[0].seed, vec![7; 32]);
+}
+
+#[tokio::test]
+async fn runs_go_on_from_where_they_stood() {
+    let fresh = Fresh::open();
+    runs::begun(&fresh.store).await;
+    assert_eq!(runs::begin(&fresh.store, runs::segment("other", 1)).await, Begun::New);
+    assert!(runs::end(&fresh.store, "other", 5).await);
+    let advance = Advance { events: vec![runs::event(1)], records: vec!["one".to_owned()], ..runs::step(runs::RUN) };
+    assert!(fresh.store.run(AskInRun { advance, asks: vec![runs::ask(1), runs::ask(2)] }).await.unwrap());
+    let resolution = resolved(&fresh.store, &message_id(2), answer("approve")).await;
+    let before = runs::found_run(&fresh.store, runs::RUN).await;
+
+    let fresh = fresh.reopen();
+    let unfinished = fresh.store.run(UnfinishedRuns { behind: 0, limit: 10 }).await.unwrap();
+    assert_eq!(unfinished, std::slice::from_ref(&before.run));
+    assert_eq!(runs::found_run(&fresh.store, runs::RUN).await, before);
+    let waiting = runs::waiting_for(&fresh.store, runs::RUN).await;
+    let states: Vec<_> = waiting.into_iter().map(|ask| ask.state).collect();
+    assert_eq!(states, [State::Open, State::Resolved(resolution)], "the answer came before the stop");
+    let counted = fresh.store.run(Counts { person: "alice".to_owned() }).await.unwrap();
+    assert_eq!(counted.open, 1);
+    resolved(&fresh.store, &message_id(1), answer("approve")).await;
+    assert!(runs::advance(&fresh.store, runs::step(runs::RUN)).await);
 }
 
 #[tokio::test]

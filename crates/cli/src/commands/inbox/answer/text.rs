@@ -13,11 +13,18 @@ pub const OWN_WORDS: char = 'o';
 pub struct Words {
     words: Typing,
     typing: bool,
+    /// No words at all are an answer too, but not by one key that may have been pressed once too often.
+    or_nothing: bool,
+    is_warned: bool,
 }
 
 impl Words {
     pub fn new(sensitive: bool) -> Self {
-        Self { words: Typing::lines().hidden(sensitive), typing: false }
+        Self { words: Typing::lines().hidden(sensitive), typing: false, or_nothing: false, is_warned: false }
+    }
+
+    pub fn or_nothing(self, or_nothing: bool) -> Self {
+        Self { or_nothing, ..self }
     }
 
     /// Beside what is offered, where the asker takes other words too.
@@ -39,11 +46,18 @@ impl Words {
 
     pub fn key(&mut self, key: KeyEvent) -> Pressed {
         let is_enter = key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT);
+        let was_warned = std::mem::take(&mut self.is_warned);
         match (self.typing, key.code) {
             (false, KeyCode::Enter | KeyCode::Tab) => self.typing = true,
             (false, _) => return Pressed::Passed,
             (true, KeyCode::Esc) => self.typing = false,
-            (true, _) if is_enter && self.words.is_blank() => return Pressed::Hint("type an answer first"),
+            (true, _) if is_enter && self.words.is_blank() && self.or_nothing && !was_warned => {
+                self.is_warned = true;
+                return Pressed::Hint("Enter again sends an empty answer");
+            }
+            (true, _) if is_enter && self.words.is_blank() && !self.or_nothing => {
+                return Pressed::Hint("type an answer first");
+            }
             (true, _) if is_enter => return Pressed::Send(self.answer()),
             (true, _) => {
                 self.words.key(key);
@@ -68,7 +82,7 @@ impl Words {
     }
 
     pub fn rest(&mut self) {
-        self.typing = false;
+        (self.typing, self.is_warned) = (false, false);
     }
 }
 
@@ -88,6 +102,22 @@ mod tests {
         words.paste("r\r\ns");
         let sent = Verdict::Answered(json!("qa\nr\ns"));
         assert_eq!(words.key(KeyCode::Enter.into()), Pressed::Send(sent));
+    }
+
+    #[test]
+    fn nothing_is_an_answer_only_where_it_may_be_and_only_when_meant() {
+        let mut words = Words::new(false).or_nothing(true);
+        let mut press = |code: KeyCode| words.key(code.into());
+        press(KeyCode::Enter);
+        assert!(matches!(press(KeyCode::Enter), Pressed::Hint(said) if said.contains("again")));
+        press(KeyCode::Left);
+        assert!(matches!(press(KeyCode::Enter), Pressed::Hint(_)), "another key came between");
+        assert_eq!(press(KeyCode::Enter), Pressed::Send(Verdict::Answered(json!(""))));
+        let mut strict = Words::new(false);
+        for _ in 0..3 {
+            strict.key(KeyCode::Enter.into());
+        }
+        assert!(matches!(strict.key(KeyCode::Enter.into()), Pressed::Hint("type an answer first")));
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn priority(priority: &str, paint: Paint) -> (&'static str, Style) {
 fn about(state: &State, seen: &Seen) -> String {
     let item = &seen.item;
     let project = item.agent.project.as_ref().map(|project| format!("/{project}")).unwrap_or_default();
-    let mut words = vec![format!("{}{project}", item.agent.id), item.kind().to_owned()];
+    let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
     match (&item.resolution, &seen.more.until) {
         (Some(resolution), _) => {
             let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);

@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::super::state::GUARD;
-use super::super::stops::Stops;
 use crate::screen;
+use crate::stops::Stops;
 
 pub struct Asker {
     stops: Stops,

@@ -19,7 +19,7 @@ pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: 
     match line.trim() {
         "" => {}
         KEY if refusal.is_some() => return Ok(Asked::Refused),
-        OTHER if item.open_ended => return verdict::text(sensitive, refusal, asker).await,
+        OTHER if item.open_ended => return verdict::text(item, refusal, asker).await,
         _ => return Ok(Asked::Back),
     }
     let fields = fields(schema);

@@ -71,10 +71,10 @@ async fn put(seen: &Seen, refusal: Option<&Refusal>, asker: &mut Asker) -> Resul
         (Some(Question::Confirm(choices)), _) => one(choices, item, refusal, asker).await,
         (Some(Question::Select(choices)), _) if choices.many => many(choices, item, refusal, asker).await,
         (Some(Question::Select(choices)), _) => one(choices, item, refusal, asker).await,
-        (Some(Question::Text), _) => text(item.sensitive, refusal, asker).await,
+        (Some(Question::Text), _) => text(item, refusal, asker).await,
         (Some(Question::Form { schema }), _) => form::ask(schema, item, refusal, asker).await,
         (None, Some(action)) => task(action, asker).await,
-        (Some(Question::Unknown), _) if item.open_ended => text(item.sensitive, refusal, asker).await,
+        (Some(Question::Unknown), _) if item.open_ended => text(item, refusal, asker).await,
         (Some(Question::Unknown), _) | (None, None) => {
             refuse_only("This version cannot answer this kind of question", refusal, asker).await
         }
@@ -111,7 +111,7 @@ async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
-            OTHER if takes_text => return text(item.sensitive, refusal, asker).await,
+            OTHER if takes_text => return text(item, refusal, asker).await,
             typed => match picked(typed, choices) {
                 Some(value) => return Ok(Asked::Decided(Verdict::Answered(value.into()))),
                 None => screen::print("There is no such number.\n")?,
@@ -134,7 +134,7 @@ async fn many(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: 
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
-            OTHER if item.open_ended => return text(item.sensitive, refusal, asker).await,
+            OTHER if item.open_ended => return text(item, refusal, asker).await,
             typed => match some_picked(typed, choices) {
                 Some(values) => return Ok(Asked::Decided(Verdict::Answered(values))),
                 None => screen::print("Not all of these are numbers of the list.\n")?,
@@ -154,12 +154,17 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
     typed.split([' ', ',']).filter(|word| !word.is_empty())
 }
 
-pub async fn text(sensitive: bool, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let prompt = format!("Your answer (one line{}; an empty line goes back): ", offered(refusal));
-    let line = if sensitive { asker.hidden(&prompt).await? } else { asker.line(&prompt).await? };
+/// What is typed for an answer without any words, where that is one.
+const NOTHING: &str = "\"\"";
+
+pub async fn text(item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+    let nothing = if item.takes_nothing() { ", \"\" for an empty one" } else { "" };
+    let prompt = format!("Your answer (one line{nothing}{}; an empty line goes back): ", offered(refusal));
+    let line = if item.sensitive { asker.hidden(&prompt).await? } else { asker.line(&prompt).await? };
     Ok(match line {
         None => Asked::Back,
         Some(line) if line.trim().is_empty() => Asked::Back,
+        Some(line) if line.trim() == NOTHING && item.takes_nothing() => Asked::Decided(Verdict::Answered("".into())),
         Some(line) if line.trim() == KEY && refusal.is_some() => Asked::Refused,
         Some(line) => Asked::Decided(Verdict::Answered(line.into())),
     })

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::act::Act;
 use crate::app::Hub;
+use crate::inbox::asker::asker;
 use crate::inbox::find::find;
 use crate::inbox::kind::kind_words;
 use crate::inbox::web::row::may_answer;
@@ -39,7 +40,7 @@ impl Plan {
             Ok(item) => Self {
                 id: id.clone(),
                 title: item.message.content.title.clone(),
-                agent: item.message.content.agent.id.clone(),
+                agent: asker(&item.message).to_owned(),
                 step: step(act, &item, visitor),
             },
             Err(problem) => {

@@ -4,13 +4,14 @@ use countersign_core::form;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES};
 use countersign_core::message::Task;
 use countersign_core::question::Ask;
-use countersign_core::{Content, Matter, Question};
+use countersign_core::{Content, Matter, Message, Question};
 use countersign_protocol::a2h::Choice;
 
 use super::control::{Control, control_of};
 use super::faults::Faults;
 use super::reading::{lines, takes_own_words};
 use super::roles::{approval, denial};
+use crate::inbox::asker::OfRun;
 use crate::inbox::web::form::Fields;
 use crate::inbox::web::upload::FILES;
 use crate::inbox::web::words::size;
@@ -26,6 +27,8 @@ pub struct Answer {
     pub files: Option<Attach>,
     /// What the asker does not take, in words.
     pub withdrawn: Option<&'static str>,
+    /// A run goes on with the answer alone.
+    pub takes_comment: bool,
     pub reject: Option<Reject>,
     pub comment: String,
     pub is_sensitive: bool,
@@ -42,6 +45,7 @@ pub enum Wanted {
     Many(Vec<Offer>),
     Text {
         value: String,
+        may_be_empty: bool,
     },
     Form(Vec<Control>),
     Work(Vec<Tick>),
@@ -105,13 +109,14 @@ pub struct Again<'a> {
 
 impl Answer {
     /// A notify has none.
-    pub fn of(content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
-        let faults = again.faults;
+    pub fn of(message: &Message, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
+        let (content, faults) = (&message.content, again.faults);
+        let is_run = OfRun::of(&message.source).is_some();
         let (wanted, own_words, withdrawn, reject) = match &content.matter {
             Matter::Ask(ask) => (
                 wanted(ask, content, again),
                 own_words(ask, content, again),
-                withdrawn(ask),
+                withdrawn(ask, is_run),
                 reject(ask, content, presets, again),
             ),
             Matter::Task(task) => (Wanted::Work(ticks(task, again.sent)), None, None, None),
@@ -122,6 +127,7 @@ impl Answer {
             own_words,
             files: attach(content, again),
             withdrawn,
+            takes_comment: !is_run,
             reject,
             comment: again.typed("comment", content),
             is_sensitive: content.sensitive,
@@ -159,7 +165,7 @@ fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
         Question::Confirm { options, .. } => Wanted::Press(offers(options)),
         Question::Select { options, many: false, .. } => Wanted::One(offers(options)),
         Question::Select { options, many: true, .. } => Wanted::Many(offers(options)),
-        Question::Text => Wanted::Text { value: again.typed("value", content) },
+        Question::Text => Wanted::Text { value: again.typed("value", content), may_be_empty: ask.may_be_empty },
         Question::Form { schema } => {
             let fields = form::fields(schema).into_iter().enumerate();
             let hide = |field: form::Field| form::Field { sensitive: field.sensitive || content.sensitive, ..field };
@@ -208,8 +214,9 @@ fn attach(content: &Content, again: &Again<'_>) -> Option<Attach> {
     (ask.open_ended && ask.may_respond).then(attach)
 }
 
-fn withdrawn(ask: &Ask) -> Option<&'static str> {
+fn withdrawn(ask: &Ask, is_run: bool) -> Option<&'static str> {
     match (ask.may_respond, ask.may_decline) {
+        (true, false) if is_run => Some("The run waits until somebody answers, or stops it."),
         (true, true) => None,
         (false, true) => Some("The agent takes no answer to this. You can only decline it."),
         (true, false) => Some("The agent does not let you decline this. You can answer it, or leave it."),

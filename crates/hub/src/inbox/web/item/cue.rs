@@ -1,6 +1,5 @@
 //! What is to be known of a question from a terminal: where its agent runs, and how it stands to the agent's other ones.
 
-use countersign_core::hap::MAX_SHOWN_BYTES;
 use countersign_core::{Message, Outcome, State};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -27,8 +26,6 @@ pub struct Cue {
     /// How many that came before it are still open.
     pub earlier: usize,
     pub earlier_href: String,
-    /// The page shows the start only.
-    pub is_cut: bool,
     /// Nobody waits for the answer now.
     pub is_gone: bool,
     /// Of what is over, for the person the agent asks.
@@ -52,7 +49,6 @@ impl Cue {
             superseded_by: superseded_by(message),
             earlier: earlier(hub, message).await?,
             earlier_href: format!("/inbox?agent={}", encoded(agent_id)),
-            is_cut: message.content.body.as_ref().is_some_and(|body| body.len() > MAX_SHOWN_BYTES),
             is_gone: hub.cue_presence(message).state == Some(CueState::Gone),
             ahead: ahead(hub, message, visitor).await?,
         }))

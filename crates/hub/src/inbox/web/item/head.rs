@@ -1,7 +1,8 @@
 //! What stands above the answer: what it is about, who asks, how pressing it is.
 
 use countersign_core::State;
-use countersign_core::message::Task;
+use countersign_core::excerpt::MAX_SHOWN_BYTES;
+use countersign_core::message::{Door, Task};
 use countersign_core::{Content, Matter, Message};
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
@@ -9,6 +10,7 @@ use countersign_protocol::time::Timestamp;
 use super::cue::Cue;
 use super::part::{Part, part};
 use super::presence::Presence;
+use crate::inbox::asker::{OfRun, asker};
 use crate::inbox::kind::kind_words;
 use crate::inbox::text::{self, Safe};
 use crate::inbox::web::row::encoded;
@@ -32,8 +34,12 @@ pub struct Head {
     pub expires_ms: Option<i64>,
     pub tags: Vec<Narrower>,
     pub agent: Agent,
+    /// The page shows the start of its text only.
+    pub is_cut: bool,
     /// Of what came from a terminal.
     pub cue: Option<Cue>,
+    /// Of what a run asks: where that is shown.
+    pub run_href: Option<String>,
 }
 
 pub struct Agent {
@@ -75,16 +81,26 @@ impl Head {
             expiry: if is_open { words::expiry(message, now) } else { None },
             expires_ms: message.expires_at.filter(|_| is_open).map(Timestamp::as_millis),
             tags: content.tags.iter().map(|tag| narrower("tag", tag)).collect(),
-            agent: agent(content, presence),
+            agent: agent(message, presence),
+            is_cut: is_cut(message),
             cue,
+            run_href: OfRun::of(&message.source).map(|run| run.href()),
         }
     }
 }
 
-fn agent(content: &Content, presence: Presence) -> Agent {
-    let agent = &content.agent;
+/// Where the wire has more than a page takes.
+fn is_cut(message: &Message) -> bool {
+    match message.source.door {
+        Door::Hap | Door::Runs => message.content.body.as_ref().is_some_and(|body| body.len() > MAX_SHOWN_BYTES),
+        Door::A2h => false,
+    }
+}
+
+fn agent(message: &Message, presence: Presence) -> Agent {
+    let agent = &message.content.agent;
     Agent {
-        id: narrower("agent", &agent.id),
+        id: Narrower { text: asker(message).to_owned(), ..narrower("agent", &agent.id) },
         run_id: agent.run_id.clone(),
         runtime: agent.runtime.clone(),
         project: agent.project.as_deref().map(|project| narrower("project", project)),

@@ -28,6 +28,8 @@ use axum::routing::{get, post};
 use super::decide;
 use crate::app::Hub;
 
+pub use answer::{Again, Answer, Wanted};
+pub use control::Shape;
 pub use faults::Faults;
 pub use page::{Occasion, page};
 pub use reading::{Reading, lines, read};

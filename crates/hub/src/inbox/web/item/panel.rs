@@ -46,7 +46,7 @@ impl Panel {
             State::Resolved(resolution) => Self::Outcome(Box::new(Outcome::of(seen.item, resolution, seen.presence))),
             State::Open if is_overdue_at(message.expires_at, seen.now) => Self::Ending,
             State::Open if may_answer(seen.item, seen.visitor) => {
-                let answer = Answer::of(&message.content, seen.presets, again);
+                let answer = Answer::of(message, seen.presets, again);
                 answer.map_or(Self::Notice, |answer| Self::Answer(Box::new(answer)))
             }
             State::Open => Self::Watch(watch(&message.content, seen.visitor)),

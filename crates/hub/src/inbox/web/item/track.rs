@@ -1,10 +1,11 @@
 //! The way of a decision to its agent, step by step.
 
 use countersign_core::delivery::Track;
-use countersign_core::{Actor, Resolution};
+use countersign_core::{Actor, Outcome, Resolution};
 use countersign_store::model::{Delivery, Item};
 
 use super::presence::Presence;
+use crate::inbox::asker::OfRun;
 use crate::inbox::web::words::{Instant, instant};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,10 @@ pub struct Way {
 /// Nothing is shown as arrived before the agent's side has taken it.
 pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
     let mut steps = vec![Step::new("done", "Decided", Some(instant(resolution.resolved_at)))];
+    if OfRun::of(&item.message.source).is_some() {
+        steps.push(Step::new("done", of_run(resolution.outcome), None));
+        return Way { steps, is_under_way: false, can_retry: false };
+    }
     let is_its_own = resolution.actor == Actor::agent(&item.message.content.agent.id);
     let fetched = item.fetched_at.map(|at| Step::new("done", "Fetched by the agent", Some(instant(at))));
     let arrived = fetched.is_some() || is_its_own;
@@ -52,6 +57,16 @@ pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
     }
     steps.extend(fetched);
     Way { steps, is_under_way: !arrived && track != Some(Track::Delivered), can_retry }
+}
+
+/// A run reads its answer where it was stored, so the two have it at once.
+fn of_run(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Answered => "The run goes on with it",
+        Outcome::Cancelled => "The run ended before anybody answered",
+        Outcome::Expired => "The run does not wait any longer",
+        Outcome::Declined | Outcome::Completed | Outcome::Dismissed => "The run was told",
+    }
 }
 
 fn waiting(presence: &Presence) -> Step {

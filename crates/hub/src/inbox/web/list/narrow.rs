@@ -4,6 +4,7 @@ use countersign_core::{Outcome, visible};
 use countersign_store::model::Item;
 use countersign_store::ops::list::Filter;
 
+use crate::inbox::asker::in_words;
 use crate::inbox::kind::{kind_words, kinds_to_decide};
 use crate::inbox::web::form::Fields;
 use crate::inbox::web::row::encoded;
@@ -49,9 +50,13 @@ impl Narrow {
 
     pub fn active(&self, page: &str) -> Vec<Active> {
         let one = |(name, value): (&'static str, &str)| {
-            let shown = if name == "kind" { kind_words(value) } else { value };
+            let shown = match name {
+                "kind" => kind_words(value).to_owned(),
+                "agent" => in_words(value),
+                _ => value.to_owned(),
+            };
             Active {
-                words: format!("{name}: {}", visible::escape(shown)),
+                words: format!("{name}: {}", visible::escape(&shown)),
                 without: self.address(page, Some(name), None),
             }
         };

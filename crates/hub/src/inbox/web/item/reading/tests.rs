@@ -23,7 +23,14 @@ fn content(matter: Matter) -> Content {
 
 fn asked(question: Question) -> Content {
     let (may_respond, may_decline, open_ended) = (true, true, false);
-    content(Matter::Ask(Ask { question, may_respond, may_decline, open_ended, default_on_expire: None }))
+    content(Matter::Ask(Ask {
+        question,
+        may_respond,
+        may_decline,
+        open_ended,
+        may_be_empty: false,
+        default_on_expire: None,
+    }))
 }
 
 fn sent(question: Question, query: &str) -> Result<Reading, Faults> {
@@ -138,7 +145,7 @@ fn a_comment_has_its_bounds() {
 
 fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Reading, Faults> {
     let (may_respond, may_decline, open_ended) = (true, true, true);
-    let ask = Ask { question, may_respond, may_decline, open_ended, default_on_expire: None };
+    let ask = Ask { question, may_respond, may_decline, open_ended, may_be_empty: false, default_on_expire: None };
     read(&content(Matter::Ask(ask)), &Fields::parse(query.as_bytes()), files)
 }
 

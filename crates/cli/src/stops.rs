@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const FAREWELL: Duration = Duration::from_secs(1);
 /// As the shell would call a program that this signal ended.
 const HUNG_UP: i32 = 128 + 1;
+const INTERRUPTED: i32 = 128 + 2;
 
 /// A terminal that is gone is read again and again by those who read its keys, and nothing else in that thread gets a turn.
 /// So its end is heard here too.
@@ -20,6 +21,18 @@ pub fn end_with_the_terminal() -> Result<()> {
         runtime.block_on(hang_up.recv());
         std::thread::sleep(FAREWELL);
         std::process::exit(HUNG_UP);
+    });
+    Ok(())
+}
+
+/// Whoever presses Ctrl-C again does not want to wait for anything, not even for a farewell.
+pub fn end_at_the_second_interrupt() -> Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let mut interrupt = runtime.block_on(async { signal(SignalKind::interrupt()) })?;
+    std::thread::spawn(move || {
+        runtime.block_on(interrupt.recv());
+        runtime.block_on(interrupt.recv());
+        std::process::exit(INTERRUPTED);
     });
     Ok(())
 }

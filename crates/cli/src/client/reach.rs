@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
-use crate::client::{Client, Location, Place};
+use super::{Client, Location, Place};
 
 pub struct Reach {
     client: Mutex<Arc<Client>>,

@@ -1,0 +1,110 @@
+//! The hub's socket for runs. It is opened as every other request is made: same address, same token, same certificates.
+
+use std::time::Duration;
+
+use countersign_protocol::runs::ClientMessage;
+use futures_util::{SinkExt, StreamExt};
+use reqwest::header::{
+    CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use reqwest::{Response, StatusCode, Upgraded};
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+use super::{Client, HubError};
+
+const OPENING: Duration = Duration::from_secs(10);
+const FAREWELL: Duration = Duration::from_secs(1);
+const SENDING: Duration = Duration::from_secs(30);
+/// The hub says something at least every 30 seconds, if only that it is still there.
+const SILENCE: Duration = Duration::from_secs(75);
+/// No event comes near it.
+const LARGEST_FRAME: usize = 64 * 1024 * 1024;
+
+pub struct Socket(WebSocketStream<Upgraded>);
+
+/// The connection has ended, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Lost(String);
+
+impl Socket {
+    pub async fn open(client: &Client) -> Result<Self, HubError> {
+        let url = client.location().shown_url();
+        let too_long = || HubError::Unreachable(format!("the hub at {url} cannot be reached: it took too long"));
+        timeout(OPENING, upgrade(client)).await.unwrap_or_else(|_| Err(too_long()))
+    }
+
+    pub async fn send(&mut self, message: &ClientMessage, request_id: &str) -> Result<(), Lost> {
+        let frame = Message::text(message.frame(Some(request_id)));
+        match timeout(SENDING, self.0.send(frame)).await {
+            Ok(sent) => sent.map_err(|error| ended(&error)),
+            Err(_) => Err(Lost("the hub takes nothing any more".to_owned())),
+        }
+    }
+
+    /// The next thing the hub says. Nothing is lost when the future is dropped before it is there.
+    pub async fn next(&mut self) -> Result<String, Lost> {
+        loop {
+            let message = timeout(SILENCE, self.0.next()).await;
+            match message.map_err(|_| Lost("nothing was heard of the hub for too long".to_owned()))? {
+                Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
+                Some(Ok(Message::Close(frame))) => {
+                    // It waits for the reply, which is sent only now.
+                    let _ = timeout(FAREWELL, self.0.flush()).await;
+                    let why = frame.map(|frame| format!(": {}", frame.reason)).unwrap_or_default();
+                    return Err(Lost(format!("the hub closed the connection{why}")));
+                }
+                None => return Err(Lost("the hub closed the connection".to_owned())),
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {}
+                Some(Err(error)) => return Err(ended(&error)),
+            }
+        }
+    }
+}
+
+fn ended(error: &Error) -> Lost {
+    match error {
+        // What the system calls it helps nobody.
+        Error::Io(_) | Error::ConnectionClosed | Error::AlreadyClosed => {
+            Lost("the connection to the hub ended".to_owned())
+        }
+        error => Lost(format!("the connection to the hub ended: {error}")),
+    }
+}
+
+async fn upgrade(client: &Client) -> Result<Socket, HubError> {
+    let location = client.location();
+    let unreachable = |error: reqwest::Error| HubError::unreachable(&error, location);
+    let key = generate_key();
+    // HTTP/2 has no such upgrade.
+    let http = location.http().http1_only().build().map_err(unreachable)?;
+    let request = http
+        .get(client.url(&["ws"]))
+        .bearer_auth(&location.token)
+        .header(CONNECTION, HeaderValue::from_static("Upgrade"))
+        .header(UPGRADE, HeaderValue::from_static("websocket"))
+        .header(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"))
+        .header(SEC_WEBSOCKET_KEY, &key);
+    let response = request.send().await.map_err(unreachable)?;
+    let status = response.status();
+    if status != StatusCode::SWITCHING_PROTOCOLS {
+        let body = response.bytes().await.map_err(unreachable)?;
+        return Err(HubError::refused(status, &body));
+    }
+    if !accepts(&response, &key) {
+        return Err(HubError::strange("it opens a socket of another kind".to_owned()));
+    }
+    let stream = response.upgrade().await.map_err(unreachable)?;
+    let config = WebSocketConfig::default().max_message_size(Some(LARGEST_FRAME)).max_frame_size(Some(LARGEST_FRAME));
+    Ok(Socket(WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await))
+}
+
+fn accepts(response: &Response, key: &str) -> bool {
+    let accepted = response.headers().get(SEC_WEBSOCKET_ACCEPT);
+    accepted.is_some_and(|accepted| accepted.as_bytes() == derive_accept_key(key.as_bytes()).as_bytes())
+}

@@ -1,0 +1,57 @@
+//! `run`: prepares, starts and follows a run. What happens goes to standard error, the result alone to standard output.
+
+mod ask;
+mod back;
+mod begin;
+mod console;
+mod ending;
+mod entry;
+mod follow;
+mod hear;
+mod heard;
+mod keyboard;
+mod place;
+mod sent;
+mod story;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use countersign_protocol::runs::PrepareRun;
+
+use super::Finished;
+use super::answer::read_free_text;
+use crate::args::{ContinueArgs, RunArgs};
+use crate::client::Client;
+use begin::Beginning;
+use follow::Follow;
+
+pub async fn run(args: &RunArgs, client: &Client, json: bool) -> Result<Finished> {
+    let prepare = PrepareRun {
+        run_id: args.run_id.clone(),
+        strategy_path: Some(absolute(&args.file)?),
+        model_override: args.model.clone(),
+        cwd: Some(absolute(args.cwd.as_deref().unwrap_or(Path::new(".")))?),
+        manifest_path: None,
+    };
+    let begun = begin::begin(client, prepare, Beginning::Start(read_free_text(&args.input)?)).await?;
+    if args.no_wait { begun.leave(json) } else { Follow::begun(begun, client, json)?.run().await }
+}
+
+pub async fn proceed(args: &ContinueArgs, client: &Client, json: bool) -> Result<Finished> {
+    let (run_id, model_override) = (Some(args.id.clone()), args.model.clone());
+    let prepare = PrepareRun { run_id, model_override, ..PrepareRun::default() };
+    let begun = begin::begin(client, prepare, Beginning::Continue(read_free_text(&args.input)?)).await?;
+    if args.no_wait { begun.leave(json) } else { Follow::begun(begun, client, json)?.run().await }
+}
+
+/// From its beginning, as far as the hub remembers it.
+pub async fn follow(run_id: &str, client: &Client, json: bool) -> Result<Finished> {
+    Follow::from_the_beginning(run_id, client, json).await?.run().await
+}
+
+/// The hub has a current directory of its own.
+fn absolute(path: &Path) -> Result<String> {
+    let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
+    path.into_os_string().into_string().ok().context("a path that is no text in UTF-8 cannot be sent to the hub")
+}

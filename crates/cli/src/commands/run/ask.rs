@@ -1,0 +1,167 @@
+//! One question of a run: how it is shown, and the message that answers it.
+
+use std::fmt::Write;
+
+use countersign_protocol::runs::{ClientMessage, Decision, Event};
+use serde_json::Value;
+
+use crate::screen::{escape, quote};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// What the wire calls it.
+    pub id: String,
+    pub agent_name: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Input { prompt: Option<String> },
+    Permission { operation: String, resource: String, details: Option<Value> },
+    Question { question: String },
+}
+
+impl Ask {
+    /// Nothing for an event that asks nothing.
+    pub fn of(event: &Event) -> Option<Self> {
+        let (id, agent_name, kind) = match event {
+            Event::RequestInput { agent_name, prompt, input_id } => {
+                (input_id, agent_name, Kind::Input { prompt: prompt.clone() })
+            }
+            Event::RequestPermission { request_id, agent_name, operation, resource, details, .. } => {
+                let (operation, resource, details) = (operation.clone(), resource.clone(), details.clone());
+                (request_id, agent_name, Kind::Permission { operation, resource, details })
+            }
+            Event::RequestQuestion { request_id, agent_name, question, .. } => {
+                (request_id, agent_name, Kind::Question { question: question.clone() })
+            }
+            Event::StrategyStarted { .. }
+            | Event::StrategyCompleted { .. }
+            | Event::StrategyError { .. }
+            | Event::StepStarted { .. }
+            | Event::StepCompleted { .. }
+            | Event::AgentOutput { .. }
+            | Event::AgentStreaming { .. }
+            | Event::PolicyUpdated { .. }
+            | Event::SteerQueued { .. } => return None,
+        };
+        Some(Self { id: id.clone(), agent_name: agent_name.clone(), kind })
+    }
+
+    /// Who wants what, in lines of its own.
+    pub fn words(&self) -> String {
+        let agent = escape(&self.agent_name);
+        match &self.kind {
+            Kind::Input { prompt } => {
+                format!("{agent} needs your input\n{}", quote(prompt.as_deref().unwrap_or_default()))
+            }
+            Kind::Question { question } => format!("{agent} has a question\n{}", quote(question)),
+            Kind::Permission { operation, resource, details } => {
+                let details = details.as_ref().map(|details| quote(&details.to_string())).unwrap_or_default();
+                format!("{agent} needs your permission for {}\n{}{details}", escape(operation), quote(resource))
+            }
+        }
+    }
+
+    /// What may be picked, if the answer is not a text.
+    pub fn choices(&self) -> String {
+        let mut text = String::new();
+        if self.wants_a_decision() {
+            for (index, decision) in Decision::ALL.into_iter().enumerate() {
+                let _ = writeln!(text, "  {}. {:<13} {}", index + 1, decision.as_str(), scope(decision));
+            }
+        }
+        text
+    }
+
+    pub fn prompt(&self) -> &'static str {
+        if self.wants_a_decision() {
+            "Your decision (a number or a word): "
+        } else {
+            "Your answer (one line; \"\"\" before and after several): "
+        }
+    }
+
+    pub fn wants_a_decision(&self) -> bool {
+        matches!(self.kind, Kind::Permission { .. })
+    }
+
+    /// It names the question it answers, so that sending it again answers nothing else.
+    pub fn answered(&self, run_id: &str, answer: &Answer) -> ClientMessage {
+        let (run_id, id, agent_name) = (run_id.to_owned(), self.id.clone(), self.agent_name.clone());
+        match (answer, &self.kind) {
+            (Answer::Decision(decision), _) => {
+                ClientMessage::PermissionDecision { run_id, permission_request_id: id, decision: *decision }
+            }
+            (Answer::Text(text), Kind::Question { .. }) => {
+                ClientMessage::QuestionResponse { run_id, question_request_id: id, response: text.clone() }
+            }
+            (Answer::Text(text), Kind::Input { .. } | Kind::Permission { .. }) => {
+                ClientMessage::UserInput { run_id, agent_name, text: text.clone(), input_id: Some(id) }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Text(String),
+    Decision(Decision),
+}
+
+impl Answer {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Decision(decision) => decision.as_str(),
+        }
+    }
+}
+
+fn scope(decision: Decision) -> &'static str {
+    if decision.is_for_the_session() { "for the rest of this run" } else { "this time" }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    pub fn input(id: &str, agent_name: &str, prompt: Option<&str>) -> Ask {
+        let (agent_name, input_id, prompt) = (agent_name.to_owned(), id.to_owned(), prompt.map(str::to_owned));
+        Ask::of(&Event::RequestInput { agent_name, prompt, input_id }).unwrap()
+    }
+
+    pub fn permission(id: &str, resource: &str) -> Ask {
+        let event = json!({
+            "type": "request_permission", "requestId": id, "agentName": "worker", "toolName": "command",
+            "operation": "command.execute", "resource": resource, "reason": "policy-ask",
+        });
+        Ask::of(&serde_json::from_value(event).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_an_agent_writes_stands_behind_a_margin_and_is_escaped() {
+        let words = input("1", "edi\u{1b}tor", Some("one\ntwo\u{1b}[2J")).words();
+        assert_eq!(words, "edi\\u{1b}tor needs your input\n  | one\n  | two\\u{1b}[2J\n");
+        assert_eq!(input("1", "editor", None).words(), "editor needs your input\n");
+        let words = permission("1", "rm -rf /\u{202e}").words();
+        assert_eq!(words, "worker needs your permission for command.execute\n  | rm -rf /\\u{202e}\n");
+    }
+
+    #[test]
+    fn an_answer_names_its_question() {
+        let text = Answer::Text("go".to_owned());
+        let message = input("7", "editor", None).answered("r1", &text).frame(None);
+        let expected =
+            json!({"type": "user_input", "runId": "r1", "agentName": "editor", "text": "go", "inputId": "7"});
+        assert_eq!(serde_json::from_str::<Value>(&message).unwrap(), expected);
+        let message = permission("8", "ls").answered("r1", &Answer::Decision(Decision::DenySession)).frame(None);
+        let expected = json!({
+            "type": "permission_decision", "runId": "r1", "permissionRequestId": "8", "decision": "deny-session",
+        });
+        assert_eq!(serde_json::from_str::<Value>(&message).unwrap(), expected);
+    }
+}

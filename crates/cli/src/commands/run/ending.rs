@@ -1,0 +1,124 @@
+//! What a run came to: the result for standard output, the rest for standard error, and an exit code.
+
+use std::io::{IsTerminal, stdout};
+
+use countersign_protocol::runs::{Event, RunError, Usage};
+
+use super::super::Finished;
+use super::super::agent_side::outcome::code;
+use super::story::usage_words;
+use crate::screen::{self, escape, escape_lines};
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ending {
+    Completed { result: String, usage: Usage },
+    Failed(RunError),
+}
+
+impl Ending {
+    /// Nothing for an event with which nothing ends.
+    pub fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::StrategyCompleted { result, usage } => {
+                Some(Self::Completed { result: result.clone(), usage: *usage })
+            }
+            Event::StrategyError { error } => Some(Self::Failed(error.clone())),
+            Event::StrategyStarted { .. }
+            | Event::StepStarted { .. }
+            | Event::StepCompleted { .. }
+            | Event::AgentOutput { .. }
+            | Event::AgentStreaming { .. }
+            | Event::RequestInput { .. }
+            | Event::RequestPermission { .. }
+            | Event::RequestQuestion { .. }
+            | Event::PolicyUpdated { .. }
+            | Event::SteerQueued { .. } => None,
+        }
+    }
+
+    /// Machines have read the event itself.
+    pub fn finish(self, run_id: &str, json: bool) -> Finished {
+        let code = self.code();
+        match self {
+            Self::Completed { .. } if json => Finished::silent(),
+            Self::Completed { result, usage } => {
+                screen::note(&format!("Run {} completed{}\n", escape(run_id), usage_words(usage)));
+                Finished::well(result_text(&result, stdout().is_terminal()))
+            }
+            Self::Failed(error) => {
+                explain(&error, run_id);
+                Finished::ending(String::new(), code)
+            }
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Completed { .. } => code::YES,
+            Self::Failed(error) => match error.code.as_str() {
+                "CANCELLED" => code::CANCELLED,
+                "DAEMON_RESTARTED" => code::LOST,
+                _ => code::FAILED,
+            },
+        }
+    }
+}
+
+fn explain(error: &RunError, run_id: &str) {
+    match error.code.as_str() {
+        "CANCELLED" => screen::remark(&format!("Run {run_id} was stopped.")),
+        "DAEMON_RESTARTED" => {
+            screen::complain(&error.message);
+            screen::remark(&format!("`countersign runs continue {run_id} --input TEXT` goes on with it."));
+        }
+        _ => screen::complain(&error.message),
+    }
+}
+
+/// A terminal gets nothing that it would act on. A file and another program get the result as it is.
+fn result_text(result: &str, is_terminal: bool) -> String {
+    let mut text = if is_terminal { escape_lines(result) } else { result.to_owned() };
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// It goes on, and nobody here follows it any more.
+pub fn left(run_id: &str) -> Finished {
+    screen::remark(&format!(
+        "Run {run_id} goes on. `countersign runs follow {run_id}` comes back to it, `countersign runs stop {run_id}` ends it."
+    ));
+    Finished::ending(String::new(), code::OPEN)
+}
+
+pub fn lost(why: &str) -> Finished {
+    screen::complain(why);
+    Finished::ending(String::new(), code::LOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(code: &str) -> u8 {
+        Ending::Failed(RunError { code: code.to_owned(), message: String::new() }).code()
+    }
+
+    #[test]
+    fn scripts_can_tell_the_ends_apart() {
+        let completed = Ending::Completed { result: String::new(), usage: Usage::default() };
+        assert_eq!(completed.code(), 0);
+        assert_eq!(failed("EXECUTION_ERROR"), 1);
+        assert_eq!(failed("CANCELLED"), 13);
+        assert_eq!(failed("DAEMON_RESTARTED"), 15);
+        assert_eq!(failed("OF_A_LATER_HUB"), 1);
+    }
+
+    #[test]
+    fn a_result_is_changed_for_terminals_alone() {
+        assert_eq!(result_text("a\tb\u{1b}[2J", false), "a\tb\u{1b}[2J\n");
+        assert_eq!(result_text("a\u{1b}[2J\nb\n", true), "a\\u{1b}[2J\nb\n");
+        assert_eq!(result_text("", false), "");
+    }
+}

@@ -1,0 +1,109 @@
+//! What the hub says over the socket, as far as this program acts on it.
+
+use countersign_protocol::runs::Event;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, PartialEq)]
+pub enum Heard {
+    Event(Box<Told>),
+    /// Somebody answered.
+    Resolved {
+        id: String,
+    },
+    Prepared {
+        run_id: String,
+    },
+    Error {
+        code: String,
+        message: String,
+        request_id: Option<String>,
+    },
+    Pong {
+        request_id: Option<String>,
+    },
+    /// Nothing this version knows.
+    Unknown,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Told {
+    pub seq: u64,
+    /// Of a question: it has its answer.
+    pub is_resolved: bool,
+    /// Nothing where this version does not know what it says.
+    pub event: Option<Event>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    request_id: Option<String>,
+    #[serde(default)]
+    run_id: String,
+    #[serde(default)]
+    input_id: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    seq: Option<u64>,
+    #[serde(default)]
+    resolved: bool,
+}
+
+pub fn read(text: &str) -> Heard {
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Heard::Unknown };
+    let Ok(frame) = Frame::deserialize(&value) else { return Heard::Unknown };
+    let Frame { kind, request_id, run_id, input_id: id, code, message, seq, resolved } = frame;
+    match (kind.as_str(), seq) {
+        (_, Some(seq)) => {
+            let event = serde_json::from_value(value).ok();
+            Heard::Event(Box::new(Told { seq, is_resolved: resolved, event }))
+        }
+        ("input_resolved", None) => Heard::Resolved { id },
+        ("run_prepared", None) => Heard::Prepared { run_id },
+        ("error", None) => Heard::Error { code, message, request_id },
+        ("pong", None) => Heard::Pong { request_id },
+        (_, None) => Heard::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_protocol::runs::{Reply, mark_resolved};
+    use countersign_protocol::time::Timestamp;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_780_588_110_250);
+
+    #[test]
+    fn every_frame_of_the_hub_is_understood() {
+        let event = Event::SteerQueued { text: "shorter".to_owned() };
+        let told = Told { seq: 7, is_resolved: false, event: Some(event.clone()) };
+        assert_eq!(read(&event.frame("r1", 7, NOW, Some("start"))), Heard::Event(Box::new(told)));
+        let ask = Event::RequestInput { agent_name: "ann".to_owned(), prompt: None, input_id: "i".to_owned() };
+        let frame = mark_resolved(&ask.frame("r1", 8, NOW, None));
+        assert_eq!(read(&frame), Heard::Event(Box::new(Told { seq: 8, is_resolved: true, event: Some(ask) })));
+        let error = Reply::error("START_FAILED", "Run already started: r1").frame(NOW, Some("start"));
+        let (code, message) = ("START_FAILED".to_owned(), "Run already started: r1".to_owned());
+        assert_eq!(read(&error), Heard::Error { code, message, request_id: Some("start".to_owned()) });
+        let (run_id, agent_name, input_id) = ("r1".to_owned(), "ann".to_owned(), "i".to_owned());
+        let resolved = Reply::InputResolved { run_id, agent_name, input_id }.frame(NOW, None);
+        assert_eq!(read(&resolved), Heard::Resolved { id: "i".to_owned() });
+        assert_eq!(read(&Reply::Pong.frame(NOW, None)), Heard::Pong { request_id: None });
+    }
+
+    #[test]
+    fn what_a_later_hub_says_is_passed_over() {
+        assert_eq!(read(r#"{"type":"weather","ts":"x"}"#), Heard::Unknown);
+        assert_eq!(read("not json"), Heard::Unknown);
+        let told = Told { seq: 3, is_resolved: false, event: None };
+        assert_eq!(read(r#"{"type":"step_skipped","seq":3}"#), Heard::Event(Box::new(told)));
+    }
+}

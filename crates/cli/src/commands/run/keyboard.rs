@@ -1,0 +1,115 @@
+//! Lines from standard input, read one at a time and only when somebody is asked: what a pipe holds for later questions
+//! stays there.
+
+use std::io::{BufRead, IsTerminal, Read, stdin};
+use std::sync::mpsc;
+
+use rustix::termios::{QueueSelector, tcflush};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::entry::LONGEST_ANSWER;
+
+#[derive(Debug, PartialEq)]
+pub enum Typed {
+    Line(String),
+    TooLong,
+    /// What is no text is no answer.
+    NotText,
+    /// Nothing will ever come any more.
+    End,
+}
+
+pub struct Keyboard {
+    /// Asks the thread that reads for one more line.
+    wanted: mpsc::Sender<()>,
+    typed: UnboundedReceiver<Typed>,
+    is_reading: bool,
+    pub is_terminal: bool,
+}
+
+impl Keyboard {
+    /// The thread that reads cannot be stopped; it ends with the program.
+    pub fn new() -> Self {
+        let (wanted, wishes) = mpsc::channel();
+        let (sender, typed) = unbounded_channel();
+        std::thread::spawn(move || serve(&wishes, &sender));
+        Self { wanted, typed, is_reading: false, is_terminal: stdin().is_terminal() }
+    }
+
+    /// Nothing is lost when the future is dropped before the line is there.
+    pub async fn line(&mut self) -> Typed {
+        if !self.is_reading {
+            self.is_reading = self.wanted.send(()).is_ok();
+        }
+        let typed = self.typed.recv().await.unwrap_or(Typed::End);
+        self.is_reading = false;
+        typed
+    }
+
+    /// What was typed before now was not meant for what comes next. In a pipe everything is meant.
+    pub fn forget(&mut self) {
+        if !self.is_terminal {
+            return;
+        }
+        // A terminal that is gone has nothing to forget.
+        let _ = tcflush(stdin(), QueueSelector::IFlush);
+        while let Ok(Typed::Line(_) | Typed::TooLong | Typed::NotText) = self.typed.try_recv() {
+            self.is_reading = false;
+        }
+    }
+}
+
+fn serve(wishes: &mpsc::Receiver<()>, sender: &UnboundedSender<Typed>) {
+    while wishes.recv().is_ok() {
+        let typed = read_line(&mut stdin().lock());
+        let is_over = typed == Typed::End;
+        if sender.send(typed).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+/// A line that is too long is read to its end and not kept.
+fn read_line(input: &mut impl BufRead) -> Typed {
+    let mut line = Vec::new();
+    let most = LONGEST_ANSWER as u64 + 2;
+    match input.by_ref().take(most).read_until(b'\n', &mut line) {
+        Ok(0) | Err(_) => return Typed::End,
+        Ok(_) => {}
+    }
+    let is_whole = line.pop_if(|last| *last == b'\n').is_some();
+    if is_whole {
+        line.pop_if(|last| *last == b'\r');
+    }
+    if line.len() > LONGEST_ANSWER {
+        if !is_whole && input.skip_until(b'\n').is_err() {
+            return Typed::End;
+        }
+        return Typed::TooLong;
+    }
+    String::from_utf8(line).map_or(Typed::NotText, Typed::Line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(mut input: &[u8]) -> Vec<Typed> {
+        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|typed| *typed != Typed::End)).collect()
+    }
+
+    #[test]
+    fn lines_come_without_their_ends_and_the_last_one_needs_none() {
+        let line = |text: &str| Typed::Line(text.to_owned());
+        assert_eq!(lines(b"a \r\n\nb"), [line("a "), line(""), line("b")]);
+        assert_eq!(lines(b"\xff\nc\n"), [Typed::NotText, line("c")]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_kept_and_the_next_one_is_whole() {
+        let long = "x".repeat(3 * LONGEST_ANSWER) + "\nnext\n";
+        assert_eq!(lines(long.as_bytes()), [Typed::TooLong, Typed::Line("next".to_owned())]);
+        let most = "y".repeat(LONGEST_ANSWER);
+        assert_eq!(lines((most.clone() + "\r\n").as_bytes()), [Typed::Line(most)]);
+    }
+}

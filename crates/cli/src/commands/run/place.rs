@@ -1,0 +1,64 @@
+//! Where else a question can be answered, for those who cannot be asked here.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use crate::client::{Client, typed};
+use crate::screen::escape;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+struct Run {
+    #[serde(default)]
+    waiting: Vec<Waiting>,
+}
+
+#[derive(Deserialize)]
+struct Waiting {
+    kind: String,
+    agent_name: String,
+    message_id: String,
+}
+
+pub async fn where_to_answer(client: &Client, run_id: &str) -> String {
+    let inbox = client.url(&["inbox"]);
+    let run = timeout(PATIENCE, client.get(&["v1", "runs", run_id], &[])).await;
+    let waiting = run.ok().and_then(Result::ok).and_then(|run| typed::<Run>(&run).ok());
+    words(&waiting.map(|run| run.waiting).unwrap_or_default(), inbox.as_str())
+}
+
+fn words(waiting: &[Waiting], inbox: &str) -> String {
+    let mut text = String::new();
+    for Waiting { kind, agent_name, message_id } in waiting {
+        let answer = if kind == "permission" { "allow|deny|allow-session|deny-session" } else { "TEXT" };
+        let _ = writeln!(text, "  countersign answer {} {answer}    ({})", escape(message_id), escape(agent_name));
+    }
+    let or = if waiting.is_empty() { "answer" } else { "or" };
+    let _ = writeln!(text, "  {or} in the inbox: {}", escape(inbox));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_question_is_told_with_the_command_that_answers_it() {
+        let waiting = json!([
+            {"kind": "input", "agent_name": "edi\u{1b}tor", "message_id": "msg_1", "prompt": "?", "since": "x"},
+            {"kind": "permission", "agent_name": "worker", "message_id": "msg_2"},
+        ]);
+        let text = words(&serde_json::from_value::<Vec<Waiting>>(waiting).unwrap(), "http://127.0.0.1:7422/inbox");
+        let expected = "  countersign answer msg_1 TEXT    (edi\\u{1b}tor)\n  \
+            countersign answer msg_2 allow|deny|allow-session|deny-session    (worker)\n  \
+            or in the inbox: http://127.0.0.1:7422/inbox\n";
+        assert_eq!(text, expected);
+        assert_eq!(words(&[], "http://h/inbox"), "  answer in the inbox: http://h/inbox\n");
+    }
+}

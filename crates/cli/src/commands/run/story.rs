@@ -1,0 +1,245 @@
+//! What a run does, told as it happens. Texts of agents come behind a margin and are escaped: they are strangers' words.
+
+use countersign_protocol::runs::{Event, StreamEvent, ToolStatus, Usage};
+
+use crate::screen::{escape, escape_lines, quote};
+
+const MARGIN: &str = "  | ";
+/// What is remembered of a text that streams, to know whether all of it was heard.
+const MOST_REMEMBERED: usize = 16 * 1024 * 1024;
+
+#[derive(Debug, Default)]
+pub struct Story {
+    step: String,
+    /// Whether an agent of the step has been heard.
+    is_told: bool,
+    /// What the person here wrote last.
+    written: Option<String>,
+    speaker: String,
+    streamed: String,
+    /// The cursor stands behind a text.
+    is_in_line: bool,
+}
+
+impl Story {
+    pub fn tell(&mut self, event: &Event) -> String {
+        match event {
+            Event::StrategyStarted { strategy_name, .. } => self.line(&format!("Running {}", escape(strategy_name))),
+            Event::StepStarted { step_name, .. } => {
+                self.step.clone_from(step_name);
+                (self.is_told, self.written) = (false, None);
+                self.line(&format!("Step {}", escape(step_name)))
+            }
+            Event::StepCompleted { step_name, result } => {
+                let is_known = self.is_told || self.written.as_deref() == Some(&result.text);
+                let unheard = if is_known { String::new() } else { quote(&result.text) };
+                self.line(&format!("{unheard}Step {} done", escape(step_name)))
+            }
+            Event::AgentStreaming { agent_name, event, .. } => self.stream(agent_name, event),
+            Event::AgentOutput { agent_name, text, .. } => self.output(agent_name, text),
+            Event::PolicyUpdated { tool, policies } => {
+                let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
+                self.line(&escape(&format!("From now on for {tool}: {}", names.join(", "))))
+            }
+            Event::SteerQueued { text } => {
+                let text = quote(text);
+                self.line(&format!("Its next agent is told:\n{}", text.trim_end()))
+            }
+            // Asked elsewhere, and told at its end.
+            Event::RequestInput { .. } | Event::RequestPermission { .. } | Event::RequestQuestion { .. } => {
+                String::new()
+            }
+            Event::StrategyCompleted { .. } | Event::StrategyError { .. } => self.pause(),
+        }
+    }
+
+    /// Ends the line of a text that may go on.
+    pub fn pause(&mut self) -> String {
+        if std::mem::take(&mut self.is_in_line) { "\n".to_owned() } else { String::new() }
+    }
+
+    /// The person here knows what they wrote.
+    pub fn written(&mut self, text: &str) {
+        self.written = Some(text.to_owned());
+    }
+
+    fn line(&mut self, text: &str) -> String {
+        format!("{}{text}\n", self.pause())
+    }
+
+    fn stream(&mut self, agent_name: &str, event: &StreamEvent) -> String {
+        match event {
+            StreamEvent::Text { text } => {
+                if self.streamed.len() + text.len() <= MOST_REMEMBERED {
+                    self.streamed.push_str(text);
+                }
+                self.say(agent_name, text)
+            }
+            StreamEvent::ToolCall { tool_name, .. } => self.line(&escape(&format!("{agent_name} uses {tool_name}"))),
+            StreamEvent::ToolResult { tool_name, status: ToolStatus::Error, error, .. } => {
+                let why = error.as_deref().unwrap_or("it did not say why");
+                self.line(&escape(&format!("{tool_name} failed: {why}")))
+            }
+            StreamEvent::ToolResult { status: ToolStatus::Completed, .. }
+            | StreamEvent::ThinkingStart { .. }
+            | StreamEvent::Thinking { .. }
+            | StreamEvent::ThinkingEnd { .. }
+            | StreamEvent::StepStart => String::new(),
+            StreamEvent::Done { .. } => {
+                self.streamed.clear();
+                self.speaker.clear();
+                self.pause()
+            }
+        }
+    }
+
+    /// The whole text. Where it came as a stream, only what was missed is told.
+    fn output(&mut self, agent_name: &str, text: &str) -> String {
+        let streamed = std::mem::take(&mut self.streamed);
+        let told = if streamed.ends_with(text) {
+            String::new()
+        } else if let Some(rest) = text.strip_prefix(&streamed) {
+            self.say(agent_name, rest)
+        } else {
+            let pause = self.pause();
+            pause + &self.say(agent_name, text)
+        };
+        self.is_told = true;
+        self.speaker.clear();
+        told + &self.pause()
+    }
+
+    fn say(&mut self, agent_name: &str, text: &str) -> String {
+        if text.is_empty() {
+            return String::new();
+        }
+        let mut told = String::new();
+        if self.speaker != agent_name {
+            told.push_str(&self.pause());
+            self.speaker = agent_name.to_owned();
+            if self.step != agent_name {
+                told.push_str(&format!("{}:\n", escape(agent_name)));
+            }
+        }
+        for piece in escape_lines(text).split_inclusive('\n') {
+            if !self.is_in_line {
+                told.push_str(MARGIN);
+            }
+            told.push_str(piece);
+            self.is_in_line = !piece.ends_with('\n');
+        }
+        told
+    }
+}
+
+/// `, 12 tokens read and 30 written`; nothing where no model was asked.
+pub fn usage_words(usage: Usage) -> String {
+    match (usage.prompt_tokens, usage.completion_tokens) {
+        (0, 0) => String::new(),
+        (read, written) => format!(", {read} tokens read and {written} written"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(event: Value) -> Event {
+        serde_json::from_value(event).unwrap()
+    }
+
+    fn told(events: &[Value]) -> String {
+        let mut story = Story::default();
+        events.iter().map(|one| story.tell(&event(one.clone()))).collect::<String>() + &story.pause()
+    }
+
+    fn step(name: &str) -> Value {
+        json!({"type": "step_started", "stepName": name, "message": ""})
+    }
+
+    fn done(name: &str, text: &str) -> Value {
+        let result = json!({"text": text, "usage": usage(), "finishReason": "stop"});
+        json!({"type": "step_completed", "stepName": name, "result": result})
+    }
+
+    fn usage() -> Value {
+        json!({"promptTokens": 0, "completionTokens": 0})
+    }
+
+    fn text(agent: &str, text: &str) -> Value {
+        json!({"type": "agent_streaming", "agentName": agent, "event": {"type": "text", "text": text}})
+    }
+
+    fn output(agent: &str, text: &str) -> Value {
+        json!({"type": "agent_output", "agentName": agent, "text": text, "usage": usage()})
+    }
+
+    #[test]
+    fn a_text_that_streams_is_told_once_and_in_lines_with_a_margin() {
+        let events = [
+            step("writer"),
+            text("writer", "The "),
+            text("writer", "sea\ncomes"),
+            text("writer", ".\n"),
+            output("writer", "The sea\ncomes.\n"),
+            done("writer", "The sea\ncomes.\n"),
+        ];
+        assert_eq!(told(&events), "Step writer\n  | The sea\n  | comes.\nStep writer done\n");
+    }
+
+    #[test]
+    fn what_was_missed_of_a_stream_is_told_at_the_end() {
+        let rest = told(&[step("writer"), text("writer", "The s"), output("writer", "The sea")]);
+        assert_eq!(rest, "Step writer\n  | The sea\n");
+        let hole = told(&[step("writer"), text("writer", "The a"), output("writer", "The sea")]);
+        assert_eq!(hole, "Step writer\n  | The a\n  | The sea\n");
+        let last_round =
+            told(&[step("writer"), text("writer", "Hm. "), text("writer", "The sea"), output("writer", "The sea")]);
+        assert_eq!(last_round, "Step writer\n  | Hm. The sea\n");
+    }
+
+    #[test]
+    fn an_agent_inside_a_step_is_named() {
+        let events = [step("inner"), output("ann", "a"), output("bob", "b"), done("inner", "b")];
+        assert_eq!(told(&events), "Step inner\nann:\n  | a\nbob:\n  | b\nStep inner done\n");
+    }
+
+    #[test]
+    fn the_result_of_a_step_is_told_where_nobody_here_has_seen_it() {
+        assert_eq!(
+            told(&[step("editor"), done("editor", "from\nthe desk")]),
+            "Step editor\n  | from\n  | the desk\nStep editor done\n"
+        );
+        let mut story = Story::default();
+        story.tell(&event(step("editor")));
+        story.written("mine");
+        assert_eq!(story.tell(&event(done("editor", "mine"))), "Step editor done\n");
+        story.written("mine");
+        assert_eq!(story.tell(&event(done("editor", "theirs"))), "  | theirs\nStep editor done\n");
+    }
+
+    #[test]
+    fn nothing_of_it_reaches_the_terminal_raw() {
+        let evil = "\u{1b}[2J\u{202e}\r";
+        let tool = json!({"type": "tool-call", "toolCallId": "1", "toolName": evil, "args": "{}"});
+        let failed = json!({
+            "type": "tool-result", "toolCallId": "1", "toolName": evil, "output": "", "status": "error", "error": evil,
+        });
+        let streaming = |event: Value| json!({"type": "agent_streaming", "agentName": evil, "event": event});
+        let said = told(&[
+            json!({"type": "strategy_started", "strategyName": evil, "agents": [evil], "flowTree": {}}),
+            step(evil),
+            text(evil, evil),
+            streaming(tool),
+            streaming(failed),
+            output("other", evil),
+            done("other", evil),
+            json!({"type": "policy_updated", "tool": evil, "policies": [{"name": evil}]}),
+            json!({"type": "steer_queued", "text": evil}),
+        ]);
+        let raw = |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
+        assert!(!said.contains(raw), "{said:?}");
+    }
+}

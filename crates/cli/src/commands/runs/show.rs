@@ -1,0 +1,154 @@
+//! One run: where it stands, and what can be done about it.
+
+use anyhow::Result;
+use countersign_protocol::runs::RunError;
+use serde::Deserialize;
+
+use super::super::present;
+use super::summary::{Summary, Waiting};
+use crate::client::Client;
+use crate::screen::{escape, instant_words, quote};
+
+#[derive(Debug, Deserialize)]
+struct Shown {
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(default)]
+    agents: Vec<String>,
+    #[serde(default)]
+    steps: Vec<Step>,
+    /// Before this event there is more.
+    #[serde(default)]
+    earlier: Option<u64>,
+    #[serde(default)]
+    error: Option<RunError>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Step {
+    name: String,
+    result: Option<StepResult>,
+    /// Its texts are longer than what is told here.
+    #[serde(default)]
+    is_cut: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct StepResult {
+    text: String,
+}
+
+pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
+    let reply = client.get(&["v1", "runs", run_id], &[]).await?;
+    present(&reply, json, |run: Shown| render(&run, jiff::Timestamp::now()))
+}
+
+fn render(run: &Shown, now: jiff::Timestamp) -> String {
+    let one = &run.summary;
+    let ended = one.completed_at.as_ref().map(|at| instant_words(at, now)).unwrap_or_default();
+    let lines = [
+        ("Run", one.run_id.clone()),
+        ("Status", one.status_words().to_owned()),
+        ("Strategy", one.strategy_name.clone()),
+        ("File", one.strategy_path.clone()),
+        ("Directory", one.cwd.clone()),
+        ("Agents", run.agents.join(", ")),
+        ("Started", instant_words(&one.started_at, now)),
+        ("Ended", ended),
+        ("Took", one.took(now)),
+    ];
+    let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut text: String = lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect();
+    text.push_str(&steps(run));
+    if let Some(error) = &run.error {
+        text.push_str(&format!("\nError {}\n{}", escape(&error.code), quote(&error.message)));
+    }
+    one.waiting.iter().for_each(|waiting| text.push_str(&asked(waiting, now)));
+    text + &what_next(one)
+}
+
+/// What each of them came to.
+fn steps(run: &Shown) -> String {
+    if run.steps.is_empty() {
+        return String::new();
+    }
+    let earlier = if run.earlier.is_some() { ", the last ones" } else { "" };
+    format!("\nSteps{earlier}\n{}", run.steps.iter().map(step).collect::<String>())
+}
+
+fn step(step: &Step) -> String {
+    let name = escape(&step.name);
+    match &step.result {
+        None => format!("  {name}, not done\n"),
+        Some(result) => {
+            let cut = if step.is_cut { ", and more" } else { "" };
+            format!("  {name}{cut}\n{}", quote(&result.text))
+        }
+    }
+}
+
+fn asked(waiting: &Waiting, now: jiff::Timestamp) -> String {
+    let prompt = quote(waiting.prompt.as_deref().unwrap_or_default());
+    format!("\nWaits for {}\n{prompt}  countersign show {}\n", escape(&waiting.words(now)), escape(&waiting.message_id))
+}
+
+fn what_next(run: &Summary) -> String {
+    let commands: &[&str] = match run.status.as_str() {
+        "running" | "pending" => &["follow", "stop"],
+        _ => &["follow", "continue"],
+    };
+    let id = escape(&run.run_id);
+    let lines = commands.iter().map(|command| match *command {
+        "continue" => format!("  countersign runs continue {id} --input TEXT\n"),
+        command => format!("  countersign runs {command} {id}\n"),
+    });
+    format!("\nWhat next\n{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn page(extra: Value) -> String {
+        let mut run = json!({
+            "run_id": "r1", "strategy_name": "Topic writer", "strategy_path": "/srv/a.yaml", "cwd": "/srv",
+            "status": "running", "started_at": "2026-06-04T14:50:00.000Z", "completed_at": null,
+        });
+        run.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        render(&serde_json::from_value(run).unwrap(), "2026-06-04T15:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn a_run_that_waits_says_for_whom_and_how_to_answer() {
+        let asks = json!([{
+            "kind": "input", "agent_name": "editor", "message_id": "msg_1", "prompt": "Is it\n\u{1b}fine?",
+            "since": "2026-06-04T14:55:00.000Z",
+        }]);
+        let page = page(json!({"waiting": asks, "agents": ["draft", "editor"]}));
+        assert!(page.contains("Status     waiting\n") && page.contains("Agents     draft, editor\n"), "{page}");
+        let asked = "Waits for editor for 5m\n  | Is it\n  | \\u{1b}fine?\n  countersign show msg_1\n";
+        assert!(page.contains(asked), "{page}");
+        assert!(page.ends_with("  countersign runs follow r1\n  countersign runs stop r1\n"), "{page}");
+    }
+
+    #[test]
+    fn steps_tell_what_they_came_to_and_a_failure_why() {
+        let done =
+            |text: &str, is_cut: bool| json!({"name": "dr\u{1b}aft", "result": {"text": text}, "is_cut": is_cut});
+        let open = json!({"name": "print", "result": null, "is_cut": false});
+        let error = json!({"code": "EXECUTION_ERROR", "message": "Step \"print\" failed"});
+        let page =
+            page(json!({"steps": [done("one\ntwo", true), open], "earlier": 7, "status": "error", "error": error}));
+        let steps = "\nSteps, the last ones\n  dr\\u{1b}aft, and more\n  | one\n  | two\n  print, not done\n";
+        assert!(page.contains(steps), "{page}");
+        assert!(page.contains("\nError EXECUTION_ERROR\n  | Step \"print\" failed\n"), "{page}");
+    }
+
+    #[test]
+    fn a_run_that_has_ended_can_be_continued() {
+        let page = page(json!({"status": "error", "completed_at": "2026-06-04T14:50:30.000Z"}));
+        assert!(page.contains("Took       30s\n") && page.contains("runs continue r1 --input TEXT\n"), "{page}");
+    }
+}

@@ -1,0 +1,48 @@
+//! Stopping a run, and saying only then that it has stopped.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::client::{Client, HubError};
+use crate::screen::{self, escape};
+
+pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
+    let before = read(run_id, client).await?;
+    let was_over = !is_going(&before);
+    if !was_over {
+        client.post(&["v1", "runs", run_id, "stop"], &json!({})).await?;
+    }
+    let run = read(run_id, client).await?;
+    Ok(if json { screen::json(&run) } else { words(run_id, &run, was_over) })
+}
+
+async fn read(run_id: &str, client: &Client) -> Result<Value, HubError> {
+    client.get(&["v1", "runs", run_id], &[]).await
+}
+
+fn is_going(run: &Value) -> bool {
+    matches!(run["status"].as_str(), Some("running" | "pending"))
+}
+
+/// It may have come to its end by itself in the meantime.
+fn words(run_id: &str, run: &Value, was_over: bool) -> String {
+    let (run_id, status) = (escape(run_id), escape(run["status"].as_str().unwrap_or_default()));
+    match status.as_str() {
+        _ if was_over => format!("Run {run_id} had ended before: {status}.\n"),
+        "cancelled" => format!("Run {run_id} is stopped.\n"),
+        _ => format!("Run {run_id} was not stopped: {status}.\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_called_stopped_only_when_it_was() {
+        let said = |status: &str, was_over| words("r1", &json!({ "status": status }), was_over);
+        assert_eq!(said("cancelled", false), "Run r1 is stopped.\n");
+        assert_eq!(said("completed", false), "Run r1 was not stopped: completed.\n");
+        assert_eq!(said("cancelled", true), "Run r1 had ended before: cancelled.\n");
+    }
+}

@@ -1,0 +1,51 @@
+//! A run as the hub lists it.
+
+use serde::Deserialize;
+
+use crate::screen::{Instant, duration_words};
+
+#[derive(Debug, Deserialize)]
+pub struct Summary {
+    pub run_id: String,
+    pub strategy_name: String,
+    pub strategy_path: String,
+    pub cwd: String,
+    pub status: String,
+    pub started_at: Instant,
+    pub completed_at: Option<Instant>,
+    /// What people are asked, the oldest first.
+    #[serde(default)]
+    pub waiting: Vec<Waiting>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Waiting {
+    /// `input`, `permission` or `question`.
+    pub kind: String,
+    pub agent_name: String,
+    pub message_id: String,
+    #[serde(default)]
+    pub prompt: Option<String>,
+    pub since: Instant,
+}
+
+impl Summary {
+    /// A run that waits for people is running for everybody else.
+    pub fn status_words(&self) -> &str {
+        if self.status == "running" && !self.waiting.is_empty() { "waiting" } else { &self.status }
+    }
+
+    /// How long it ran, or has been running.
+    pub fn took(&self, now: jiff::Timestamp) -> String {
+        let end = self.completed_at.as_ref().and_then(Instant::at).unwrap_or(now);
+        duration_words(self.started_at.age(end))
+    }
+}
+
+impl Waiting {
+    /// `editor for 5m`, and what for if it is not a text.
+    pub fn words(&self, now: jiff::Timestamp) -> String {
+        let kind = if self.kind == "input" { String::new() } else { format!(" ({})", self.kind) };
+        format!("{}{kind} for {}", self.agent_name, duration_words(self.since.age(now)))
+    }
+}

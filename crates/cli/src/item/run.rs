@@ -1,0 +1,65 @@
+//! What only an ask of a run tells: which agent of which strategy asks, in which run.
+
+use super::{Item, Question};
+
+impl Item {
+    pub fn is_of_run(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.door == "runs")
+    }
+
+    /// Who asks, in the words of people. The id of a run's agent has the run behind its name.
+    pub fn asker(&self) -> &str {
+        let id = self.agent.id.as_str();
+        if !self.is_of_run() {
+            return id;
+        }
+        let named = self.source.as_ref().and_then(|source| source.agent_name.as_deref());
+        named.or_else(|| id.rsplit_once('#').map(|(name, _)| name)).unwrap_or(id)
+    }
+
+    /// `run r1 of Topic writer`
+    pub fn run_words(&self) -> Option<String> {
+        let source = self.source.as_ref().filter(|_| self.is_of_run())?;
+        let of = source.strategy.as_ref().map(|strategy| format!(" of {strategy}")).unwrap_or_default();
+        Some(format!("run {}{of}", self.agent.run_id))
+    }
+
+    /// Whether no text at all is an answer too.
+    pub fn takes_nothing(&self) -> bool {
+        self.may_be_empty && matches!(self.question, Some(Question::Text))
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::tests::item;
+
+    /// What the hub tells of a question of the agent `editor`.
+    pub fn asked(question: &Value) -> Value {
+        json!({
+            "agent": {"id": "editor#r1", "run_id": "r1", "runtime": "run", "project": "Topic writer", "labels": {"cwd": "/srv"}},
+            "source": {"door": "runs", "runId": "r1", "agentName": "editor", "strategy": "Topic writer", "ask": "input",
+                "inputId": "7"},
+            "permissions": {"respond": true, "ignore": false}, "may_be_empty": true,
+            "question": question,
+        })
+    }
+
+    #[test]
+    fn an_agent_of_a_run_is_called_by_its_name() {
+        let ask = item(asked(&json!({"kind": "text"})));
+        assert_eq!((ask.asker(), ask.run_words().as_deref()), ("editor", Some("run r1 of Topic writer")));
+        assert!(ask.takes_nothing());
+        assert!(!item(asked(&json!({"kind": "select", "options": []}))).takes_nothing());
+    }
+
+    #[test]
+    fn the_id_of_another_agent_is_left_alone() {
+        let other =
+            item(json!({"agent": {"id": "a#b", "run_id": "r", "runtime": "cli"}, "question": {"kind": "text"}}));
+        assert_eq!((other.asker(), other.run_words()), ("a#b", None));
+        assert!(!other.takes_nothing());
+    }
+}

@@ -1,0 +1,126 @@
+//! Hubs that go away while a run is followed, and come back.
+
+use serde_json::json;
+
+use super::run::file_of;
+use crate::harness::*;
+use crate::runs::inbox::id_of;
+use crate::runs::stage::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_comes_back_is_followed_again() {
+    let mut hub = Hub::start().await;
+    let file = file_of(&hub, &review());
+    let process = Terminal::beside(&hub).start(&["run", &file, "--input", "fish", "--run-id", "r1"]);
+    process.stderr_with("in the inbox: ").await;
+    hub.kill();
+    process.stderr_with("waiting for the hub, Ctrl-C leaves").await;
+    hub.restart().await;
+    process.stderr_with("The hub is back\n").await;
+    hub.owner.answer(&id_of(&hub, "r1").await, "fine").await.expect(200);
+    let ran = process.finish();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "fine\n"), "{ran:?}");
+    for part in ["editor needs your input", "Step draft done", "Step editor done"] {
+        assert_eq!(ran.stderr.matches(part).count(), 1, "{part} is told once: {}", ran.stderr);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_answered_meanwhile_is_told_and_asked_no_more() {
+    let mut hub = Hub::start().await;
+    let agents = json!({"first": person(), "second": person()});
+    let file = file_of(&hub, &sequence(agents, &["first", "second"]));
+    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    process.stderr_with("in the inbox: ").await;
+    process.signal("STOP");
+    hub.kill();
+    hub.restart().await;
+    let id = id_of(&hub, "r1").await;
+    hub.owner.answer(&id, "one").await.expect(200);
+    let second = eventually("the second question", async || {
+        let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
+        items[0]["id"].as_str().filter(|next| **next != id).map(str::to_owned)
+    })
+    .await;
+    process.signal("CONT");
+    process.stderr_with("first needs no answer from here any more").await;
+    process.stderr_with("  | one\nStep first done\nStep second\n").await;
+    process.stderr_with(&format!("countersign answer {second} TEXT")).await;
+    hub.owner.answer(&second, "two").await.expect(200);
+    let ran = process.finish();
+    assert_eq!(ran.stderr.matches("first needs your input").count(), 1, "{}", ran.stderr);
+    assert_eq!(ran.ok(), "two\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_is_stopped_says_so_and_keeps_what_waits() {
+    let mut hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    process.stderr_with("in the inbox: ").await;
+    hub.interrupt();
+    process.stderr_with("the hub closed the connection: Server shutting down; waiting for the hub").await;
+    hub.restart().await;
+    hub.owner.answer(&id_of(&hub, "r1").await, "x").await.expect(200);
+    assert_eq!(process.finish().ok(), "x\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_cut_in_the_middle_of_its_work_has_a_code_of_its_own_and_can_be_continued() {
+    let mut hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
+    let mut latch = Latch::new(&hub, "latch");
+    let file = file_of(&hub, &alone(command("cat", &[latch.path()])));
+    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    latch.is_waited_at().await;
+    hub.kill();
+    latch.release();
+    hub.restart().await;
+    let said = process.finish().fails(15);
+    assert!(said.contains("countersign runs continue r1 --input TEXT"), "{said}");
+    let again = Terminal::beside(&hub).start(&["runs", "continue", "r1", "--input", "x"]);
+    latch.is_waited_at().await;
+    latch.release();
+    assert_eq!(again.finish().ok(), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_does_not_want_to_wait_for_the_hub_leaves() {
+    let mut hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    process.stderr_with("in the inbox: ").await;
+    hub.kill();
+    process.stderr_with("waiting for the hub").await;
+    process.signal("TERM");
+    process.finish().fails(14);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
+    let scratch = Scratch::new();
+    if !crate::startup::tls::certificate(&scratch) {
+        eprintln!("skipped: openssl is not installed");
+        return;
+    }
+    let mut command = countersign(&scratch.home());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.data());
+    command.arg("--tls-cert").arg(scratch.path("cert.pem")).arg("--tls-key").arg(scratch.path("key.pem"));
+    let hub = Process::spawn(command, "");
+    hub.stdout_with("https://127.0.0.1:").await;
+    let found = eventually("hub.json", async || {
+        let text = std::fs::read_to_string(scratch.data().join("hub.json")).ok()?;
+        serde_json::from_str::<serde_json::Value>(&text).ok()
+    })
+    .await;
+    let file = scratch.write("talk.json", &talk().to_string()).display().to_string();
+    let mut command = countersign(&scratch.home());
+    command.args(["run", &file, "--input", "hello", "--data"]).arg(scratch.data());
+    assert_eq!(Process::spawn(command, "").finish().ok(), "hello\n");
+    let mut command = countersign(&scratch.home());
+    command.args(["run", &file, "--input", "hello"]);
+    command
+        .env("COUNTERSIGN_URL", found["url"].as_str().unwrap())
+        .env("COUNTERSIGN_TOKEN", found["token"].as_str().unwrap());
+    let said = Process::spawn(command, "").finish().fails(1);
+    assert!(said.contains("cannot be reached"), "a certificate nobody vouches for: {said}");
+}

@@ -1,0 +1,116 @@
+//! `countersign runs`: what there is, one of them, and what can be done with it.
+
+use serde_json::json;
+
+use super::run::file_of;
+use crate::harness::*;
+use crate::runs::inbox::id_of;
+use crate::runs::stage::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &review());
+    assert!(hub.cli(&["runs"]).ok().contains("Nothing has been run yet"));
+    let run = hub.cli(&["run", &file, "--input", "fish", "--no-wait"]).ok().trim().to_owned();
+    let id = eventually("the run asks", async || {
+        let runs = hub.owner.get("/v1/runs").await.expect(200);
+        runs["runs"][0]["waiting"][0]["message_id"].as_str().map(str::to_owned)
+    })
+    .await;
+    let listed = hub.cli(&["runs"]).ok();
+    let line = listed.lines().nth(1).expect("a run");
+    for words in [run.as_str(), "waiting", "Test strategy", "editor for "] {
+        assert!(line.contains(words), "{words}: {listed}");
+    }
+    assert_eq!(hub.cli(&["runs", "--all", "--json"]).json()[0]["run_id"], run.as_str());
+    let shown = hub.cli(&["runs", "show", &run]).ok();
+    for words in
+        [&format!("countersign show {id}"), "Waits for editor", "  | Draft: fish", &file, "draft, editor, print"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let mut follow = countersign(&hub.scratch().home());
+    follow.args(["runs", "follow", &run, "--data"]).arg(hub.data());
+    let ran = Process::spawn(follow, "fine\n").finish();
+    assert!(
+        ran.stderr.contains("Step draft\n  | Draft: fish\nStep draft done\n"),
+        "from its beginning: {}",
+        ran.stderr
+    );
+    assert_eq!(ran.ok(), "fine\n");
+    let ran = hub.cli(&["runs", "follow", &run]);
+    assert!(ran.stderr.contains("editor needs your input\n") && !ran.stderr.contains("Your answer"), "{}", ran.stderr);
+    assert_eq!(ran.ok(), "fine\n", "what has ended can be read again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_are_listed_and_no_more() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    for number in 0..3 {
+        hub.cli(&["run", &file, "--input", "x", "--run-id", &format!("r{number}")]).ok();
+    }
+    let ids = |args: &[&str]| {
+        let listed = hub.cli(&[&["runs", "--json"], args].concat()).json();
+        listed.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--limit", "2"]), ["r2", "r1"]);
+    assert_eq!(ids(&["--all"]), ["r2", "r1", "r0"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_has_ended_is_continued_and_followed_from_there() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    hub.cli(&["run", &file, "--input", "one", "--run-id", "r1"]).ok();
+    let ran = hub.cli(&["runs", "continue", "r1", "--input", "two"]);
+    assert!(!ran.stderr.contains("  | one"), "{}", ran.stderr);
+    assert_eq!(ran.ok(), "two\n");
+    let ran = hub.cli(&["runs", "follow", "r1"]);
+    assert!(ran.stderr.contains("  | one\n") && ran.stderr.contains("  | two\n"), "both: {}", ran.stderr);
+    assert_eq!(ran.ok(), "two\n", "the end of a segment is not the end of the run");
+    let left = hub.cli(&["runs", "continue", "r1", "--input", "", "--no-wait", "--json"]).json();
+    assert_eq!(left, json!({"run_id": "r1"}));
+    let said = hub.cli(&["runs", "continue", "r1", "--input", "three"]).fails(1);
+    assert!(said.contains("r1"), "{said}");
+    hub.cli(&["runs", "stop", "r1"]).ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_over_is_not_stopped_and_what_is_unknown_is_called_so() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    hub.cli(&["run", &file, "--input", "x", "--run-id", "r1"]).ok();
+    assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 had ended before: completed.\n");
+    assert_eq!(hub.cli(&["runs", "stop", "r1", "--json"]).json()["status"], "completed");
+    for command in ["show", "follow", "stop", "continue"] {
+        let said = hub.cli(&["runs", command, "nobody"]).fails(1);
+        assert!(said.contains("not found") || said.contains("no such"), "{command}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &review());
+    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"]).ok();
+    let id = eventually("the run asks", async || {
+        let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
+        items[0]["id"].as_str().map(str::to_owned)
+    })
+    .await;
+    assert_eq!(id, id_of(&hub, "r1").await);
+    let listed = hub.cli(&["inbox"]).ok();
+    assert!(listed.contains("  editor  ") && !listed.contains('#'), "{listed}");
+    let shown = hub.cli(&["show", &id]).ok();
+    for words in
+        ["Agent      editor, run r1", "Strategy   Test strategy", "(may be empty)", "countersign runs follow r1"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("--decline"), "{shown}");
+    let said = hub.cli(&["answer", &id, ""]).ok();
+    assert!(said.starts_with("answered by human:owner"), "{said}");
+    assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "");
+}

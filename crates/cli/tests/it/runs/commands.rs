@@ -1,0 +1,184 @@
+//! Programs as agents: off unless allowed, bounded, and never through a shell.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::stage::*;
+use crate::harness::*;
+
+/// Returns when this process is no more.
+pub async fn until_gone(process: u32) {
+    eventually(&format!("process {process} is gone"), async || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok();
+        // One that has ended and was not collected yet is gone, too.
+        let has_ended =
+            stat.is_none_or(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')));
+        has_ended.then_some(())
+    })
+    .await;
+}
+
+async fn allowing(more: &str) -> Hub {
+    Setup::default().config(&format!("[runs]\ncommands = \"allow\"\n{more}\n")).start().await
+}
+
+async fn output(hub: &Hub, agent: Value, input: &str) -> String {
+    let mut client = Client::connect(hub).await;
+    client.begin(hub, &alone(agent), input).await;
+    client.result().await
+}
+
+async fn failure(hub: &Hub, agent: Value) -> String {
+    let mut client = Client::connect(hub).await;
+    client.begin(hub, &alone(agent), "").await;
+    let (code, message) = client.failure().await;
+    assert_eq!(code, "EXECUTION_ERROR", "{message}");
+    assert!(message.starts_with("Step \"worker\" failed: "), "{message}");
+    message
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_leave_no_command_runs_and_the_error_says_what_would_help() {
+    for config in ["", "[runs]\ncommands = \"off\"\n"] {
+        let hub = Setup::default().config(config).start().await;
+        let trace = hub.scratch().path("trace");
+        let message = failure(&hub, command("touch", &[trace.to_str().unwrap()])).await;
+        assert!(message.contains("runs.commands"), "{message}");
+        assert!(!trace.exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_reads_its_input_and_says_its_output() {
+    let hub = allowing("").await;
+    assert_eq!(output(&hub, command("cat", &[]), "line\nlast").await, "line\nlast");
+    assert_eq!(output(&hub, command("wc", &["-c"]), "four").await.trim(), "4");
+    let big = "0123456789".repeat(50_000);
+    assert_eq!(output(&hub, command("cat", &[]), &big).await, big, "larger than any pipe");
+    assert_eq!(output(&hub, command("true", &[]), &big).await, "", "who does not read is not waited for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_means_something_to_a_shell_means_nothing_here() {
+    let hub = allowing("").await;
+    let evil = "$(id) `id` ; id | cat > x && $HOME * ~ \\ 'single' \"double\"";
+    assert_eq!(output(&hub, command("echo", &[evil]), "").await.trim_end(), evil);
+    assert_eq!(output(&hub, command("cat", &[]), evil).await, evil, "and the input is no argument");
+    failure(&hub, command("echo hello", &[])).await;
+    failure(&hub, command("echo;id", &[])).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_works_in_the_directory_of_its_run() {
+    let hub = allowing("").await;
+    let mut client = Client::connect(&hub).await;
+    let home = hub.scratch().home();
+    let file = strategy_file(&hub, &alone(command("pwd", &[])));
+    let message = json!({"type": "prepare_run", "strategyPath": file, "cwd": home});
+    let prepared = client.call(message, "run_prepared").await;
+    client.start(prepared["runId"].as_str().unwrap(), "").await;
+    let said = client.result().await;
+    let real = |path: &Path| std::fs::canonicalize(path).expect("it exists");
+    assert_eq!(real(Path::new(said.trim_end())), real(&home));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_does_not_see_the_hubs_secrets() {
+    let setup = Setup::default().config(
+        "[runs]\ncommands = \"allow\"\n[llm]\napi_key_env = \"MODEL_KEY\"\nbase_url = \"http://127.0.0.1:1/v1\"\n",
+    );
+    let hub = setup.env("MODEL_KEY", "sk-secret").env("COUNTERSIGN_SECRET", "hush").env("PLAIN", "seen").start().await;
+    let said = output(&hub, command("env", &[]), "").await;
+    assert!(said.contains("PLAIN=seen") && said.contains("PATH="), "{said}");
+    assert!(!said.contains("hush") && !said.contains("sk-secret"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_fails_says_why() {
+    let hub = allowing("").await;
+    let message = failure(&hub, command("sh", &["-c", "echo ignored; echo the reason >&2; exit 3"])).await;
+    assert!(message.contains("the reason") && message.contains('3'), "{message}");
+    let message = failure(&hub, command("surely-no-such-program", &[])).await;
+    assert!(message.contains("surely-no-such-program"), "{message}");
+    let message = failure(&hub, command("sh", &["-c", "kill -9 $$"])).await;
+    assert!(message.contains('9') || message.contains("signal"), "{message}");
+    let noisy = "i=0; while [ $i -lt 20000 ]; do echo noise >&2; i=$((i+1)); done; echo the end >&2; exit 1";
+    let message = failure(&hub, command("sh", &["-c", noisy])).await;
+    assert!(message.contains("the end") && message.len() < 10_000, "{} bytes", message.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_takes_too_long_is_ended_with_everything_it_started() {
+    let hub = allowing("command_timeout_seconds = 1").await;
+    let mut latch = Latch::new(&hub, "latch");
+    let ids = hub.scratch().path("ids");
+    let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
+    let mut client = Client::connect(&hub).await;
+    client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
+    latch.is_waited_at().await;
+    let (code, message) = client.failure().await;
+    assert_eq!(code, "EXECUTION_ERROR");
+    assert!(message.contains("1 s") || message.contains("1000 ms") || message.contains("1 second"), "{message}");
+    for process in processes(&ids).await {
+        until_gone(process).await;
+    }
+}
+
+async fn processes(path: &Path) -> Vec<u32> {
+    let text = eventually("the command tells its processes", async || {
+        std::fs::read_to_string(path).ok().filter(|text| text.ends_with('\n'))
+    })
+    .await;
+    text.split_whitespace().map(|id| id.parse().expect("a process id")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_a_run_ends_its_command_with_everything_it_started() {
+    let hub = allowing("").await;
+    let mut latch = Latch::new(&hub, "latch");
+    let ids = hub.scratch().path("ids");
+    let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
+    latch.is_waited_at().await;
+    let processes = processes(&ids).await;
+    assert_eq!(processes.len(), 2);
+    client.stop(&run).await;
+    assert_eq!(client.failure().await.0, "CANCELLED");
+    for process in processes {
+        until_gone(process).await;
+    }
+    client.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_never_stops_talking_is_bounded() {
+    let hub = allowing("command_output_bytes = 10000").await;
+    let message = failure(&hub, command("yes", &["word"])).await;
+    assert!(message.contains("10000 bytes"), "{message}");
+    let lines = command("sh", &["-c", "printf '%10000s' x"]);
+    assert_eq!(output(&hub, lines, "").await.len(), 10_000, "so much and no more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn output_that_is_no_text_is_an_error_and_does_no_harm() {
+    let hub = allowing("").await;
+    for output in ["a\\377b", "a\\000b"] {
+        let message = failure(&hub, command("printf", &[output])).await;
+        assert!(message.contains("text"), "{message}");
+    }
+    hub.owner.healthy().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_echo_says_what_it_hears_and_only_then_is_done() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    client.begin(&hub, &alone(echo()), "hello").await;
+    let events = client.until("strategy_completed").await;
+    let kinds = ["step_started", "agent_output", "agent_streaming", "step_completed", "strategy_completed"];
+    assert_eq!(events.kinds(), kinds);
+    assert_eq!(events[2]["event"]["type"], "done");
+    assert!(events[1].get("model").is_none(), "{}", events[1]);
+}

@@ -1,0 +1,115 @@
+//! Very many runs that wait at once.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::stage::*;
+use crate::harness::*;
+
+const RUNS: usize = 1_000;
+/// The most a waiting run may take of the hub's memory, in a build without optimisation.
+const KIB_A_RUN: u64 = 64;
+/// Hundredths of a second of processor time in which the hub may look after itself while nothing happens.
+const IDLE_TICKS: u64 = 5;
+
+/// User and system time of the hub so far, in hundredths of a second.
+fn ticks(hub: &Hub) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", hub.process().id())).expect("the hub runs");
+    let after_name = stat.rsplit(')').next().expect("the fields after the name");
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    fields[11].parse::<u64>().expect("user time") + fields[12].parse::<u64>().expect("system time")
+}
+
+fn resident_kib(hub: &Hub) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("the hub runs");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a size");
+    line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).expect("a number")
+}
+
+/// Three seconds by the hub's own clock: it answers a long-poll that nothing ends.
+async fn while_nothing_happens(bot: &Agent, id: &str) {
+    assert_eq!(bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_answered() {
+    let hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let bot = hub.agent("bot").await;
+    let witness = bot.accepted(&ask("bot")).await;
+    let mut clients = vec![];
+    for _ in 0..4 {
+        clients.push(Client::connect(&hub).await);
+    }
+    let before = resident_kib(&hub);
+    let asks = waiting_runs(&mut clients, &strategy_file(&hub, &talk()), RUNS).await;
+    assert_eq!(asks.iter().map(|ask| ask["inputId"].to_string()).collect::<HashSet<_>>().len(), RUNS);
+    let grown = resident_kib(&hub).saturating_sub(before);
+    while_nothing_happens(&bot, &witness).await;
+    let started = ticks(&hub);
+    while_nothing_happens(&bot, &witness).await;
+    let used = ticks(&hub) - started;
+    println!("{RUNS} waiting runs: {grown} KiB, {used} ticks in three seconds");
+    assert!(used <= IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
+    assert!(grown < KIB_A_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
+    let health = hub.owner.get("/health").await.expect(200);
+    assert_eq!((&health["activeRuns"], &health["connectedClients"]), (&json!(RUNS), &json!(4)));
+    answer_all(&mut clients, &asks).await;
+    eventually("nobody waits", async || (hub.owner.get("/health").await.expect(200)["activeRuns"] == 0).then_some(()))
+        .await;
+}
+
+/// One socket answers what others have asked; every run comes to its own end.
+async fn answer_all(clients: &mut [Client], asks: &[Value]) {
+    let Some((answerer, watchers)) = clients.split_last_mut() else { panic!("clients") };
+    for ask in asks {
+        let run = ask["runId"].as_str().expect("a run");
+        answerer.answer(run, "user", run).await;
+    }
+    let mut ended = HashSet::new();
+    let share = asks.len().div_ceil(watchers.len() + 1);
+    for (nth, watcher) in watchers.iter_mut().chain([answerer]).enumerate() {
+        while ended.len() < (share * (nth + 1)).min(asks.len()) {
+            let frame = watcher.next().await;
+            assert_ne!(frame["type"], "error", "{frame}");
+            if frame["type"] == "strategy_completed" {
+                assert_eq!(frame["result"], frame["runId"], "its own answer");
+                assert!(ended.insert(frame["runId"].to_string()), "one end: {frame}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_waiting_runs_come_back_after_a_kill() {
+    let mut hub = Hub::start().await;
+    let mut clients = [Client::connect(&hub).await, Client::connect(&hub).await];
+    let asks = waiting_runs(&mut clients, &strategy_file(&hub, &talk()), RUNS).await;
+    hub.kill();
+    hub.restart().await;
+    assert_eq!(hub.owner.get("/health").await.expect(200)["activeRuns"], RUNS);
+    let mut client = Client::connect(&hub).await;
+    for ask in asks.iter().step_by(97) {
+        let run = ask["runId"].as_str().expect("a run");
+        client.subscribe(run).await;
+        assert_eq!(&client.next().await, ask);
+        client.answer(run, "user", run).await;
+        assert_eq!(client.result().await, run);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_a_limit_to_live_runs_and_it_is_told() {
+    let hub = Setup::default().config("[runs]\nmax_live = 3\n").start().await;
+    let mut client = Client::connect(&hub).await;
+    let path = strategy_file(&hub, &talk());
+    let mut runs = vec![];
+    for _ in 0..3 {
+        runs.push(client.prepare(&path).await);
+    }
+    let said = client.prepare_refused(&path).await;
+    assert!(said.contains("3 runs"), "{said}");
+    client.stop(&runs[0]).await;
+    client.failure().await;
+    client.prepare(&path).await;
+}

@@ -1,0 +1,209 @@
+//! Who may open the socket.
+
+use serde_json::json;
+
+use super::stage::*;
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_any_origin_is_refused_unless_it_is_listed() {
+    let hub = Hub::start().await;
+    let own = hub.url.clone();
+    for origin in ["https://evil.example", "null", "http://localhost:7422", own.as_str(), "file://", ""] {
+        let refusal = Dial::to(&hub).header("origin", origin).refused().await;
+        assert_eq!(refusal.status, 403, "{origin:?}: {refusal:?}");
+        assert!(refusal.body.contains("Origin") || refusal.body.contains("origin"), "{refusal:?}");
+        let token = hub.person("p", "owner").await.token;
+        assert_eq!(Dial::to(&hub).header("origin", origin).bearer(&token).refused().await.status, 403, "{origin:?}");
+        hub.owner.post("/v1/admin/people/remove", &json!({"name": "p"})).await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listed_origin_may_come_in_and_no_other() {
+    let hub = Setup::default().config("[runs]\nallowed_origins = [\"https://app.example\"]\n").start().await;
+    let token = hub.person("alice", "resolver").await.token;
+    let page = || Dial::to(&hub).header("origin", "https://app.example");
+    page().query(&format!("token={token}")).open().await.silence().await;
+    assert_eq!(page().refused().await.status, 401, "without a token only native clients come in");
+    for origin in ["https://app.example.evil", "http://app.example", "https://app.example:444", "https://APP.example/x"]
+    {
+        assert_eq!(Dial::to(&hub).header("origin", origin).refused().await.status, 403, "{origin}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_host_is_refused_and_this_machines_names_are_not() {
+    let hub = Hub::start().await;
+    let port = hub.url.rsplit(':').next().unwrap();
+    for host in ["evil.example", "evil.example:7422", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1"] {
+        let refusal = Dial::to(&hub).header("host", host).refused().await;
+        assert!([401, 403].contains(&refusal.status), "{host}: {refusal:?}");
+        assert!(refusal.body.len() > 20, "a sentence: {refusal:?}");
+    }
+    for host in
+        [format!("127.0.0.1:{port}"), format!("localhost:{port}"), "localhost".to_owned(), format!("[::1]:{port}")]
+    {
+        Dial::to(&hub).header("host", &host).open().await.silence().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_through_a_proxy_needs_a_token() {
+    let hub = Hub::start().await;
+    let token = hub.person("alice", "owner").await.token;
+    for (name, value) in [
+        ("x-forwarded-for", "192.0.2.7"),
+        ("x-forwarded-host", "hub.example"),
+        ("x-forwarded-proto", "https"),
+        ("forwarded", "for=192.0.2.7"),
+    ] {
+        let refusal = Dial::to(&hub).header(name, value).refused().await;
+        assert!([401, 403].contains(&refusal.status), "{name}: {refusal:?}");
+        Dial::to(&hub).header(name, value).bearer(&token).open().await.silence().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_others_can_reach_needs_a_token() {
+    for setup in [
+        Setup::default().args(&["--public-url", "https://hub.example"]),
+        Setup::default().config("trusted_proxies = [\"127.0.0.1\"]\n"),
+    ] {
+        let hub = setup.start().await;
+        let refusal = Dial::to(&hub).refused().await;
+        assert!([401, 403].contains(&refusal.status), "{refusal:?}");
+        assert!(refusal.body.contains("token"), "it says what would help: {refusal:?}");
+        let token = hub.person("alice", "owner").await.token;
+        Dial::to(&hub).bearer(&token).open().await.silence().await;
+        Dial::to(&hub).bearer(&token).header("host", "hub.example").open().await.silence().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_listens_beyond_this_machine_needs_a_token() {
+    let hub = Setup::default().args(&["--listen", "0.0.0.0:0", "--allow-plain-http"]).start().await;
+    let port = hub.url.rsplit(':').next().unwrap();
+    let address = format!("127.0.0.1:{port}");
+    let refusal = Dial::at(&address).refused().await;
+    assert!([401, 403].contains(&refusal.status), "{refusal:?}");
+    let token = hub.person("alice", "owner").await.token;
+    Dial::at(&address).bearer(&token).open().await.silence().await;
+    Dial::at(&address).query(&format!("token={token}")).open().await.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
+    let hub = Hub::start().await;
+    let (alice, vic) = (hub.person("alice", "resolver").await, hub.person("vic", "viewer").await);
+    let bot = hub.agent("bot").await;
+    let body = json!({"name": "owner", "terminal": true});
+    let terminal =
+        hub.owner.post("/v1/admin/people/token", &body).await.expect(200)["token"].as_str().unwrap().to_owned();
+    let ways = |token: &str| {
+        [
+            Dial::to(&hub).bearer(token),
+            Dial::to(&hub).header("x-api-key", token),
+            Dial::to(&hub).query(&format!("token={token}")),
+        ]
+    };
+    for dial in ways(&alice.token) {
+        dial.open().await.silence().await;
+    }
+    for (token, statuses) in [
+        (vic.token.as_str(), &[403][..]),
+        (bot.token.as_str(), &[401, 403]),
+        (terminal.as_str(), &[401, 403]),
+        ("csp_nonsense", &[401]),
+        ("x", &[401]),
+    ] {
+        for dial in ways(token) {
+            let refusal = dial.refused().await;
+            assert!(statuses.contains(&refusal.status), "{token}: {refusal:?}");
+            assert!(!refusal.body.contains(token) || token == "x", "{refusal:?}");
+        }
+    }
+    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    for dial in ways(&alice.token) {
+        assert_eq!(dial.refused().await.status, 401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_loses_their_token_loses_the_connection() {
+    let hub = Hub::start().await;
+    let alice = hub.person("alice", "resolver").await;
+    let mut owner = Client::connect(&hub).await;
+    let run = owner.begin(&hub, &talk(), "").await;
+    owner.asked().await;
+    let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
+    hers.subscribe(&run).await;
+    hers.expect("request_input").await;
+    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    let (told, _) = hers.closed().await;
+    assert!(told.is_empty(), "{told:?}");
+    owner.answer(&run, "user", "hello").await;
+    assert_eq!(owner.result().await, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_no_owner_may_answer_and_watch_but_prepares_nothing() {
+    let hub = Hub::start().await;
+    let alice = hub.person("alice", "resolver").await;
+    let mut owner = Client::connect(&hub).await;
+    let run = owner.begin(&hub, &talk(), "").await;
+    owner.asked().await;
+    let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
+    let path = strategy_file(&hub, &talk());
+    let said = hers.prepare_refused(&path).await;
+    assert!(said.contains("owner"), "{said}");
+    let nowhere = hub.scratch().path("nowhere.json");
+    assert_eq!(hers.prepare_refused(&nowhere).await, said, "nothing is learned about files");
+    hers.subscribe(&run).await;
+    hers.expect("request_input").await;
+    hers.answer(&run, "user", "from alice").await;
+    assert_eq!(hers.result().await, "from alice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_upgrade_is_told_so() {
+    let hub = Hub::start().await;
+    let reply = hub.anonymous().get("/ws").await;
+    assert_eq!((reply.status, reply.text().as_str()), (400, "WebSocket upgrade failed"));
+    assert_eq!(hub.anonymous().get("/ws/x").await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_may_shut_the_door() {
+    let hub = Setup::default().config("[runs]\nenabled = false\n").start().await;
+    let refusal = Dial::to(&hub).refused().await;
+    assert!([403, 404].contains(&refusal.status), "{refusal:?}");
+    hub.owner.healthy().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_of_an_upgrade_is_never_logged() {
+    let hub = Setup::default().env("RUST_LOG", "trace").start().await;
+    let token = hub.person("alice", "owner").await.token;
+    let mut client = Dial::to(&hub).query(&format!("token={token}")).open().await;
+    let run = client.begin(&hub, &talk(), "MARK-7f3a-input").await;
+    client.result().await;
+    Dial::to(&hub).query("token=csp_wrong-MARK-7f3a").refused().await;
+    hub.process().signal("INT");
+    let (ran, _scratch) = hub.into_finished();
+    let logged = format!("{}{}", ran.stdout, ran.stderr);
+    let lines = |word: &str| logged.lines().filter(|line| line.contains(word)).take(5).collect::<Vec<_>>().join("\n");
+    assert!(!logged.contains(&token), "{}", lines(&token));
+    assert!(!logged.contains("MARK-7f3a"), "nor what was said: {}", lines("MARK-7f3a"));
+    assert!(logged.contains(&run), "ids are what logs are for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_address_is_the_one_clients_know() {
+    let hub = Setup::default().on_the_default_address().start().await;
+    if !hub.url.ends_with(":7422") {
+        eprintln!("skipped: 7422 is taken on this machine");
+        return;
+    }
+    Dial::at("127.0.0.1:7422").open().await.silence().await;
+}

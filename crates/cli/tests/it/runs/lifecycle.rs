@@ -1,0 +1,181 @@
+//! From prepared to ended, and the ways to mix it up.
+
+use serde_json::json;
+
+use super::stage::*;
+use crate::harness::*;
+
+/// Check 12.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_starts_once_and_only_when_it_was_prepared() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let start = |run: &str| json!({"type": "start_run", "runId": run});
+    let go_on = |run: &str| json!({"type": "continue_run", "runId": run, "input": ""});
+    let said = client.refused(start("unknown"), "START_FAILED").await;
+    assert_eq!(said, "Prepared run not found: unknown");
+    let said = client.refused(go_on("unknown"), "CONTINUE_FAILED").await;
+    assert_eq!(said, "Prepared run not found: unknown");
+    let run = client.prepare(&strategy_file(&hub, &talk())).await;
+    let said = client.refused(go_on(&run), "CONTINUE_FAILED").await;
+    assert_eq!(said, format!("Run was not prepared for continuation: {run}"));
+    client.start(&run, "").await;
+    client.asked().await;
+    let said = client.refused(start(&run), "START_FAILED").await;
+    assert_eq!(said, format!("Run already started: {run}"));
+    let said = client.refused(go_on(&run), "CONTINUE_FAILED").await;
+    assert!(
+        [format!("Run already started: {run}"), format!("Run was not prepared for continuation: {run}")]
+            .contains(&said),
+        "{said}"
+    );
+    client.answer(&run, "user", "hello").await;
+    client.result().await;
+    client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let said = client.refused(start(&run), "START_FAILED").await;
+    assert_eq!(said, format!("Run was prepared for continuation: {run}"));
+    client.send(go_on(&run)).await;
+    client.asked().await;
+    client.answer(&run, "user", "again").await;
+    assert_eq!(client.result().await, "again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ended_run_is_not_started_again_without_being_prepared() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "hello").await;
+    client.result().await;
+    for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
+        client.refused(json!({"type": kind, "runId": run, "input": "x"}), code).await;
+    }
+    client.silence().await;
+}
+
+/// Check 16.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_id_is_a_short_plain_name() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let path = strategy_file(&hub, &talk());
+    let long = "x".repeat(129);
+    for run in ["../x", "a/b", ".hidden", "a b", "a\nb", "ä", "a%2fb", long.as_str()] {
+        let message = json!({"type": "prepare_run", "strategyPath": path, "runId": run});
+        let said = client.refused(message, "VALIDATION_ERROR").await;
+        assert!(said.starts_with("Invalid message: runId: "), "{run:?}: {said}");
+    }
+    let longest = "x".repeat(128);
+    for run in ["a", "0", "-", "_", "run_abc-123.4", longest.as_str()] {
+        let message = json!({"type": "prepare_run", "strategyPath": path, "runId": run});
+        assert_eq!(client.call(message, "run_prepared").await["runId"], run);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_one() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let path = strategy_file(&hub, &talk());
+    let again = |run: &str| json!({"type": "prepare_run", "strategyPath": path, "runId": run});
+    client.call(again("mine"), "run_prepared").await;
+    let said = client.refused(again("mine"), "PREPARE_FAILED").await;
+    assert_eq!(said, "Run already exists: mine", "prepared");
+    let said = client.refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED").await;
+    assert_eq!(said, "Run already exists: mine", "prepared and never started");
+    client.start("mine", "").await;
+    client.asked().await;
+    let said = client.refused(again("mine"), "PREPARE_FAILED").await;
+    assert_eq!(said, "Run already exists: mine", "running");
+    let said = client.refused(json!({"type": "prepare_run", "runId": "other"}), "PREPARE_FAILED").await;
+    assert_eq!(said, "Run not found: other");
+    let mut nothing = again("mine");
+    nothing.as_object_mut().unwrap().retain(|key, _| key == "type");
+    let said = client.refused(nothing, "VALIDATION_ERROR").await;
+    assert_eq!(said, "Invalid message: strategyPath: prepare_run requires runId or strategyPath");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preparation_that_fails_leaves_nothing_behind() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let path = hub.scratch().path("later.json");
+    let message = json!({"type": "prepare_run", "strategyPath": path, "runId": "mine"});
+    let said = client.refused(message.clone(), "PREPARE_FAILED").await;
+    assert!(said.starts_with(&format!("Strategy file not found: {} - ", path.display())), "{said}");
+    assert_eq!(client.live("mine").await, json!(null));
+    client.refused(json!({"type": "subscribe", "runId": "mine"}), "SUBSCRIBE_ERROR").await;
+    hub.scratch().write("later.json", &talk().to_string());
+    client.call(message, "run_prepared").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_continuation_leaves_the_run_as_it_was() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let path = strategy_file(&hub, &talk());
+    let run = client.prepare(&path).await;
+    client.start(&run, "hello").await;
+    client.result().await;
+    std::fs::remove_file(&path).expect("the file is there");
+    let again = client.send(json!({"type": "prepare_run", "runId": run, "requestId": "p"}));
+    again.await;
+    let reply = client.next().await;
+    // Either the strategy was kept with the run, or its absence is told and changes nothing.
+    if reply["type"] == "error" {
+        assert_eq!(reply["code"], "PREPARE_FAILED", "{reply}");
+        assert_eq!(client.live(&run).await["status"], "completed");
+    } else {
+        assert_eq!(reply["type"], "run_prepared", "{reply}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ended_run_can_be_prepared_again_at_the_instant_it_ends() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "0").await;
+    client.result().await;
+    for round in 1..20 {
+        client.proceed(&run, &round.to_string()).await;
+        assert_eq!(client.result().await, round.to_string());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_continuation_comes_with_the_conversation_so_far() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "").await;
+    client.asked().await;
+    client.answer(&run, "user", "hello").await;
+    client.result().await;
+    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let records = prepared["conversation"]["records"].as_array().expect("records").clone();
+    let of = |name: &str| records.iter().find(|record| record["agentName"] == name).cloned();
+    let said = of("assistant").expect("a record of the agent");
+    assert_eq!(said["text"], "hello");
+    assert_eq!(said["userMessage"], json!({"role": "user", "content": "hello"}));
+    assert_eq!(said["responseMessages"], json!([{"role": "assistant", "content": "hello"}]));
+    assert_eq!((&said["finishReason"], &said["usage"]["promptTokens"]), (&json!("stop"), &json!(0)));
+    for member in ["id", "createdAt"] {
+        assert!(said[member].is_string(), "{member}: {said}");
+    }
+    assert_eq!(of("user").expect("a record of the answer")["text"], "hello");
+    assert_eq!(prepared["conversation"]["retentionEvents"], json!([]));
+    assert!(prepared["conversation"]["inputs"].is_array(), "{prepared}");
+    client.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_starts_and_continues_a_run_is_among_its_inputs() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "first").await;
+    client.result().await;
+    client.proceed(&run, "second").await;
+    client.result().await;
+    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let inputs = prepared["conversation"]["inputs"].as_array().expect("inputs").clone();
+    let texts: Vec<&str> = inputs.iter().map(|input| input["text"].as_str().expect("a text")).collect();
+    assert_eq!(texts, ["first", "second"]);
+}

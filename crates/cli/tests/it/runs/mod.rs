@@ -1,0 +1,32 @@
+//! The run door from outside: the real binary, real sockets, and a scripted server in the place of the model.
+
+mod answering;
+mod asking;
+mod attaching;
+mod commands;
+mod crash;
+mod crowd;
+mod cycles;
+mod door;
+mod flows;
+mod hostile;
+pub mod inbox;
+mod interrupted;
+mod lifecycle;
+mod listing;
+mod llm;
+mod llm_faults;
+mod llm_request;
+mod permission;
+mod question;
+mod racing;
+mod replay;
+mod restart;
+mod sequence;
+mod slow;
+pub mod stage;
+mod steering;
+mod stopping;
+mod strategies;
+mod timeouts;
+mod validation;

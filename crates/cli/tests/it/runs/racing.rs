@@ -1,0 +1,140 @@
+//! Many at once on one question.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use super::stage::*;
+use crate::harness::*;
+
+const CROWD: usize = 100;
+
+/// Every client sends its answer at the same moment and then a ping; what comes before the pong is the reply.
+async fn stampede(clients: Vec<Client>, run: &str) -> Vec<(usize, Vec<Value>)> {
+    let start = Arc::new(Barrier::new(clients.len()));
+    let mut crowd = JoinSet::new();
+    for (nth, mut client) in clients.into_iter().enumerate() {
+        let (start, run) = (start.clone(), run.to_owned());
+        crowd.spawn(async move {
+            start.wait().await;
+            client.answer(&run, "user", &format!("voice {nth}")).await;
+            (nth, client.so_far().await)
+        });
+    }
+    within("the stampede", crowd.join_all()).await
+}
+
+/// Check 4.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_answers_exactly_one_counts() {
+    let hub = Hub::start().await;
+    for _ in 0..3 {
+        let (mut one, mut two) = (Client::connect(&hub).await, Client::connect(&hub).await);
+        let run = one.prepare(&strategy_file(&hub, &talk())).await;
+        two.subscribe(&run).await;
+        two.silence().await;
+        one.start(&run, "").await;
+        let ask = one.asked().await;
+        assert_eq!(two.asked().await, ask, "both are asked");
+        let mut crowd = vec![];
+        for _ in 0..CROWD {
+            crowd.push(Client::connect(&hub).await);
+        }
+        let replies = stampede(crowd, &run).await;
+        let winners: Vec<usize> = replies.iter().filter(|(_, frames)| frames.is_empty()).map(|(nth, _)| *nth).collect();
+        assert_eq!(winners.len(), 1, "one is met with silence");
+        for (_, frames) in replies.iter().filter(|(nth, _)| *nth != winners[0]) {
+            assert_eq!(frames.kinds(), ["error"], "{frames:?}");
+            assert_eq!(frames[0]["code"], "NO_PENDING_INPUT");
+            assert_eq!(frames[0]["message"], format!("No pending input request for run {run} agent user"));
+        }
+        for subscriber in [&mut one, &mut two] {
+            let events = subscriber.until("strategy_completed").await;
+            let completed: Vec<_> =
+                events.of("step_completed").into_iter().filter(|event| event["stepName"] == "user").collect();
+            assert_eq!(completed.len(), 1, "{events:#?}");
+            assert_eq!(completed[0]["result"]["text"], format!("voice {}", winners[0]));
+            subscriber.silence().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_stops_one_is_told() {
+    let hub = Hub::start().await;
+    let mut watcher = Client::connect(&hub).await;
+    let run = watcher.begin(&hub, &talk(), "").await;
+    watcher.asked().await;
+    let start = Arc::new(Barrier::new(CROWD));
+    let mut crowd = JoinSet::new();
+    for _ in 0..CROWD {
+        let (mut client, start, run) = (Client::connect(&hub).await, start.clone(), run.clone());
+        crowd.spawn(async move {
+            start.wait().await;
+            client.stop(&run).await;
+            client.silence().await;
+        });
+    }
+    within("the stampede", crowd.join_all()).await;
+    assert_eq!(watcher.failure().await.0, "CANCELLED");
+    watcher.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_starts_one_begins() {
+    let hub = Hub::start().await;
+    let mut watcher = Client::connect(&hub).await;
+    let run = watcher.prepare(&strategy_file(&hub, &talk())).await;
+    let start = Arc::new(Barrier::new(CROWD));
+    let mut crowd = JoinSet::new();
+    for nth in 0..CROWD {
+        let (mut client, start, run) = (Client::connect(&hub).await, start.clone(), run.clone());
+        crowd.spawn(async move {
+            start.wait().await;
+            client.send(json!({"type": "start_run", "runId": run, "input": nth.to_string()})).await;
+            client.so_far().await
+        });
+    }
+    let replies = within("the stampede", crowd.join_all()).await;
+    let refused: Vec<&Value> = replies.iter().flat_map(|frames| frames.of("error")).collect();
+    assert_eq!(refused.len(), CROWD - 1);
+    assert!(refused.iter().all(|error| error["message"] == format!("Run already started: {run}")), "{refused:?}");
+    let events = watcher.until("strategy_completed").await;
+    assert_eq!(events.of("strategy_started").len(), 1);
+    watcher.silence().await;
+}
+
+/// Fifty on the socket and fifty in the inbox; the run and the item name the same one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_socket_and_the_inbox_agree_on_who_was_first() {
+    let hub = Hub::start().await;
+    for _ in 0..3 {
+        let mut watcher = Client::connect(&hub).await;
+        let run = watcher.begin(&hub, &talk(), "").await;
+        watcher.asked().await;
+        let id = super::inbox::item_of(&hub, &run).await["id"].as_str().expect("an id").to_owned();
+        let mut crowd = vec![];
+        for _ in 0..CROWD / 2 {
+            crowd.push(Client::connect(&hub).await);
+        }
+        let people = async {
+            let mut requests = JoinSet::new();
+            for nth in 0..CROWD / 2 {
+                let (owner, id) = (hub.owner.clone(), id.clone());
+                requests.spawn(async move { owner.answer(&id, &format!("desk {nth}")).await.status });
+            }
+            requests.join_all().await
+        };
+        let (replies, statuses) = tokio::join!(stampede(crowd, &run), people);
+        let silent = replies.iter().filter(|(_, frames)| frames.is_empty()).count();
+        let accepted = statuses.iter().filter(|&&status| status == 200).count();
+        assert_eq!(silent + accepted, 1, "{silent} on the socket and {accepted} in the inbox were told they won");
+        assert!(statuses.iter().all(|status| [200, 409].contains(status)), "{statuses:?}");
+        let text = watcher.result().await;
+        assert_eq!(text.starts_with("voice"), silent == 1, "{text}");
+        let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
+        assert_eq!(shown["resolution"]["value"], json!(text), "{shown}");
+    }
+}

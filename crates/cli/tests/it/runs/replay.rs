@@ -1,0 +1,228 @@
+//! Events that were missed come again: no gap, no duplicate, in their order.
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::stage::*;
+use crate::harness::*;
+
+/// Four events a round, and the two of the beginning and the end: ten thousand are kept.
+const ROUNDS: u64 = 2499;
+
+fn many(rounds: u64) -> Value {
+    cycle(json!({"worker": echo()}), &["worker"], json!({"cycles": rounds}))
+}
+
+/// Three people one after the other, each followed by an agent.
+fn three_people() -> Value {
+    let agents = json!({"a": person(), "b": person(), "c": person(), "echo": echo()});
+    sequence(agents, &["a", "echo", "b", "echo", "c", "echo"])
+}
+
+async fn answer_all(client: &mut Client, run: &str) {
+    for agent in ["a", "b", "c"] {
+        client.asked().await;
+        client.answer(run, agent, agent).await;
+    }
+    client.result().await;
+}
+
+/// Check 17: a watcher is lost at every number and comes back with the last one it has.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watcher_that_is_lost_at_any_event_misses_nothing() {
+    let hub = Hub::start().await;
+    let mut driver = Client::connect(&hub).await;
+    let path = strategy_file(&hub, &three_people());
+    let mut cut = 0;
+    loop {
+        let run = driver.prepare(&path).await;
+        let mut watcher = Client::connect(&hub).await;
+        watcher.subscribe(&run).await;
+        watcher.silence().await;
+        driver.start(&run, "").await;
+        let mut union = vec![];
+        let mut client = Some(watcher);
+        for agent in ["a", "b", "c", ""] {
+            while let Some(lost) = &mut client {
+                if union.len() == cut {
+                    client = None;
+                    continue;
+                }
+                let event = lost.next().await;
+                let is_stop = event["type"] == "request_input" || event["type"] == "strategy_completed";
+                union.push(event);
+                if is_stop {
+                    break;
+                }
+            }
+            if agent.is_empty() {
+                driver.result().await;
+            } else {
+                driver.asked().await;
+                driver.answer(&run, agent, agent).await;
+            }
+        }
+        let is_last = client.is_some();
+        drop(client);
+        let mut back = Client::connect(&hub).await;
+        back.subscribe_after(&run, union.last().map_or(0, seq)).await;
+        union.extend(back.so_far().await);
+        let expected: Vec<u64> = (1..=union.len() as u64).collect();
+        assert_eq!(seqs(&union), expected, "cut at {cut}");
+        let mut whole = Client::connect(&hub).await;
+        whole.subscribe_after(&run, 0).await;
+        assert_eq!(seqs(&whole.so_far().await), expected, "cut at {cut}");
+        if is_last {
+            return assert!(cut > 20, "every number was a cut: {cut}");
+        }
+        cut += 1;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_events_come_again_from_any_cut_also_after_a_restart() {
+    let mut hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &many(ROUNDS))).await;
+    client.send(json!({"type": "start_run", "runId": run, "input": "x", "requestId": "s"})).await;
+    let events = client.until("strategy_completed").await;
+    let last = ROUNDS * 4 + 2;
+    assert_eq!(seqs(&events), (1..=last).collect::<Vec<_>>());
+    client.subscribe_after(&run, 0).await;
+    let log = client.texts_so_far().await;
+    let first: Vec<Value> = log.iter().map(|text| serde_json::from_str(text).expect("JSON")).collect();
+    assert_eq!(first, events, "it comes again as it came");
+    for cut in (0..=last).step_by(333).chain([1, 2, 3, last - 1, last, last + 1, u64::from(u32::MAX)]) {
+        client.subscribe_after(&run, cut).await;
+        assert_eq!(client.texts_so_far().await, log[cut.min(last) as usize..], "cut at {cut}");
+    }
+    hub.kill();
+    hub.restart().await;
+    let mut client = Client::connect(&hub).await;
+    for cut in (0..=last).step_by(999).chain([1, last - 1, last]) {
+        client.subscribe_after(&run, cut).await;
+        assert_eq!(client.texts_so_far().await, log[cut as usize..], "cut at {cut} after a restart");
+    }
+}
+
+/// The seam between what was and what is: watchers come and go while the run is at full speed.
+#[tokio::test(flavor = "multi_thread")]
+async fn watchers_that_come_and_go_in_the_middle_see_every_event_once() {
+    let hub = Hub::start().await;
+    let mut driver = Client::connect(&hub).await;
+    let run = driver.prepare(&strategy_file(&hub, &many(1500))).await;
+    let mut watchers = JoinSet::new();
+    for nth in 1..=6_usize {
+        let (mut client, dial, run) = (Client::connect(&hub).await, hub.url.clone(), run.clone());
+        client.subscribe(&run).await;
+        client.silence().await;
+        watchers.spawn(async move {
+            let mut union: Vec<u64> = vec![];
+            loop {
+                // Cuts at different places for everybody, and never at a round number.
+                for _ in 0..nth * 37 + union.len() % 11 {
+                    let event = client.next().await;
+                    union.push(seq(&event));
+                    if event["type"] == "strategy_completed" {
+                        return union;
+                    }
+                }
+                drop(client);
+                client = Dial::at(dial.trim_start_matches("http://")).open().await;
+                client.subscribe_after(&run, *union.last().expect("an event")).await;
+            }
+        });
+    }
+    driver.start(&run, "x").await;
+    let log = driver.until("strategy_completed").await;
+    let expected: Vec<u64> = (1..=log.len() as u64 + 1).collect();
+    for union in within("every watcher", watchers.join_all()).await {
+        assert_eq!(union, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_that_is_resolved_says_so_when_it_comes_again_and_one_that_waits_comes_once() {
+    let hub = Hub::start().await;
+    let mut driver = Client::connect(&hub).await;
+    let run = driver.begin(&hub, &three_people(), "").await;
+    let first = driver.asked().await;
+    driver.answer(&run, "a", "a").await;
+    let second = driver.asked().await;
+    let mut late = Client::connect(&hub).await;
+    late.subscribe_after(&run, 0).await;
+    let told = late.so_far().await;
+    let asks = told.of("request_input");
+    assert_eq!(asks.len(), 2, "{told:#?}");
+    assert_eq!((&asks[0]["resolved"], &without(asks[0], "resolved")), (&json!(true), &first));
+    assert_eq!(asks[1], &second, "unchanged");
+    late.subscribe_after(&run, seq(&second)).await;
+    late.silence().await;
+    let mut plain = Client::connect(&hub).await;
+    plain.subscribe(&run).await;
+    assert_eq!(plain.so_far().await, [second], "without a number only what waits");
+    driver.answer(&run, "b", "b").await;
+    driver.asked().await;
+    driver.answer(&run, "c", "c").await;
+    driver.result().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watcher_with_an_older_number_than_is_kept_is_told_and_subscribed() {
+    let mut hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &many(3000), "x").await;
+    let last = seq(client.until("strategy_completed").await.last().expect("the end"));
+    for _ in 0..2 {
+        let mut late = Client::connect(&hub).await;
+        late.send(json!({"type": "subscribe", "runId": run, "afterSeq": 1, "requestId": "s"})).await;
+        let error = late.expect("error").await;
+        assert_eq!((&error["code"], &error["requestId"]), (&json!("REPLAY_TRUNCATED"), &json!("s")), "{error}");
+        let told = late.so_far().await;
+        let first = seq(&told[0]);
+        assert!(error["message"].as_str().unwrap().contains(&first.to_string()), "{error}, first {first}");
+        assert_eq!(seqs(&told), (first..=last).collect::<Vec<_>>());
+        assert!((10_000..11_100).contains(&told.len()), "{} are kept", told.len());
+        late.subscribe_after(&run, first - 1).await;
+        assert_eq!(seqs(&late.so_far().await), (first..=last).collect::<Vec<_>>(), "all that is kept is no gap");
+        hub.kill();
+        hub.restart().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_then_goes_on_live() {
+    let hub = Hub::start().await;
+    let mut driver = Client::connect(&hub).await;
+    let run = driver.begin(&hub, &three_people(), "").await;
+    driver.asked().await;
+    let mut late = Client::connect(&hub).await;
+    late.subscribe_after(&run, 0).await;
+    let mut told = late.so_far().await;
+    driver.answer(&run, "a", "a").await;
+    for agent in ["b", "c"] {
+        driver.asked().await;
+        driver.answer(&run, agent, agent).await;
+    }
+    driver.result().await;
+    told.extend(late.until("strategy_completed").await);
+    assert_eq!(seqs(&told), (1..=told.len() as u64).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_go_on_over_segments_and_restarts() {
+    let mut hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &three_people(), "").await;
+    answer_all(&mut client, &run).await;
+    hub.kill();
+    hub.restart().await;
+    let mut client = Client::connect(&hub).await;
+    client.proceed(&run, "").await;
+    answer_all(&mut client, &run).await;
+    client.subscribe_after(&run, 0).await;
+    let told = client.so_far().await;
+    assert_eq!(seqs(&told), (1..=told.len() as u64).collect::<Vec<_>>());
+    assert_eq!(told.of("strategy_started").len(), 2);
+    assert!(told.of("request_input").iter().all(|ask| ask["resolved"] == true));
+}

@@ -1,0 +1,259 @@
+//! One connection to the socket.
+
+use std::path::Path;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+use super::frame::checked;
+use super::{Dial, strategy_file};
+use crate::harness::*;
+
+pub struct Client {
+    socket: WebSocketStream<TcpStream>,
+    count: u64,
+    /// What was heard last, for whoever waits in vain.
+    last: String,
+}
+
+impl Client {
+    pub async fn connect(hub: &Hub) -> Self {
+        Dial::to(hub).open().await
+    }
+
+    pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
+        Self { socket, count: 0, last: "the upgrade".to_owned() }
+    }
+
+    pub async fn send(&mut self, message: Value) {
+        self.send_text(&message.to_string()).await;
+    }
+
+    pub async fn send_text(&mut self, text: &str) {
+        self.send_raw(Message::text(text)).await;
+    }
+
+    pub async fn send_raw(&mut self, message: Message) {
+        within("the hub takes a frame", self.socket.send(message)).await.expect("the connection is open");
+    }
+
+    /// Sends what the hub may cut off in the middle.
+    pub async fn offer(&mut self, message: Message) {
+        let _ = within("the hub takes a frame or ends the connection", self.socket.send(message)).await;
+    }
+
+    /// The next frame, or how the connection ended.
+    pub async fn perhaps(&mut self) -> Result<Value, Option<(u16, String)>> {
+        let what = format!("a frame after {:.2000}", self.last);
+        // The hub's own pings do not count as words, so all of them together have to be in time.
+        let read = within(&what, self.read()).await?;
+        self.last.clone_from(&read);
+        Ok(checked(&read))
+    }
+
+    async fn read(&mut self) -> Result<String, Option<(u16, String)>> {
+        loop {
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
+                Some(Ok(Message::Close(frame))) => {
+                    return Err(frame.map(|frame| (frame.code.into(), frame.reason.to_string())));
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                Some(Ok(other)) => panic!("the hub sends text: {other:?}"),
+                Some(Err(Error::ConnectionClosed | Error::Protocol(_) | Error::Io(_))) | None => return Err(None),
+                Some(Err(other)) => panic!("a broken frame: {other}"),
+            }
+        }
+    }
+
+    pub async fn next(&mut self) -> Value {
+        self.perhaps().await.unwrap_or_else(|end| panic!("the connection ended: {end:?}"))
+    }
+
+    pub async fn expect(&mut self, kind: &str) -> Value {
+        let frame = self.next().await;
+        assert_eq!(frame["type"], kind, "another frame was due: {frame}");
+        frame
+    }
+
+    /// Everything up to and with the first frame of this type.
+    pub async fn until(&mut self, kind: &str) -> Vec<Value> {
+        let mut frames = vec![];
+        loop {
+            let frame = self.next().await;
+            let is_last = frame["type"] == kind;
+            let has_ended = frame["type"] == "strategy_error" || frame["type"] == "strategy_completed";
+            frames.push(frame);
+            if is_last {
+                return frames;
+            }
+            assert!(!has_ended, "the run ended without {kind}: {frames:#?}");
+        }
+    }
+
+    pub async fn take(&mut self, count: usize) -> Vec<Value> {
+        let mut frames = vec![];
+        for _ in 0..count {
+            frames.push(self.next().await);
+        }
+        frames
+    }
+
+    /// Nothing was said before the reply to what is sent now.
+    pub async fn silence(&mut self) {
+        let request_id = self.request_id("ping");
+        self.send(json!({"type": "ping", "requestId": request_id})).await;
+        let frame = self.next().await;
+        assert_eq!((&frame["type"], &frame["requestId"]), (&json!("pong"), &json!(request_id)), "silence: {frame}");
+    }
+
+    /// What had been said before the hub read what is sent now.
+    pub async fn so_far(&mut self) -> Vec<Value> {
+        let request_id = self.request_id("so-far");
+        self.send(json!({"type": "ping", "requestId": request_id})).await;
+        let mut frames = vec![];
+        loop {
+            let frame = self.next().await;
+            if frame["type"] == "pong" && frame["requestId"] == json!(request_id) {
+                return frames;
+            }
+            frames.push(frame);
+        }
+    }
+
+    /// As `so_far`, to the letter.
+    pub async fn texts_so_far(&mut self) -> Vec<String> {
+        self.send(json!({"type": "ping"})).await;
+        let mut texts = vec![];
+        loop {
+            let text = within("a frame", self.read()).await.expect("the connection goes on");
+            if text.starts_with("{\"type\":\"pong\"") {
+                return texts;
+            }
+            texts.push(text);
+        }
+    }
+
+    /// The code and the reason with which the hub closes; what it still says before comes along.
+    pub async fn closed(&mut self) -> (Vec<Value>, Option<(u16, String)>) {
+        let mut frames = vec![];
+        loop {
+            match self.perhaps().await {
+                Ok(frame) => frames.push(frame),
+                Err(end) => return (frames, end),
+            }
+        }
+    }
+
+    pub fn request_id(&mut self, name: &str) -> String {
+        self.count += 1;
+        format!("{name}-{}", self.count)
+    }
+
+    /// Sends with a request id and returns the reply to it.
+    pub async fn call(&mut self, mut message: Value, reply: &str) -> Value {
+        let request_id = self.request_id(reply);
+        message["requestId"] = json!(request_id);
+        self.send(message).await;
+        let frame = self.expect(reply).await;
+        assert_eq!(frame["requestId"], json!(request_id), "a reply names its request: {frame}");
+        frame
+    }
+
+    /// Sends what must be refused, and returns the text of the refusal.
+    pub async fn refused(&mut self, message: Value, code: &str) -> String {
+        let error = self.call(message, "error").await;
+        assert_eq!(error["code"], code, "{error}");
+        error["message"].as_str().expect("a message").to_owned()
+    }
+
+    pub async fn prepare(&mut self, path: &Path) -> String {
+        let prepared = self.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+        prepared["runId"].as_str().expect("a run id").to_owned()
+    }
+
+    pub async fn prepare_refused(&mut self, path: &Path) -> String {
+        self.refused(json!({"type": "prepare_run", "strategyPath": path}), "PREPARE_FAILED").await
+    }
+
+    /// Starts a run and returns the request id its events carry.
+    pub async fn start(&mut self, run: &str, input: &str) -> String {
+        let request_id = self.request_id("start");
+        self.send(json!({"type": "start_run", "runId": run, "input": input, "requestId": request_id})).await;
+        let started = self.expect("strategy_started").await;
+        assert_eq!((&started["runId"], &started["requestId"]), (&json!(run), &json!(request_id)), "{started}");
+        request_id
+    }
+
+    /// Prepares and starts a run of this strategy.
+    pub async fn begin(&mut self, hub: &Hub, strategy: &Value, input: &str) -> String {
+        let run = self.prepare(&strategy_file(hub, strategy)).await;
+        self.start(&run, input).await;
+        run
+    }
+
+    /// Prepares an ended run again and continues it.
+    pub async fn proceed(&mut self, run: &str, input: &str) {
+        self.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+        self.send(json!({"type": "continue_run", "runId": run, "input": input})).await;
+        assert_eq!(self.expect("strategy_started").await["runId"], run);
+    }
+
+    pub async fn answer(&mut self, run: &str, agent: &str, text: &str) {
+        self.send(json!({"type": "user_input", "runId": run, "agentName": agent, "text": text})).await;
+    }
+
+    pub async fn subscribe(&mut self, run: &str) {
+        self.send(json!({"type": "subscribe", "runId": run})).await;
+    }
+
+    pub async fn subscribe_after(&mut self, run: &str, seq: u64) {
+        self.send(json!({"type": "subscribe", "runId": run, "afterSeq": seq})).await;
+    }
+
+    pub async fn unsubscribe(&mut self, run: &str) {
+        self.send(json!({"type": "unsubscribe", "runId": run})).await;
+    }
+
+    pub async fn stop(&mut self, run: &str) {
+        self.send(json!({"type": "stop_run", "runId": run})).await;
+    }
+
+    /// The next question, whatever comes before it.
+    pub async fn asked(&mut self) -> Value {
+        self.until("request_input").await.pop().expect("the question")
+    }
+
+    /// What the run came to.
+    pub async fn result(&mut self) -> String {
+        let completed = self.until("strategy_completed").await.pop().expect("the end");
+        completed["result"].as_str().expect("a result").to_owned()
+    }
+
+    /// Why the run ended: its code and its message.
+    pub async fn failure(&mut self) -> (String, String) {
+        let error = self.until("strategy_error").await.pop().expect("the end");
+        let word = |name: &str| error["error"][name].as_str().unwrap_or_else(|| panic!("{name}: {error}")).to_owned();
+        (word("code"), word("message"))
+    }
+
+    /// What `list_strategies` says about this run.
+    pub async fn live(&mut self, run: &str) -> Value {
+        let listed = self.call(json!({"type": "list_strategies"}), "strategy_list").await;
+        find(&listed, run)
+    }
+
+    /// What `list_runs` says about this run.
+    pub async fn kept(&mut self, run: &str) -> Value {
+        let listed = self.call(json!({"type": "list_runs"}), "run_list").await;
+        find(&listed, run)
+    }
+}
+
+fn find(listed: &Value, run: &str) -> Value {
+    let runs = listed["runs"].as_array().unwrap_or_else(|| panic!("a list of runs: {listed}"));
+    runs.iter().find(|one| one["runId"] == run).cloned().unwrap_or(Value::Null)
+}

@@ -1,0 +1,237 @@
+//! A server that speaks like a model behind an OpenAI-compatible API and says what the test wants. Written on bare TCP,
+//! so that it can also hang, break off and refuse.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+
+use crate::harness::*;
+
+/// What one request gets.
+#[derive(Clone)]
+pub enum Turn {
+    Stream(Vec<Part>),
+    Refuse {
+        status: u16,
+        body: String,
+    },
+    /// Takes the request and never answers.
+    Hang,
+    /// Closes the connection without a word.
+    HangUp,
+}
+
+/// A piece of a stream.
+#[derive(Clone)]
+pub enum Part {
+    /// One chunk of the API.
+    Chunk(Value),
+    /// These bytes, whatever they are.
+    Raw(String),
+    /// Goes on when the test lets it.
+    Hold(Gate),
+    /// Breaks off in the middle of the body.
+    Cut,
+}
+
+/// Shut until the test opens it.
+#[derive(Clone)]
+pub struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    pub fn shut() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    pub fn open(&self) {
+        self.0.add_permits(1_000);
+    }
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub path: String,
+    pub headers: HashMap<String, String>,
+    pub body: Value,
+}
+
+impl Asked {
+    /// Role and content of every message.
+    pub fn messages(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let messages = self.body["messages"].as_array().unwrap_or_else(|| panic!("messages: {}", self.body));
+        messages.iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
+    }
+}
+
+fn chunk(delta: Value, finish_reason: Value) -> Part {
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
+    Part::Chunk(json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}))
+}
+
+fn ending(reason: &str) -> Vec<Part> {
+    let usage = json!({"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12});
+    let usage = json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage});
+    vec![chunk(json!({}), json!(reason)), Part::Chunk(usage), Part::Raw("data: [DONE]\n\n".to_owned())]
+}
+
+pub fn text(text: &str) -> Part {
+    chunk(json!({"content": text}), Value::Null)
+}
+
+/// These pieces of text, then the end: 7 tokens in, 5 out.
+pub fn says(pieces: &[&str]) -> Turn {
+    let mut parts = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
+    parts.extend(pieces.iter().map(|piece| text(piece)));
+    parts.extend(ending("stop"));
+    Turn::Stream(parts)
+}
+
+/// Questions through the tool, all in one turn.
+pub fn calls(questions: &[(&str, &str)]) -> Turn {
+    let mut parts = vec![chunk(json!({"role": "assistant", "content": null}), Value::Null)];
+    for (index, (id, question)) in questions.iter().enumerate() {
+        parts.extend(tool_call(index, id, "ask_question", &json!({"question": question}).to_string()));
+    }
+    parts.extend(ending("tool_calls"));
+    Turn::Stream(parts)
+}
+
+/// A call whose arguments come in two pieces, as they do.
+pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 2] {
+    let middle = arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
+    let (first, rest) = arguments.split_at(middle);
+    let head = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": first}});
+    let tail = json!({"index": index, "function": {"arguments": rest}});
+    [chunk(json!({"tool_calls": [head]}), Value::Null), chunk(json!({"tool_calls": [tail]}), Value::Null)]
+}
+
+struct Stage {
+    script: Mutex<VecDeque<Turn>>,
+    asked: watch::Sender<Vec<Asked>>,
+    /// Requests that were given up by the hub before their end.
+    left: watch::Sender<usize>,
+}
+
+pub struct Model {
+    port: u16,
+    stage: Arc<Stage>,
+}
+
+impl Model {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("a bound address").port();
+        let stage = Arc::new(Stage {
+            script: Mutex::default(),
+            asked: watch::Sender::default(),
+            left: watch::Sender::default(),
+        });
+        let shared = stage.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, shared.clone()));
+            }
+        });
+        Self { port, stage }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// The settings of a hub that uses this model, with further keys.
+    pub fn config(&self, more: &str) -> String {
+        format!("[llm]\nbase_url = \"{}\"\napi_key = \"sk-secret-key\"\n{more}\n", self.base_url())
+    }
+
+    /// What the next requests get; afterwards every one gets `ok`.
+    pub fn script(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.stage.script.lock().unwrap().extend(turns);
+    }
+
+    pub fn asked_so_far(&self) -> usize {
+        self.stage.asked.borrow().len()
+    }
+
+    /// The requests, once there are `count`.
+    pub async fn asked(&self, count: usize) -> Vec<Asked> {
+        let mut asked = self.stage.asked.subscribe();
+        let enough = asked.wait_for(|all| all.len() >= count);
+        within(&format!("{count} requests to the model"), enough).await.expect("the model runs").clone()
+    }
+
+    /// Returns when the hub has given up `count` requests.
+    pub async fn left(&self, count: usize) {
+        let mut left = self.stage.left.subscribe();
+        within("the hub lets go of the model", left.wait_for(|&left| left >= count)).await.expect("the model runs");
+    }
+}
+
+async fn serve(stream: TcpStream, stage: Arc<Stage>) {
+    let mut stream = BufReader::new(stream);
+    let Some(asked) = read_request(&mut stream).await else { return };
+    let turn = stage.script.lock().unwrap().pop_front().unwrap_or_else(|| says(&["ok"]));
+    stage.asked.send_modify(|all| all.push(asked));
+    match turn {
+        Turn::Refuse { status, body } => {
+            let head = format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\nconnection: close\r\n");
+            let _ = stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+        }
+        Turn::Stream(parts) => {
+            if play(&mut stream, parts).await.is_none() {
+                stage.left.send_modify(|left| *left += 1);
+            }
+        }
+        Turn::Hang => {
+            let _ = stream.read_u8().await;
+            stage.left.send_modify(|left| *left += 1);
+        }
+        Turn::HangUp => {}
+    }
+}
+
+/// Nothing when the hub is gone before the end.
+async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()> {
+    let head =
+        "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.ok()?;
+    for part in parts {
+        let bytes = match part {
+            Part::Chunk(value) => format!("data: {value}\n\n"),
+            Part::Raw(text) => text,
+            Part::Cut => return Some(()),
+            Part::Hold(gate) => {
+                tokio::select! {
+                    permit = gate.0.acquire() => permit.expect("a gate is never closed for good").forget(),
+                    _ = stream.read_u8() => return None,
+                }
+                continue;
+            }
+        };
+        stream.write_all(format!("{:x}\r\n{bytes}\r\n", bytes.len()).as_bytes()).await.ok()?;
+    }
+    stream.write_all(b"0\r\n\r\n").await.ok()
+}
+
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok().filter(|&read| read > 0)?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut headers = HashMap::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).await.ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(Asked { path, headers, body: serde_json::from_slice(&body).ok()? })
+}

@@ -1,0 +1,178 @@
+//! Words and rules that reach a run while it runs.
+
+use serde_json::{Value, json};
+
+use super::stage::*;
+use crate::harness::*;
+
+fn steer(run: &str, text: &str) -> Value {
+    json!({"type": "steer_run", "runId": run, "text": text})
+}
+
+fn wrapped(text: &str) -> String {
+    format!("<user_steering>\n{text}\n</user_steering>")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn steering_reaches_the_next_agent_and_never_a_person() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let agents = json!({"first": person(), "second": person(), "assistant": echo()});
+    let run = client.begin(&hub, &sequence(agents, &["first", "second", "assistant", "assistant"]), "").await;
+    client.asked().await;
+    let mut other = Client::connect(&hub).await;
+    for text in ["be brief", "be kind"] {
+        other.send(steer(&run, text)).await;
+        let mut queued = client.expect("steer_queued").await;
+        for member in ["ts", "seq", "requestId"] {
+            queued.as_object_mut().unwrap().remove(member);
+        }
+        assert_eq!(queued, json!({"type": "steer_queued", "runId": run, "text": text}));
+    }
+    other.silence().await;
+    client.answer(&run, "first", "one").await;
+    assert_eq!(client.asked().await["prompt"], "one", "a person is asked as ever");
+    client.answer(&run, "second", "hello").await;
+    let events = client.until("strategy_completed").await;
+    assert_eq!(events.of("step_started")[0]["message"], "hello", "the step is told what it was given");
+    let expected = format!("hello\n\n{}\n\n{}", wrapped("be brief"), wrapped("be kind"));
+    assert_eq!(events.of("agent_output")[0]["text"], json!(expected));
+    assert_eq!(events.of("agent_output")[1]["text"], json!(expected), "once, not again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prepared_run_can_be_steered_before_it_starts() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &talk())).await;
+    client.send(steer(&run, "be brief")).await;
+    client.expect("steer_queued").await;
+    client.start(&run, "hello").await;
+    assert_eq!(client.result().await, format!("hello\n\n{}", wrapped("be brief")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn steering_survives_a_kill() {
+    let mut hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "").await;
+    client.asked().await;
+    client.send(steer(&run, "be brief")).await;
+    client.expect("steer_queued").await;
+    hub.kill();
+    hub.restart().await;
+    let mut client = Client::connect(&hub).await;
+    client.subscribe(&run).await;
+    client.expect("request_input").await;
+    client.answer(&run, "user", "hello").await;
+    assert_eq!(client.result().await, format!("hello\n\n{}", wrapped("be brief")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_run_cannot_be_steered() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let said = client.refused(steer("unknown", "x"), "RUN_NOT_STEERABLE").await;
+    assert_eq!(said, "Cannot steer run unknown: not running");
+    let run = client.begin(&hub, &talk(), "hello").await;
+    client.result().await;
+    let said = client.refused(steer(&run, "x"), "RUN_NOT_STEERABLE").await;
+    assert_eq!(said, format!("Cannot steer run {run}: not running"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn steering_without_end_is_bounded_and_told() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "").await;
+    client.asked().await;
+    for _ in 0..1_000 {
+        client.send(steer(&run, "more")).await;
+    }
+    let told = client.so_far().await;
+    let (queued, refused) = (told.of("steer_queued").len(), told.of("error").len());
+    assert_eq!(queued + refused, 1_000);
+    assert!(refused > 0, "not everything is kept: {queued}");
+    assert!(told.of("error").iter().all(|error| error["code"] == "RUN_NOT_STEERABLE"), "{:?}", told.of("error")[0]);
+    client.answer(&run, "user", "hello").await;
+    assert_eq!(client.result().await.matches("more").count(), queued, "what was queued is heard");
+}
+
+async fn asking() -> Hub {
+    Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await
+}
+
+/// A person first, so that there is time to change the rules.
+fn person_then_command() -> Value {
+    let agents = json!({"user": person(), "tool": command("echo", &["hello"])});
+    sequence(agents, &["user", "tool"])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_decides_without_asking() {
+    let hub = asking().await;
+    for (change, allowed) in [
+        (json!({"allow": ["echo"]}), Some(true)),
+        (json!({"allow": ["**"]}), Some(true)),
+        (json!({"deny": ["echo"]}), Some(false)),
+        (json!({"allow": ["echo"], "deny": ["**"]}), Some(false)),
+        (json!({"default": "allow"}), Some(true)),
+        (json!({"default": "deny"}), Some(false)),
+        (json!({"allow": ["cat"]}), None),
+        (json!({"default": "ask"}), None),
+    ] {
+        let mut client = Client::connect(&hub).await;
+        let run = client.begin(&hub, &person_then_command(), "").await;
+        client.asked().await;
+        let mut message = json!({"type": "update_policy", "runId": run, "mode": "write", "tool": "command"});
+        for (key, value) in change.as_object().unwrap() {
+            message[key] = value.clone();
+        }
+        client.send(message).await;
+        let updated = client.expect("policy_updated").await;
+        assert_eq!((&updated["runId"], &updated["tool"]), (&json!(run), &json!("command")), "{updated}");
+        let policies = updated["policies"].as_array().expect("policies");
+        assert!(policies.iter().all(|policy| policy["name"].is_string()), "{updated}");
+        client.answer(&run, "user", "go").await;
+        let end = loop {
+            let frame = client.next().await;
+            let kind = frame["type"].as_str().unwrap().to_owned();
+            if ["request_permission", "strategy_completed", "strategy_error"].contains(&kind.as_str()) {
+                break kind;
+            }
+        };
+        let expected = match allowed {
+            Some(true) => "strategy_completed",
+            Some(false) => "strategy_error",
+            None => "request_permission",
+        };
+        assert_eq!(end, expected, "{change}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_of_no_run_is_refused() {
+    let hub = asking().await;
+    let mut client = Client::connect(&hub).await;
+    let message = |run: &str| json!({"type": "update_policy", "runId": run, "mode": "read", "allow": ["echo"]});
+    let said = client.refused(message("unknown"), "RUN_NOT_FOUND").await;
+    assert_eq!(said, "No active run found for runId unknown");
+    let run = client.begin(&hub, &talk(), "hello").await;
+    client.result().await;
+    let said = client.refused(message(&run), "RUN_NOT_FOUND").await;
+    assert_eq!(said, format!("No active run found for runId {run}"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_policy_of_a_run_allows_what_the_operator_switched_off() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &person_then_command(), "").await;
+    client.asked().await;
+    let message = json!({"type": "update_policy", "runId": run, "mode": "write", "allow": ["**"], "default": "allow"});
+    client.send(message).await;
+    client.answer(&run, "user", "go").await;
+    let (code, message) = client.failure().await;
+    assert_eq!(code, "EXECUTION_ERROR");
+    assert!(message.contains("commands"), "{message}");
+}

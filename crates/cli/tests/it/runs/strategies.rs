@@ -1,0 +1,261 @@
+//! Strategy files: three spellings, one meaning, and errors that name the place.
+
+use serde_json::{Value, json};
+
+use super::stage::*;
+use crate::harness::*;
+
+const COMMENTED: &str = r#"{
+  // What it is called.
+  "name": "Test strategy", /* and */ "version": "1.0",
+  "agents": {
+    "user": {"type": "user"},
+    "assistant": {"type": "echo"}, // the last one
+  },
+  "flow": {"name": "Main", "type": "sequential", "steps": [{"agent": "user"}, {"agent": "assistant"},]},
+}"#;
+
+const YAML: &str = r#"
+# What it is called.
+name: Test strategy
+version: "1.0"
+agents:
+  user:
+    type: user
+  assistant: {type: echo}
+flow:
+  name: Main
+  type: sequential
+  steps:
+    - agent: user
+    - agent: assistant
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_with_and_without_comments_and_yaml_mean_the_same() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let plain = format!("{:#}", talk());
+    for (extension, text) in [("json", plain.as_str()), ("jsonc", COMMENTED), ("yaml", YAML), ("yml", YAML)] {
+        let path = strategy_text(&hub, extension, text);
+        let prepared = client.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+        assert_eq!(prepared["strategyName"], "Test strategy", "{extension}");
+        assert_eq!(prepared["agents"], json!(["user", "assistant"]), "{extension}: in the order of the file");
+        assert_eq!(prepared["flowTree"], talk()["flow"], "{extension}");
+        let run = prepared["runId"].as_str().unwrap();
+        client.start(run, "hello").await;
+        assert_eq!(client.result().await, "hello", "{extension}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_flow_is_told_as_it_is_written() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let inner = json!({"steps": [{"description": "says it", "agent": "z"}], "type": "broadcast", "name": "In"});
+    let flow = json!({"type": "sequential", "steps": [{"agent": "a"}, inner], "name": "Out", "description": "d"});
+    let strategy = strategy(json!({"z": echo(), "a": echo()}), flow.clone());
+    let path = strategy_file(&hub, &strategy);
+    let prepared = client.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+    assert_eq!(prepared["flowTree"].to_string(), flow.to_string(), "with its keys in order");
+    assert_eq!(prepared["agents"], json!(["z", "a"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_not_there_or_of_no_known_kind_is_told() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let nowhere = hub.scratch().path("nowhere.json");
+    let said = client.prepare_refused(&nowhere).await;
+    assert!(said.starts_with(&format!("Strategy file not found: {} - ", nowhere.display())), "{said}");
+    let said = client.prepare_refused(&strategy_text(&hub, "toml", "name = 1")).await;
+    for extension in [".json", ".jsonc", ".yaml", ".yml"] {
+        assert!(said.contains(extension), "{said}");
+    }
+    let directory = hub.scratch().path("folder.json");
+    std::fs::create_dir(&directory).expect("a directory");
+    client.prepare_refused(&directory).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_cannot_be_parsed_is_told_with_its_place() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    for (extension, text, name) in [
+        ("json", "{\n  \"name\": \"x\",\n  \"version\" 1\n}", "JSON"),
+        ("jsonc", "{\n  // fine\n  \"name\": \"x\"\n  \"version\": 1\n}", "JSON"),
+        ("yaml", "name: x\nagents:\n\t- a: [\n", "YAML"),
+        ("json", "", "JSON"),
+    ] {
+        let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
+        assert!(said.starts_with(&format!("Failed to parse strategy {name}: ")), "{text:?}: {said}");
+        assert!(text.is_empty() || said.contains("line "), "{text:?}: {said}");
+    }
+}
+
+/// One thing is wrong with the file; the place is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_named_by_its_path_in_the_file() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let wrong = |pointer: &str, value: Value| {
+        let mut strategy = talk();
+        let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+        let parent = strategy.pointer_mut(parent).expect("a place");
+        match key.parse::<usize>() {
+            Ok(index) => parent[index] = value,
+            Err(_) => parent[key] = value,
+        }
+        strategy
+    };
+    for (pointer, value, path) in [
+        ("/name", json!(""), "name"),
+        ("/name", json!(7), "name"),
+        ("/version", json!(1), "version"),
+        ("/nmae", json!("x"), "nmae"),
+        ("/agents", json!([]), "agents"),
+        ("/agents/user/sytemPrompt", json!("x"), "agents.user.sytemPrompt"),
+        ("/agents/user/config", json!({"requireInput": "yes"}), "agents.user.config.requireInput"),
+        ("/agents/user/config", json!({"preset": "x"}), "agents.user.config.preset"),
+        ("/agents/assistant/type", json!("magic"), "agents.assistant.type"),
+        ("/agents/assistant/config", json!({"x": 1}), "agents.assistant.config.x"),
+        ("/agents/assistant", template("x"), ""),
+        ("/agents/assistant", json!({"type": "template"}), "agents.assistant.config"),
+        ("/agents/assistant", json!({"type": "command", "config": {"program": ""}}), "agents.assistant.config.program"),
+        (
+            "/agents/assistant",
+            json!({"type": "command", "config": {"program": "a", "args": [1]}}),
+            "agents.assistant.config.args.0",
+        ),
+        ("/agents/assistant", json!({"model": "m", "tools": ["rm"]}), "agents.assistant.tools.0"),
+        (
+            "/agents/assistant",
+            json!({"model": "m", "modelOptions": {"temprature": 1}}),
+            "agents.assistant.modelOptions.temprature",
+        ),
+        ("/flow/name", json!(""), "flow.name"),
+        ("/flow/type", json!("spiral"), "flow.type"),
+        ("/flow/steps", json!([]), "flow.steps"),
+        ("/flow/steps/0", json!({}), "flow.steps.0"),
+        ("/flow/steps/0", json!({"agent": "user", "agnet": 1}), "flow.steps.0.agnet"),
+        (
+            "/flow/steps/1",
+            json!({"name": "In", "type": "cycle", "steps": [{"agent": 7}]}),
+            "flow.steps.1.steps.0.agent",
+        ),
+        ("/flow/cycles", json!(3), "flow.cycles"),
+    ] {
+        let strategy = wrong(pointer, value);
+        let file = strategy_file(&hub, &strategy);
+        if path.is_empty() {
+            client.prepare(&file).await;
+            continue;
+        }
+        let said = client.prepare_refused(&file).await;
+        assert!(said.starts_with("Strategy validation failed:\n  - "), "{pointer}: {said}");
+        assert!(said.contains(&format!("\n  - {path}: ")), "{pointer}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cycle_is_checked_too() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    for (more, path) in [
+        (json!({"cycles": 0}), "flow.cycles"),
+        (json!({"cycles": 1.5}), "flow.cycles"),
+        (json!({"cycles": "forever"}), "flow.cycles"),
+        (json!({"breakCycleSignals": []}), "flow.breakCycleSignals"),
+        (json!({"breakCycleSignals": [""]}), "flow.breakCycleSignals.0"),
+        (json!({"breakCycleSignalMatch": "regex"}), "flow.breakCycleSignalMatch"),
+        (json!({"separator": ","}), "flow.separator"),
+    ] {
+        let file = strategy_file(&hub, &cycle(json!({"worker": echo()}), &["worker"], more));
+        let said = client.prepare_refused(&file).await;
+        assert!(said.contains(&format!("\n  - {path}: ")), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_is_wrong_is_told_at_once_and_what_is_known_beside_it() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let mut strategy = talk();
+    strategy["version"] = json!(7);
+    strategy["agents"]["assistant"]["type"] = json!("magic");
+    strategy["agents"]["user"]["colour"] = json!("red");
+    let said = client.prepare_refused(&strategy_file(&hub, &strategy)).await;
+    assert_eq!(said.matches("\n  - ").count(), 3, "{said}");
+    for known in ["user", "llm", "echo", "template", "command"] {
+        assert!(said.contains(known), "{known}: {said}");
+    }
+    assert!(said.contains("config"), "the keys that are known: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_whose_agent_is_not_defined_is_told_in_these_words() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let inner = flow("Inner", "sequential", &["ghost"]);
+    for flow in [
+        flow("Inner", "sequential", &["a", "ghost"]),
+        json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "a"}, inner]}),
+        json!({"name": "Inner", "type": "cycle", "observer": "ghost", "steps": [{"agent": "a"}]}),
+    ] {
+        let file = strategy_file(&hub, &strategy(json!({"a": echo(), "b": echo()}), flow));
+        let said = client.prepare_refused(&file).await;
+        assert_eq!(said, "Flow \"Inner\" references agent \"ghost\" which is not defined. Available agents: [a, b].");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_must_be_named_by_somebody() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let file = strategy_file(&hub, &alone(json!({"systemPrompt": "Be brief."})));
+    let said = client.prepare_refused(&file).await;
+    assert!(said.starts_with("Agent \"worker\" has no model."), "{said}");
+    let message = json!({"type": "prepare_run", "strategyPath": file, "modelOverride": "some-model"});
+    client.call(message, "run_prepared").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_files_are_refused_in_no_time() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let before = level - 1;
+        laughs += &format!("a{level}: &a{level} [{}]\n", format!("*a{before}, ").repeat(10));
+    }
+    let deep = format!("{}{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
+    let large = format!("{{\"name\": \"{}\"}}", "x".repeat(1_100_000));
+    let twice = r#"{"name": "x", "name": "y", "version": "1", "agents": {}, "flow": {}}"#;
+    let tagged = "name: !!python/object:os.system x\nversion: '1'\n";
+    let many: String = (0..300).map(|number| format!("  k{number}: 1\n")).collect();
+    for (extension, text) in [
+        ("yaml", laughs.as_str()),
+        ("json", &deep),
+        ("json", &large),
+        ("json", twice),
+        ("jsonc", twice),
+        ("yaml", "name: x\nname: y\n"),
+        ("yaml", tagged),
+        ("yaml", "? [a, b]\n: x\n"),
+        ("yaml", &format!("name: x\nagents:\n{many}")),
+    ] {
+        let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
+        assert!(said.len() < 20_000, "{extension} {text:.60}: {} bytes of error", said.len());
+    }
+    client.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relative_path_is_read_from_the_runs_directory() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let cwd = hub.scratch().home();
+    std::fs::write(cwd.join("plan.json"), talk().to_string()).expect("a file");
+    let message = json!({"type": "prepare_run", "strategyPath": "plan.json", "cwd": cwd});
+    client.call(message, "run_prepared").await;
+}

@@ -1,0 +1,152 @@
+//! Messages that are none, each with the words that say so. Checks 3 and 13.
+
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::stage::*;
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_json_is_told_so_and_the_connection_survives() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let twice = r#"{"type":"ping","type":"stop_run"}"#;
+    for text in ["", "hello", "{", "{\"type\":\"ping\"", "{\"type\":\"ping\"}}", "\u{feff}{", "nul", &deep, twice] {
+        client.send_text(text).await;
+        let error = client.expect("error").await;
+        assert_eq!(field_names(&error), ["code", "message", "ts", "type"], "{text:.40}: {error}");
+        assert_eq!(error["code"], "PARSE_ERROR", "{text:.40}: {error}");
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.starts_with("Invalid JSON") && message.len() < 200, "{text:.40}: {message}");
+        client.silence().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_binary_frame_is_read_like_text() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    client.send_raw(Message::binary(br#"{"type":"ping","requestId":"b"}"#.to_vec())).await;
+    assert_eq!(client.expect("pong").await["requestId"], "b");
+    for garbage in [&b"\xff\xfe\x00"[..], b"", b"{\"type\":\"ping\xff\"}"] {
+        client.send_raw(Message::binary(garbage.to_vec())).await;
+        assert_eq!(client.expect("error").await["code"], "PARSE_ERROR", "{garbage:?}");
+    }
+    client.silence().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_of_another_time_or_another_wire_is_unknown() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    for kind in
+        ["get_run", "start_strategy", "cancel_run", "list_providers", "hub_list", "trash_list", "PING", "", "pong"]
+    {
+        let said = client.refused(json!({"type": kind, "runId": "x"}), "VALIDATION_ERROR").await;
+        assert!(said.starts_with("Invalid message: type: "), "{kind}: {said}");
+    }
+    for frame in [json!({}), json!([]), json!(7), json!("ping"), Value::Null, json!({"type": 7}), json!({"type": null})]
+    {
+        client.send(frame.clone()).await;
+        let error = client.expect("error").await;
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{frame}: {error}");
+        assert!(error["message"].as_str().unwrap().starts_with("Invalid message: "), "{frame}: {error}");
+    }
+    client.silence().await;
+}
+
+/// Every message with the members it needs, and a word for each member that is wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = |kind: &str| json!({"type": kind, "runId": "r"});
+    let input = json!({"type": "user_input", "runId": "r", "agentName": "a", "text": "t"});
+    let decision =
+        json!({"type": "permission_decision", "runId": "r", "permissionRequestId": "p", "decision": "allow"});
+    let response = json!({"type": "question_response", "runId": "r", "questionRequestId": "q", "response": "x"});
+    let policy = json!({"type": "update_policy", "runId": "r", "mode": "write"});
+    let steer = json!({"type": "steer_run", "runId": "r", "text": "t"});
+    let proceed = json!({"type": "continue_run", "runId": "r", "input": "i"});
+    let prepare = json!({"type": "prepare_run", "strategyPath": "p"});
+    let (absent, empty, null) = (json!("(absent)"), json!(""), Value::Null);
+    for (message, field, values) in [
+        (&run("start_run"), "runId", vec![&absent, &empty, &null]),
+        (&run("start_run"), "input", vec![&null]),
+        (&proceed, "runId", vec![&absent, &empty]),
+        (&proceed, "input", vec![&absent, &null]),
+        (&run("stop_run"), "runId", vec![&absent, &empty, &null]),
+        (&run("subscribe"), "runId", vec![&absent, &empty]),
+        (&run("subscribe"), "afterSeq", vec![&null, &empty]),
+        (&run("unsubscribe"), "runId", vec![&absent, &empty]),
+        (&input, "runId", vec![&absent, &empty, &null]),
+        (&input, "agentName", vec![&absent, &empty, &null]),
+        (&input, "text", vec![&absent, &null]),
+        (&input, "inputId", vec![&null]),
+        (&decision, "permissionRequestId", vec![&absent, &empty]),
+        (&decision, "decision", vec![&absent, &empty, &null]),
+        (&response, "questionRequestId", vec![&absent, &empty]),
+        (&response, "response", vec![&absent, &null]),
+        (&steer, "text", vec![&absent, &empty]),
+        (&policy, "mode", vec![&absent, &empty, &null]),
+        (&policy, "allow", vec![&null, &empty]),
+        (&policy, "default", vec![&null, &empty]),
+        (&prepare, "strategyPath", vec![&empty, &null]),
+        (&prepare, "cwd", vec![&empty, &null]),
+        (&prepare, "modelOverride", vec![&empty, &null]),
+        (&prepare, "manifestPath", vec![&empty, &null]),
+        (&json!({"type": "list_runs"}), "cwd", vec![&null]),
+    ] {
+        for value in values {
+            let mut message = message.clone();
+            if value == &absent {
+                message.as_object_mut().unwrap().remove(field);
+            } else {
+                message[field] = value.clone();
+            }
+            let said = client.refused(message.clone(), "VALIDATION_ERROR").await;
+            assert!(said.starts_with(&format!("Invalid message: {field}: ")), "{message}: {said}");
+        }
+        let mut message = message.clone();
+        message[field] = json!({"an": "object"});
+        let said = client.refused(message.clone(), "VALIDATION_ERROR").await;
+        assert!(said.contains(&format!("{field}: ")), "{message}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_is_wrong_with_a_message_is_told_at_once() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let said = client.refused(json!({"type": "user_input", "runId": "", "agentName": 7}), "VALIDATION_ERROR").await;
+    for field in ["runId: ", "agentName: ", "text: "] {
+        assert!(said.contains(field), "{field}: {said}");
+    }
+    assert_eq!(said.matches("; ").count(), 2, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_id_is_text_and_only_text_comes_back() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    for request_id in [json!(7), Value::Null, json!({}), json!(["x"]), json!(true)] {
+        client.send(json!({"type": "ping", "requestId": request_id})).await;
+        let error = client.expect("error").await;
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{request_id}: {error}");
+        assert!(error["message"].as_str().unwrap().contains("requestId: "), "{error}");
+        assert!(error.get("requestId").is_none(), "{error}");
+    }
+    client.send(json!({"type": "ping"})).await;
+    assert_eq!(field_names(&client.expect("pong").await), ["ts", "type"]);
+    client.send(json!({"type": "nonsense", "requestId": "r"})).await;
+    assert_eq!(client.expect("error").await["requestId"], "r", "also with a message that is none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_nobody_knows_are_passed_over() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    client.send(json!({"type": "ping", "requestId": "x", "extra": {"deep": [1]}, "runId": 7})).await;
+    assert_eq!(client.expect("pong").await["requestId"], "x");
+}

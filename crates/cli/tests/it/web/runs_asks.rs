@@ -1,0 +1,169 @@
+//! What runs ask, answered on their page and in the inbox, and the stream that keeps an open page true.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::Visitor;
+use super::item::open;
+use super::runs::{address, page_with};
+use crate::harness::*;
+use crate::runs::inbox::id_of;
+use crate::runs::stage::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_answered_on_its_own_page() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &review(), "fish").await;
+    client.asked().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = owner.get(&address(&run)).await.expect(200);
+    let sent = [("value", "two\r\nlines")];
+    let page = owner.submit(&page, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+    assert_eq!(page.url, address(&run));
+    assert_eq!(client.result().await, "two\nlines");
+    page_with(&owner, &address(&run), "It is over.").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let owner = Visitor::signed_in(&hub).await;
+    for text in [String::new(), "ä long text ".repeat(70_000)] {
+        let run = client.begin(&hub, &review(), "fish").await;
+        client.asked().await;
+        let id = id_of(&hub, &run).await;
+        let item = open(&owner, &id).await;
+        assert_eq!(item.attribute("#value", "aria-required"), None);
+        assert!(item.text_at("#answer").contains("An empty answer is an answer, too."));
+        let sent = [("value", text.as_str())];
+        owner.submit(&item, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+        assert_eq!(client.result().await, text);
+        let words = if text.is_empty() { "answered with an empty text" } else { "answered" };
+        assert!(open(&owner, &id).await.text_at("#outcome").starts_with(words));
+        assert!(owner.get("/inbox/history").await.expect(200).html.len() < 64 * 1024);
+    }
+    let run = client.begin(&hub, &review(), "fish").await;
+    client.asked().await;
+    let item = open(&owner, &id_of(&hub, &run).await).await;
+    let sent = [("value", "x".repeat(1024 * 1024 + 1))];
+    let sent = sent.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let refused = owner.submit(&item, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(422);
+    assert!(refused.text_at("#error-value").contains("keep it within"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_of_a_run_names_its_agent_and_strategy_and_leads_to_the_run() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &review(), "fish").await;
+    client.asked().await;
+    let other = client.begin(&hub, &review(), "bird").await;
+    client.asked().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let id = id_of(&hub, &run).await;
+    let inbox = owner.get("/inbox").await.expect(200);
+    let row = format!("#row-{id}");
+    assert_eq!(inbox.text_at(&format!("{row} .who")), "editor · Test strategy · text · run");
+    assert_eq!(inbox.attribute(&format!("{row} a.run"), "href"), Some(address(&run)));
+    let narrowed = inbox.attribute(&format!("{row} a.agent"), "href").expect("a filter");
+    let narrowed = owner.get(&narrowed).await.expect(200);
+    assert_eq!((narrowed.count("#rows > .row"), narrowed.count(&row)), (1, 1), "and not that of {other}");
+    assert!(narrowed.text_at("#active").contains(&format!("agent: editor in run {run}")));
+    let item = open(&owner, &id).await;
+    assert_eq!(item.text_at(".meta-line .who"), "from editor · Test strategy · its run");
+    assert_eq!(item.attribute(".meta-line a.run", "href"), Some(address(&run)));
+    assert_eq!(item.text_at("#body"), "Draft: fish");
+    assert_eq!(item.text_at(".presence"), "waiting for the answer now");
+    assert_eq!((item.count("#comment"), item.count("#reject")), (0, 0), "a run goes on with the answer alone");
+    hub.owner.answer(&id, "fine").await.expect(200);
+    let item = open(&owner, &id).await;
+    assert!(item.text_at("#track").ends_with("The run goes on with it"), "{}", item.text_at("#track"));
+    let history = owner.get("/inbox/history").await.expect(200);
+    assert_eq!((history.text_at(".row .agent").as_str(), history.count(".row .track")), ("editor", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_permission_has_its_four_choices_on_both_pages() {
+    let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
+    let mut client = Client::connect(&hub).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let labels = ["Allow once", "Deny once", "Allow in this run", "Deny in this run"];
+    let run = client.begin(&hub, &alone(command("echo", &["hello", "<b>"])), "").await;
+    client.until("request_permission").await;
+    let item = open(&owner, &id_of(&hub, &run).await).await;
+    let page = owner.get(&address(&run)).await.expect(200);
+    for page in [&item, &page] {
+        let shown = page.text_at("#answer .choices");
+        assert!(labels.iter().all(|label| shown.contains(label)), "{shown}");
+        assert!(page.text().contains("echo hello '<b>'"), "{}", page.text());
+    }
+    let refused = owner.submit(&page, "form#answer", &[], Some(("verdict", "answered"))).await.expect(422);
+    assert_eq!(refused.text_at("#error-value"), "pick a choice");
+    let sent = [("value", "allow-session")];
+    let page = owner.submit(&page, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+    assert_eq!(page.url, address(&run));
+    assert_eq!(client.result().await, "hello <b>");
+    assert!(owner.get(&address(&run)).await.text_at("#steps").contains("What it may do changed"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_whose_run_was_stopped_says_so() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &review(), "fish").await;
+    client.asked().await;
+    let id = id_of(&hub, &run).await;
+    let reply = hub.owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
+    assert_eq!((reply.status, reply.text().as_str()), (204, ""));
+    let item = open(&Visitor::signed_in(&hub).await, &id).await;
+    assert!(item.text_at("#track").contains("The run ended before anybody answered"), "{}", item.text_at("#track"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_a_run_hears_what_changes_and_what_an_agent_writes() {
+    let model = Model::start().await;
+    let hub = Setup::default().config(&model.config("")).start().await;
+    let mut client = Client::connect(&hub).await;
+    let agents = json!({"user": person(), "writer": llm()});
+    let run = client.begin(&hub, &sequence(agents, &["user", "writer"]), "").await;
+    client.asked().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let page = owner.get(&address(&run)).await.expect(200);
+    let seq = page.attribute("#run", "data-seq").expect("a number");
+    let request = owner.request(Method::GET, &format!("/runs/{run}/events?after={seq}"));
+    let mut stream = within("the stream", request.send()).await.expect("the hub replies");
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let mut heard = String::new();
+    let mut until = async |wanted: &[&str]| {
+        within("the stream tells", async {
+            while !wanted.iter().all(|part| heard.contains(part)) {
+                let chunk = stream.chunk().await.expect("a stream").expect("it goes on");
+                heard.push_str(&String::from_utf8_lossy(&chunk));
+            }
+        })
+        .await;
+        std::mem::take(&mut heard)
+    };
+    let first = until(&["\n\n"]).await;
+    assert_eq!(first, format!("retry: 2000\nid: {seq}\n\n"));
+    let gate = Gate::shut();
+    model.script([held(&["Once \u{202e}", "upon"], &gate, &[" a time"])]);
+    client.answer(&run, "user", "a tale").await;
+    let told = until(&["event: changed", r#""text":"Once \\u{202e}upon""#]).await;
+    assert!(told.contains("event: text"), "{told}");
+    gate.open();
+    client.result().await;
+    until(&["event: changed"]).await;
+    page_with(&owner, &address(&run), "Once \\u{202e}upon a time").await;
+}
+
+/// These pieces, then a pause, then those.
+pub fn held(before: &[&str], gate: &Gate, after: &[&str]) -> Turn {
+    let (Turn::Stream(mut first), Turn::Stream(rest)) = (says(before), says(after)) else { unreachable!() };
+    first.truncate(before.len() + 1);
+    first.push(Part::Hold(gate.clone()));
+    first.extend(rest.into_iter().skip(1));
+    Turn::Stream(first)
+}

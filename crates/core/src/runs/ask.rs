@@ -1,0 +1,149 @@
+//! What a person sees of a run that waits for them.
+
+use std::collections::BTreeMap;
+
+use countersign_protocol::a2h::{Agent, Choice, Priority};
+use countersign_protocol::runs::Decision;
+use serde_json::{Value, json};
+
+use crate::actor::Actor;
+use crate::excerpt;
+use crate::message::{Content, Door, Matter, Source};
+use crate::question::{Ask, Question};
+
+const RUNTIME: &str = "run";
+const REST_IS: &str = "see the run";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunAsk {
+    pub kind: AskKind,
+    pub run_id: String,
+    pub agent_name: String,
+    pub strategy_name: String,
+    pub cwd: String,
+    pub resolvers: Vec<Actor>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskKind {
+    Input { prompt: Option<String> },
+    Permission { operation: String, resource: String, details: Option<Value> },
+    Question { question: String },
+}
+
+impl AskKind {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Input { .. } => "input",
+            Self::Permission { .. } => "permission",
+            Self::Question { .. } => "question",
+        }
+    }
+}
+
+pub fn content(ask: &RunAsk) -> Content {
+    Content {
+        agent: agent(ask),
+        title: title(ask),
+        body: body(&ask.kind),
+        priority: Priority::Normal,
+        tags: Vec::new(),
+        context: context(&ask.kind),
+        sensitive: false,
+        matter: Matter::Ask(question(&ask.kind)),
+        resolvers: ask.resolvers.clone(),
+    }
+}
+
+/// `input_id` is what the wire calls this ask, of whichever kind it is.
+pub fn source(ask: &RunAsk, input_id: &str) -> Source {
+    let ids = [
+        ("runId", ask.run_id.as_str()),
+        ("agentName", &ask.agent_name),
+        ("strategy", &ask.strategy_name),
+        ("ask", ask.kind.as_str()),
+        ("inputId", input_id),
+    ];
+    Source { door: Door::Runs, ids: ids.map(|(key, id)| (key.to_owned(), id.to_owned())).into() }
+}
+
+/// No agent that registered has a `#` in its id, so a strategy cannot call its agent by the name of another.
+fn agent(ask: &RunAsk) -> Agent {
+    Agent {
+        id: format!("{}#{}", ask.agent_name, ask.run_id),
+        run_id: ask.run_id.clone(),
+        runtime: RUNTIME.to_owned(),
+        project: Some(ask.strategy_name.clone()),
+        labels: BTreeMap::from([("cwd".to_owned(), ask.cwd.clone())]),
+    }
+}
+
+fn title(ask: &RunAsk) -> String {
+    let name = &ask.agent_name;
+    let (said, otherwise) = match &ask.kind {
+        AskKind::Input { prompt } => (prompt.clone().unwrap_or_default(), format!("{name} needs your input")),
+        AskKind::Question { question } => (question.clone(), format!("{name} has a question")),
+        AskKind::Permission { operation, resource, .. } => {
+            (format!("{name} {}: {resource}", wish(operation)), format!("{name} needs your permission"))
+        }
+    };
+    excerpt::title(&said).or_else(|| excerpt::title(&otherwise)).unwrap_or_default()
+}
+
+fn wish(operation: &str) -> String {
+    match operation {
+        "command.execute" | "fs.exec" => "wants to run".to_owned(),
+        "fs.read" => "wants to read".to_owned(),
+        "fs.write" => "wants to write".to_owned(),
+        other => format!("asks for {other}"),
+    }
+}
+
+/// The prompt exactly, unless it is too long for a page.
+fn body(kind: &AskKind) -> Option<String> {
+    match kind {
+        AskKind::Input { prompt: text } => text.as_deref().filter(|text| !text.is_empty()).map(shown),
+        AskKind::Question { question } => Some(shown(question)).filter(|text| !text.is_empty()),
+        AskKind::Permission { resource, .. } => Some(fenced(&shown(resource))),
+    }
+}
+
+fn shown(text: &str) -> String {
+    excerpt::shown(text, REST_IS)
+}
+
+/// As it is, where Markdown would make something else of it: the fence is longer than any inside.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{text}\n{fence}")
+}
+
+fn context(kind: &AskKind) -> Vec<Value> {
+    match kind {
+        AskKind::Permission { details: Some(details), .. } => vec![json!({"kind": "data", "data": details})],
+        AskKind::Permission { details: None, .. } | AskKind::Input { .. } | AskKind::Question { .. } => Vec::new(),
+    }
+}
+
+/// A run cannot be told "no answer": it is answered, or it is stopped.
+fn question(kind: &AskKind) -> Ask {
+    let (question, may_be_empty) = match kind {
+        AskKind::Input { .. } | AskKind::Question { .. } => (Question::Text, true),
+        AskKind::Permission { .. } => {
+            let options = Decision::ALL.map(choice).into();
+            (Question::Select { options, allow_edit: false, many: false }, false)
+        }
+    };
+    Ask { question, may_respond: true, may_decline: false, open_ended: false, may_be_empty, default_on_expire: None }
+}
+
+fn choice(decision: Decision) -> Choice {
+    let label = match decision {
+        Decision::Allow => "Allow once",
+        Decision::Deny => "Deny once",
+        Decision::AllowSession => "Allow in this run",
+        Decision::DenySession => "Deny in this run",
+    };
+    Choice { value: decision.as_str().to_owned(), label: label.to_owned(), description: None }
+}

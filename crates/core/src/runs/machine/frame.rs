@@ -1,0 +1,123 @@
+//! One flow at work, and what it makes of the output of a step.
+
+use std::mem::take;
+
+use countersign_protocol::runs::Usage;
+use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step};
+use serde::{Deserialize, Serialize};
+
+use super::action::Output;
+use crate::runs::signal;
+use crate::runs::text::{TooLong, check_bytes};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Which step works; after the last one, the observer does.
+    step: usize,
+    /// For the step at work, or what the steps came to while the observer looks at it. Empty where nobody needs it any more.
+    message: String,
+    /// Of a broadcast: what its steps came to so far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    joined: String,
+    /// How often a cycle went round.
+    rounds: u64,
+    usage: Usage,
+}
+
+pub enum Work<'s> {
+    Step(&'s Step),
+    Observer(&'s str),
+}
+
+struct Cycle<'s> {
+    cycles: Option<u64>,
+    observer: Option<&'s str>,
+    signals: &'s [String],
+    matching: Match,
+}
+
+impl Frame {
+    pub fn new(message: String) -> Self {
+        Self { step: 0, message, joined: String::new(), rounds: 0, usage: Usage::default() }
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub fn work<'s>(&self, flow: &'s Flow) -> Option<Work<'s>> {
+        match (flow.steps.get(self.step), &flow.kind) {
+            (Some(step), _) => Some(Work::Step(step)),
+            (None, FlowKind::Cycle { observer: Some(name), .. }) => Some(Work::Observer(name)),
+            (None, FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. }) => None,
+        }
+    }
+
+    /// The message for the flow that is the step at work. Only a broadcast will need it once more.
+    pub fn hand_in(&mut self, flow: &Flow) -> String {
+        match flow.kind {
+            FlowKind::Broadcast { .. } => self.message.clone(),
+            FlowKind::Sequential | FlowKind::Cycle { .. } => take(&mut self.message),
+        }
+    }
+
+    /// The output of the flow, once there is nothing left to do in it.
+    pub fn absorb(&mut self, flow: &Flow, output: Output) -> Result<Option<Output>, TooLong> {
+        match &flow.kind {
+            FlowKind::Sequential => Ok(self.pass_on(flow, output)),
+            FlowKind::Broadcast { separator } => self.join(flow, output, separator),
+            FlowKind::Cycle { cycles, observer, signals, matching } => {
+                let observer = observer.as_deref();
+                Ok(self.go_round(flow, output, &Cycle { cycles: *cycles, observer, signals, matching: *matching }))
+            }
+        }
+    }
+
+    fn pass_on(&mut self, flow: &Flow, output: Output) -> Option<Output> {
+        self.usage.add(output.usage);
+        self.message = output.text;
+        self.step += 1;
+        (self.step >= flow.steps.len()).then(|| self.result())
+    }
+
+    fn join(&mut self, flow: &Flow, output: Output, separator: &str) -> Result<Option<Output>, TooLong> {
+        let separator = if self.step == 0 { "" } else { separator };
+        check_bytes(self.joined.len() + separator.len() + output.text.len())?;
+        self.usage.add(output.usage);
+        self.joined.push_str(separator);
+        self.joined.push_str(&output.text);
+        self.step += 1;
+        if self.step < flow.steps.len() {
+            return Ok(None);
+        }
+        self.message = take(&mut self.joined);
+        Ok(Some(self.result()))
+    }
+
+    /// What an observer spends is not the flow's.
+    fn go_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
+        if self.step >= flow.steps.len() {
+            if signal::breaks(&output.text, cycle.signals, cycle.matching) {
+                return Some(self.result());
+            }
+            self.message = output.text;
+        } else {
+            self.usage.add(output.usage);
+            self.message = output.text;
+            self.step += 1;
+            if self.step < flow.steps.len() || cycle.observer.is_some() {
+                return None;
+            }
+        }
+        self.rounds = self.rounds.saturating_add(1);
+        if cycle.cycles.is_some_and(|cycles| self.rounds >= cycles) {
+            return Some(self.result());
+        }
+        self.step = 0;
+        None
+    }
+
+    fn result(&mut self) -> Output {
+        Output { text: take(&mut self.message), usage: self.usage }
+    }
+}

@@ -1,0 +1,149 @@
+use std::mem::replace;
+
+use countersign_protocol::runs::strategy::{Step, Strategy};
+use serde::{Deserialize, Serialize};
+
+use super::action::{Action, Call, Output};
+use super::frame::{Frame, Work};
+use super::place::{self, LOST};
+use crate::runs::text::check_bytes;
+
+/// One segment of a run. It holds the texts that are still needed and not the strategy, which every call is given anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// From the strategy's own flow to the one at work. Empty at the end.
+    frames: Vec<Frame>,
+    at: At,
+    /// How many agents have done their work.
+    calls: u64,
+}
+
+/// How far the work that the last frame points to has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum At {
+    Ready,
+    Started,
+    Called,
+    Supplied(Output),
+    Completed(Output),
+    Finished(Output),
+    Failed(String),
+}
+
+/// An action to report, or nothing yet; or why the flow cannot go on.
+type Move = Result<Option<Action>, String>;
+
+impl Machine {
+    pub fn start(input: &str) -> Self {
+        Self { frames: vec![Frame::new(input.to_owned())], at: At::Ready, calls: 0 }
+    }
+
+    /// How many agents were called and answered in this segment.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    pub fn next(&mut self, strategy: &Strategy) -> Action {
+        loop {
+            let moved = match replace(&mut self.at, At::Ready) {
+                At::Ready => self.ready(strategy),
+                At::Started => self.go_in(strategy),
+                At::Called => self.call(strategy),
+                At::Supplied(output) => self.complete(strategy, output),
+                At::Completed(output) => self.go_on(strategy, output),
+                At::Finished(output) => Ok(Some(self.finish(output))),
+                At::Failed(message) => Ok(Some(self.fail(message))),
+            };
+            match moved {
+                Ok(Some(action)) => return action,
+                Ok(None) => {}
+                Err(cause) => self.at = At::Failed(self.failure(strategy, &cause)),
+            }
+        }
+    }
+
+    /// The output of the agent that was called. Where none was, nothing happens.
+    pub fn supply(&mut self, strategy: &Strategy, output: Output) {
+        if self.at != At::Called {
+            return;
+        }
+        self.calls = self.calls.saturating_add(1);
+        self.at = match check_bytes(output.text.len()) {
+            Ok(()) => At::Supplied(output),
+            Err(too_long) => At::Failed(self.failure(strategy, &too_long.to_string())),
+        };
+    }
+
+    /// Why the run ends when the agent at work fails.
+    pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
+        place::failure(strategy, &self.frames, cause)
+    }
+
+    fn ready(&mut self, strategy: &Strategy) -> Move {
+        self.at = At::Started;
+        Ok(self.told_of(strategy)?.map(|(name, message)| Action::StepStarted { name, message }))
+    }
+
+    fn go_in(&mut self, strategy: &Strategy) -> Move {
+        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
+        let frame = self.frames.last_mut().ok_or(LOST)?;
+        match frame.work(flow).ok_or(LOST)? {
+            Work::Step(Step::Flow(_)) => {
+                let message = frame.hand_in(flow);
+                self.frames.push(Frame::new(message));
+                self.at = At::Ready;
+                Ok(None)
+            }
+            Work::Step(Step::Agent(_)) | Work::Observer(_) => self.call(strategy),
+        }
+    }
+
+    fn call(&mut self, strategy: &Strategy) -> Move {
+        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
+        let frame = self.frames.last().ok_or(LOST)?;
+        let agent = match frame.work(flow).ok_or(LOST)? {
+            Work::Step(Step::Agent(name)) => name.clone(),
+            Work::Observer(name) => name.to_owned(),
+            Work::Step(Step::Flow(_)) => return Err(LOST.to_owned()),
+        };
+        self.at = At::Called;
+        Ok(Some(Action::Call(Call { agent, message: frame.message().to_owned(), number: self.calls })))
+    }
+
+    fn complete(&mut self, strategy: &Strategy, output: Output) -> Move {
+        let told = self.told_of(strategy)?;
+        let action = told.map(|(name, _)| Action::StepCompleted { name, output: output.clone() });
+        self.at = At::Completed(output);
+        Ok(action)
+    }
+
+    fn go_on(&mut self, strategy: &Strategy, output: Output) -> Move {
+        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
+        let frame = self.frames.last_mut().ok_or(LOST)?;
+        if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
+            self.frames.pop();
+            self.at = if self.frames.is_empty() { At::Finished(output) } else { At::Supplied(output) };
+        }
+        Ok(None)
+    }
+
+    fn finish(&mut self, output: Output) -> Action {
+        self.at = At::Finished(output.clone());
+        Action::Finished { output }
+    }
+
+    fn fail(&mut self, message: String) -> Action {
+        self.at = At::Failed(message.clone());
+        Action::Failed { message }
+    }
+
+    /// Name and message of the step at work, if it is one that is told of: neither inside of another nor an observer.
+    fn told_of(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
+        let [frame] = self.frames.as_slice() else { return Ok(None) };
+        match frame.work(&strategy.flow).ok_or(LOST)? {
+            Work::Step(step) => Ok(Some((step.name().to_owned(), frame.message().to_owned()))),
+            Work::Observer(_) => Ok(None),
+        }
+    }
+}

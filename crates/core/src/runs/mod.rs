@@ -1,0 +1,16 @@
+//! The rules of runs: where a run stands in its flow, when it asks a person, and what that person sees.
+
+pub mod ask;
+mod machine;
+pub mod policy;
+pub mod signal;
+pub mod steering;
+pub mod template;
+mod text;
+pub mod user;
+
+pub use ask::{AskKind, RunAsk};
+pub use machine::{Action, Call, Machine, Output};
+pub use policy::{Judgement, Policy};
+pub use text::{MAX_TEXT_BYTES, TooLong};
+pub use user::UserTurn;

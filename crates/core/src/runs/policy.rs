@@ -1,0 +1,265 @@
+//! Which commands a run may execute without asking, and which never.
+
+use std::fmt;
+
+use countersign_protocol::runs::{Mode, PolicyDefault, UpdatePolicy};
+use serde::{Deserialize, Serialize};
+
+/// The one tool a policy speaks of.
+pub const TOOL: &str = "command";
+const MAX_RULES: usize = 200;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    allow: Vec<Rule>,
+    deny: Vec<Rule>,
+    default: Judgement,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    Allow,
+    Deny,
+    #[default]
+    Ask,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a run's policy holds at most {MAX_RULES} rules; use a wildcard")]
+pub struct TooManyRules;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
+    /// The beginning of a command, up to a blank or its end; or, with wildcards, all of it.
+    Pattern(String),
+    /// One command as it was shown to a person: a wildcard in it is a letter like any other.
+    Exactly(String),
+}
+
+impl Policy {
+    /// Of a command as people see it, program and arguments. A denial stands above all.
+    pub fn judge(&self, resource: &str) -> Judgement {
+        let says = |rules: &[Rule]| rules.iter().any(|rule| rule.covers(resource));
+        if says(&self.deny) {
+            Judgement::Deny
+        } else if says(&self.allow) {
+            Judgement::Allow
+        } else {
+            self.default
+        }
+    }
+
+    /// What is said of reading, or of another tool, is taken and changes nothing: a command may do more than read.
+    pub fn update(&mut self, change: &UpdatePolicy) -> Result<(), TooManyRules> {
+        let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
+        match change.mode {
+            Mode::Read => return Ok(()),
+            Mode::Write if !is_ours => return Ok(()),
+            Mode::Write => {}
+        }
+        let mut changed = self.clone();
+        change.allow.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), true));
+        change.deny.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), false));
+        if changed.allow.len() + changed.deny.len() > MAX_RULES {
+            return Err(TooManyRules);
+        }
+        changed.default = change.default.map_or(self.default, Judgement::from);
+        *self = changed;
+        Ok(())
+    }
+
+    /// Keeps what a person decided about one command. Where there is no room left, it is asked again.
+    pub fn remember(&mut self, resource: &str, allow: bool) {
+        if self.allow.len() + self.deny.len() < MAX_RULES {
+            self.put(Rule::Exactly(resource.to_owned()), allow);
+        }
+    }
+
+    /// In words for people, denials first, as they are judged.
+    pub fn names(&self) -> Vec<String> {
+        let named =
+            |verb: &'static str, rules: &[Rule]| rules.iter().map(|rule| format!("{verb} {rule}")).collect::<Vec<_>>();
+        let mut names = named("deny", &self.deny);
+        names.extend(named("allow", &self.allow));
+        names.push(format!("default {}", self.default.as_str()));
+        names
+    }
+
+    /// The last word about the same rule holds.
+    fn put(&mut self, rule: Rule, allow: bool) {
+        self.allow.retain(|earlier| *earlier != rule);
+        self.deny.retain(|earlier| *earlier != rule);
+        if allow { self.allow.push(rule) } else { self.deny.push(rule) }
+    }
+}
+
+impl Judgement {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+impl From<PolicyDefault> for Judgement {
+    fn from(default: PolicyDefault) -> Self {
+        match default {
+            PolicyDefault::Allow => Self::Allow,
+            PolicyDefault::Deny => Self::Deny,
+            PolicyDefault::Ask => Self::Ask,
+        }
+    }
+}
+
+impl Rule {
+    fn covers(&self, resource: &str) -> bool {
+        match self {
+            Self::Exactly(command) => command == resource,
+            Self::Pattern(pattern) if pattern.contains('*') => matches_whole(pattern, resource),
+            Self::Pattern(pattern) => {
+                resource.strip_prefix(pattern.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern(pattern) => f.write_str(pattern),
+            Self::Exactly(command) => write!(f, "exactly {command}"),
+        }
+    }
+}
+
+/// A wildcard, single or doubled, stands for any text. Taking the first place where a piece fits is enough, because what
+/// follows it may lie anywhere behind.
+fn matches_whole(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else { return pattern == text };
+    let Some(rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else { return false };
+    let mut rest = Some(rest);
+    for piece in pieces {
+        rest = rest.and_then(|rest| rest.split_once(piece)).map(|(_, behind)| behind);
+    }
+    rest.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(allow: &[&str], deny: &[&str], default: Option<PolicyDefault>) -> UpdatePolicy {
+        let owned = |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let (allow, deny) = (owned(allow), owned(deny));
+        UpdatePolicy { run_id: "r".to_owned(), tool: None, mode: Mode::Write, allow, deny, default }
+    }
+
+    fn policy(allow: &[&str], deny: &[&str]) -> Policy {
+        let mut policy = Policy::default();
+        policy.update(&change(allow, deny, None)).expect("few rules");
+        policy
+    }
+
+    #[test]
+    fn who_said_nothing_is_asked() {
+        assert_eq!(Policy::default().judge("git status"), Judgement::Ask);
+        assert_eq!(Policy::default().names(), ["default ask"]);
+    }
+
+    #[test]
+    fn a_pattern_is_a_program_or_the_beginning_of_a_command() {
+        let policy = policy(&["git", "npm run test"], &[]);
+        for command in ["git", "git push --force", "npm run test", "npm run test -- x"] {
+            assert_eq!(policy.judge(command), Judgement::Allow, "{command}");
+        }
+        for command in ["", "gitx", "git-evil push", "/tmp/git push", "npm run tests", "npm", "sudo git"] {
+            assert_eq!(policy.judge(command), Judgement::Ask, "{command}");
+        }
+    }
+
+    #[test]
+    fn wildcards_stand_for_any_text_and_the_pattern_for_the_whole_command() {
+        let covered = |pattern: &str, command: &str| policy(&[pattern], &[]).judge(command) == Judgement::Allow;
+        for (pattern, command) in [
+            ("*", ""),
+            ("**", "rm -rf /"),
+            ("git *", "git add src/a.rs"),
+            ("* --help", "tar --help"),
+            ("a*b*c", "abxbc"),
+            ("*ab*ab*", "abab"),
+            ("a*", "a"),
+            ("/usr/**/git *", "/usr/local/bin/git log"),
+        ] {
+            assert!(covered(pattern, command), "{pattern} {command}");
+        }
+        for (pattern, command) in
+            [("git *", "git"), ("a*a", "a"), ("a*b*c", "acb"), ("*ab*ab*", "aba"), ("git *", "xgit y"), ("*x", "xy")]
+        {
+            assert!(!covered(pattern, command), "{pattern} {command}");
+        }
+    }
+
+    #[test]
+    fn a_denial_stands_above_all() {
+        let mut policy = policy(&["*"], &["rm"]);
+        policy.remember("rm -rf /", true);
+        assert_eq!(policy.judge("rm -rf /"), Judgement::Deny);
+        assert_eq!(policy.judge("ls"), Judgement::Allow);
+        policy.update(&change(&[], &["*"], Some(PolicyDefault::Allow))).expect("few rules");
+        assert_eq!(policy.judge("ls"), Judgement::Deny);
+    }
+
+    #[test]
+    fn the_last_word_about_a_rule_holds() {
+        let mut policy = policy(&[], &["git"]);
+        policy.update(&change(&["git"], &[], Some(PolicyDefault::Deny))).expect("few rules");
+        assert_eq!((policy.judge("git log"), policy.judge("ls")), (Judgement::Allow, Judgement::Deny));
+        policy.update(&change(&["git"], &["git"], None)).expect("few rules");
+        assert_eq!(policy.names(), ["deny git", "default deny"]);
+    }
+
+    #[test]
+    fn a_decision_for_the_run_is_about_one_command_and_no_other() {
+        let mut policy = Policy::default();
+        policy.remember("ls *", true);
+        assert_eq!((policy.judge("ls *"), policy.judge("ls /etc")), (Judgement::Allow, Judgement::Ask));
+        policy.remember("ls *", false);
+        assert_eq!(policy.judge("ls *"), Judgement::Deny);
+        assert_eq!(policy.names(), ["deny exactly ls *", "default ask"]);
+    }
+
+    #[test]
+    fn what_is_said_of_reading_or_of_other_tools_lets_no_command_run() {
+        let all = change(&["**"], &[], Some(PolicyDefault::Allow));
+        let mut policy = Policy::default();
+        policy.update(&UpdatePolicy { mode: Mode::Read, ..all.clone() }).expect("few rules");
+        policy.update(&UpdatePolicy { tool: Some("write_file".to_owned()), ..all.clone() }).expect("few rules");
+        assert_eq!(policy, Policy::default());
+        policy.update(&UpdatePolicy { tool: Some(TOOL.to_owned()), ..all }).expect("few rules");
+        assert_eq!(policy.judge("ls"), Judgement::Allow);
+    }
+
+    #[test]
+    fn a_policy_does_not_grow_without_end() {
+        let patterns: Vec<String> = (0..=MAX_RULES).map(|number| number.to_string()).collect();
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let mut policy = policy(&patterns[1..], &[]);
+        let before = policy.clone();
+        assert_eq!(policy.update(&change(&[], &[patterns[0]], Some(PolicyDefault::Allow))), Err(TooManyRules));
+        policy.remember("ls", true);
+        assert_eq!(policy, before);
+    }
+
+    #[test]
+    fn it_reads_back_as_it_was_written() {
+        let mut policy = policy(&["git *"], &["rm"]);
+        policy.remember("ls", true);
+        let text = serde_json::to_string(&policy).expect("a policy can be written");
+        assert_eq!(serde_json::from_str::<Policy>(&text).expect("and read"), policy);
+    }
+}

@@ -1,0 +1,68 @@
+//! Does an observer's answer end a cycle?
+
+use countersign_protocol::runs::strategy::Match;
+
+/// Capital and small letters are the same here.
+pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
+    let answer = answer.to_lowercase();
+    let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
+    let mut lines = answer.lines().map(str::trim).filter(|line| !line.is_empty());
+    match matching {
+        Match::Substring => signals.iter().any(|signal| answer.contains(signal)),
+        Match::FirstLine => lines.next().is_some_and(|line| is_verdict(line, &signals)),
+        Match::AnyLine => lines.any(|line| is_verdict(line, &signals)),
+        Match::Exact => signals.iter().any(|signal| answer.trim() == signal),
+    }
+}
+
+/// A line that is a signal, or begins with one as a word of its own.
+fn is_verdict(line: &str, signals: &[String]) -> bool {
+    let follows = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+    signals.iter().any(|signal| line.strip_prefix(signal.as_str()).is_some_and(follows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(answer: &str, matching: Match) -> bool {
+        breaks(answer, &["Done".to_owned(), "end cycle".to_owned()], matching)
+    }
+
+    #[test]
+    fn a_substring_is_found_anywhere_in_letters_of_any_size() {
+        for answer in ["done", "not DONE yet", "abandoned", "please END Cycle"] {
+            assert!(ends(answer, Match::Substring), "{answer}");
+        }
+        for answer in ["", "don e", "end\ncycle"] {
+            assert!(!ends(answer, Match::Substring), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_signal_or_begins_with_one_as_a_word() {
+        for answer in ["done", "\n \t\nDone\nbut", "  dOnE well", "done\twell", "END CYCLE\r\nthanks"] {
+            assert!(ends(answer, Match::FirstLine), "{answer}");
+            assert!(ends(answer, Match::AnyLine), "{answer}");
+        }
+        for answer in ["", " \n", "done!", "undone", "not done", "donely"] {
+            assert!(!ends(answer, Match::FirstLine), "{answer}");
+            assert!(!ends(answer, Match::AnyLine), "{answer}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_line_that_says_something_counts_or_any() {
+        let answer = "\nMore of it.\n\n  done now";
+        assert!(!ends(answer, Match::FirstLine));
+        assert!(ends(answer, Match::AnyLine));
+    }
+
+    #[test]
+    fn exact_is_the_whole_answer_without_the_blanks_around_it() {
+        assert!(ends(" \nDONE\n", Match::Exact));
+        for answer in ["done.", "done now", "done\ndone", ""] {
+            assert!(!ends(answer, Match::Exact), "{answer}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What people see of a run that waits for them, and what they may answer.
+
+use countersign_core::answer::check_ask;
+use countersign_core::message::Door;
+use countersign_core::question::Ask;
+use countersign_core::runs::ask::{content, source};
+use countersign_core::runs::{AskKind, RunAsk};
+use countersign_core::{Actor, Content, Matter, Question};
+use serde_json::json;
+
+fn ask(kind: AskKind) -> RunAsk {
+    RunAsk {
+        kind,
+        run_id: "r-1".to_owned(),
+        agent_name: "editor".to_owned(),
+        strategy_name: "Topic writer".to_owned(),
+        cwd: "/srv/shop".to_owned(),
+        resolvers: vec![Actor::human("ann"), Actor::human("bob")],
+    }
+}
+
+fn input(prompt: Option<&str>) -> Content {
+    content(&ask(AskKind::Input { prompt: prompt.map(str::to_owned) }))
+}
+
+fn permission(operation: &str, resource: &str) -> Content {
+    let details = Some(json!({"cwd": "/srv/shop"}));
+    content(&ask(AskKind::Permission { operation: operation.to_owned(), resource: resource.to_owned(), details }))
+}
+
+fn asked(content: &Content) -> &Ask {
+    match &content.matter {
+        Matter::Ask(ask) => ask,
+        Matter::Task(_) | Matter::Notify => panic!("a run asks"),
+    }
+}
+
+#[test]
+fn the_prompt_is_the_body_to_the_letter_and_its_first_line_the_title() {
+    let prompt = "\n# Which topic?\n\n  Two words  \n";
+    let content = input(Some(prompt));
+    assert_eq!(content.title, "Which topic?");
+    assert_eq!(content.body.as_deref(), Some(prompt));
+    assert_eq!(content.resolvers, [Actor::human("ann"), Actor::human("bob")]);
+    assert!(content.check().is_ok());
+}
+
+#[test]
+fn without_a_prompt_the_title_says_who_waits() {
+    for prompt in [None, Some("")] {
+        let content = input(prompt);
+        assert_eq!((content.title.as_str(), content.body), ("editor needs your input", None));
+    }
+    assert_eq!(input(Some(" \n")).title, "editor needs your input");
+    assert_eq!(input(Some(" \n")).body.as_deref(), Some(" \n"));
+}
+
+#[test]
+fn an_agent_of_a_run_is_nobody_who_could_register() {
+    let agent = input(None).agent;
+    assert_eq!((agent.id.as_str(), agent.run_id.as_str(), agent.runtime.as_str()), ("editor#r-1", "r-1", "run"));
+    assert_eq!(agent.project.as_deref(), Some("Topic writer"));
+    assert_eq!(agent.labels["cwd"], "/srv/shop");
+}
+
+#[test]
+fn any_text_is_an_answer_to_an_input_and_to_a_question_and_none_too() {
+    let question = content(&ask(AskKind::Question { question: "Blue or\nred?".to_owned() }));
+    assert_eq!((question.title.as_str(), question.body.as_deref()), ("Blue or", Some("Blue or\nred?")));
+    for content in [question, input(Some("Which?"))] {
+        let ask = asked(&content);
+        assert_eq!((&ask.question, ask.may_respond, ask.may_decline), (&Question::Text, true, false));
+        for text in ["", "blue", "two\nlines"] {
+            assert!(check_ask(ask, &json!(text), false).is_ok());
+        }
+        assert!(check_ask(ask, &json!("x".repeat(1024 * 1024 + 1)), false).is_err());
+    }
+}
+
+#[test]
+fn a_permission_is_one_of_four_choices() {
+    let content = permission("command.execute", "git push --force");
+    assert_eq!(content.title, "editor wants to run: git push --force");
+    assert_eq!(content.body.as_deref(), Some("```\ngit push --force\n```"));
+    assert_eq!(content.context, [json!({"kind": "data", "data": {"cwd": "/srv/shop"}})]);
+    assert!(content.check().is_ok());
+    let ask = asked(&content);
+    let Question::Select { options, allow_edit: false, many: false } = &ask.question else { panic!("a choice") };
+    let values: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();
+    assert_eq!(values, ["allow", "deny", "allow-session", "deny-session"]);
+    assert!(values.iter().all(|value| check_ask(ask, &json!(value), false).is_ok()));
+    assert!(["", "approve"].iter().all(|value| check_ask(ask, &json!(value), false).is_err()));
+}
+
+#[test]
+fn a_resource_cannot_leave_its_frame() {
+    let body = permission("fs.write", "a\n````\n# Harmless").body.expect("a body");
+    assert!(body.starts_with("`````\na\n") && body.ends_with("Harmless\n`````"), "{body}");
+}
+
+#[test]
+fn titles_and_bodies_stay_within_what_a_page_can_show() {
+    let long = "é".repeat(400_000);
+    for content in [input(Some(&long)), permission("fs.read", &long), permission(&long, "x")] {
+        assert_eq!(content.title.chars().count(), 120);
+        assert!(content.body.is_some_and(|body| body.len() < 300_000));
+    }
+}
+
+#[test]
+fn the_source_names_the_run_in_the_words_of_its_wire() {
+    let kinds = [
+        (AskKind::Input { prompt: None }, "input"),
+        (AskKind::Question { question: "Why?".to_owned() }, "question"),
+        (
+            AskKind::Permission { operation: "fs.read".to_owned(), resource: "x".to_owned(), details: None },
+            "permission",
+        ),
+    ];
+    for (kind, word) in kinds {
+        let source = source(&ask(kind), "i-1");
+        assert_eq!(source.door, Door::Runs);
+        let expected = json!({"door": "runs", "runId": "r-1", "agentName": "editor", "strategy": "Topic writer",
+            "ask": word, "inputId": "i-1"});
+        assert_eq!(json!(source), expected);
+    }
+}

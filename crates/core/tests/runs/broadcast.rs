@@ -1,0 +1,63 @@
+//! The same message for everybody, and all answers in the order of the steps.
+
+use countersign_core::runs::{Action, MAX_TEXT_BYTES};
+use countersign_protocol::runs::strategy::Step;
+
+use crate::scene::*;
+
+#[test]
+fn everybody_gets_the_same_and_the_answers_are_joined() {
+    let told = run(broadcast("Main", "\n--\n", agents(&["a", "b"])), "x");
+    let expected = ["> a x", "! a x", "< a a(x)", "> b x", "! b x", "< b b(x)", "= a(x)\n--\nb(x)"];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn flows_get_the_same_message_as_agents() {
+    let inner = Step::Flow(sequence("Inner", agents(&["b", "c"])));
+    let told = run(broadcast("Main", "|", vec![inner.clone(), agent("a"), inner]), "x");
+    let expected = [
+        "> Inner x",
+        "! b x",
+        "! c b(x)",
+        "< Inner c(b(x))",
+        "> a x",
+        "! a x",
+        "< a a(x)",
+        "> Inner x",
+        "! b x",
+        "! c b(x)",
+        "< Inner c(b(x))",
+        "= c(b(x))|a(x)|c(b(x))",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn an_empty_answer_keeps_its_place() {
+    let flow = strategy(broadcast("Main", "|", agents(&["a", "b", "c"])));
+    let told = trace(&flow, "x", 100, |call| Ok(output(if call.agent == "c" { "y" } else { "" }, 0, 0)));
+    assert_eq!(lines(&told).last().map(String::as_str), Some("= ||y"));
+}
+
+#[test]
+fn one_of_one_is_joined_with_nothing() {
+    assert_eq!(run(broadcast("Main", "|", agents(&["a"])), "x").last().map(String::as_str), Some("= a(x)"));
+}
+
+#[test]
+fn what_was_joined_does_not_come_back_in_the_next_round() {
+    let inner = Step::Flow(broadcast("Both", "|", agents(&["a", "b"])));
+    let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
+    assert_eq!(told.last().map(String::as_str), Some("= a(a(x)|b(x))|b(a(x)|b(x))"));
+}
+
+#[test]
+fn a_text_that_doubles_for_ever_ends_the_run_and_not_the_hub() {
+    let inner = Step::Flow(broadcast("Both", "", agents(&["a", "b"])));
+    let flow = strategy(cycle("Main", None, None, vec![inner]));
+    let end = end(&flow, &"x".repeat(1000), |call| output(call.message.clone(), 0, 0));
+    let Action::Failed { message } = end else { panic!("it went on") };
+    let why = format!("the text is longer than {MAX_TEXT_BYTES} bytes; hand on less");
+    assert_eq!(message, format!("Step \"Both\" failed: Step \"b\" failed: {why}"));
+}

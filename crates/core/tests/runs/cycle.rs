@@ -1,0 +1,93 @@
+//! Round and round, until the count is full or an observer has seen enough.
+
+use countersign_core::runs::{Action, Call, Output};
+use countersign_protocol::runs::strategy::Step;
+
+use crate::scene::*;
+
+/// The observer `o` says these one after another; everybody else wraps.
+fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&Call) -> Result<Output, String> + 'a {
+    let mut answers = answers.iter();
+    move |call| match call.agent.as_str() {
+        "o" => Ok(output(*answers.next().expect("an answer for each round"), 100, 100)),
+        _ => wraps(call),
+    }
+}
+
+#[test]
+fn what_came_out_goes_in_again_and_every_round_is_told_of() {
+    let told = run(cycle("Main", Some(2), None, agents(&["a", "b"])), "x");
+    let expected = [
+        "> a x",
+        "! a x",
+        "< a a(x)",
+        "> b a(x)",
+        "! b a(x)",
+        "< b b(a(x))",
+        "> a b(a(x))",
+        "! a b(a(x))",
+        "< a a(b(a(x)))",
+        "> b a(b(a(x)))",
+        "! b a(b(a(x)))",
+        "< b b(a(b(a(x))))",
+        "= b(a(b(a(x))))",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_signal_ends_it_with_what_the_steps_said() {
+    let flow = strategy(cycle("Main", None, Some("o"), agents(&["a"])));
+    let told = trace(&flow, "x", 100, observed(&["better", "Done, I like it", "done\nwell"]));
+    let expected = [
+        "> a x",
+        "! a x",
+        "< a a(x)",
+        "! o a(x)",
+        "> a better",
+        "! a better",
+        "< a a(better)",
+        "! o a(better)",
+        "> a Done, I like it",
+        "! a Done, I like it",
+        "< a a(Done, I like it)",
+        "! o a(Done, I like it)",
+        "= a(Done, I like it)",
+    ];
+    assert_eq!(lines(&told), expected);
+}
+
+#[test]
+fn after_the_last_round_without_a_signal_the_observer_has_the_last_word() {
+    let flow = strategy(cycle("Main", Some(2), Some("o"), agents(&["a"])));
+    let told = trace(&flow, "x", 100, observed(&["once more", "enough"]));
+    assert_eq!(told.last(), Some(&Action::Finished { output: output("enough", 2, 4) }));
+}
+
+#[test]
+fn an_observer_is_no_step_and_what_it_used_is_not_counted() {
+    let flow = strategy(cycle("Main", None, Some("o"), agents(&["a", "b"])));
+    let told = trace(&flow, "x", 100, observed(&["again", "done"]));
+    assert_eq!(usages(&told), [(1, 2), (1, 2), (1, 2), (1, 2), (4, 8)]);
+    assert!(!lines(&told).iter().any(|line| line.starts_with("> o") || line.starts_with("< o")));
+}
+
+#[test]
+fn without_a_count_it_goes_on_for_ever_and_does_not_grow() {
+    let mut last = String::new();
+    let flow = strategy(cycle("Main", None, None, vec![Step::Flow(cycle("Inner", None, None, agents(&["a"])))]));
+    let told = trace(&flow, "x", 5_000, |call| {
+        last.clone_from(&call.message);
+        Ok(output("y", 1, 0))
+    });
+    assert_eq!(last, "y");
+    assert_eq!(told.len(), 5_002, "one step that never ends, and its calls");
+}
+
+#[test]
+fn a_cycle_that_is_entered_again_counts_from_the_start() {
+    let inner = Step::Flow(cycle("Inner", Some(2), None, agents(&["a"])));
+    let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
+    assert_eq!(told.iter().filter(|line| line.starts_with('!')).count(), 4);
+    assert_eq!(told.last().map(String::as_str), Some("= a(a(a(a(x))))"));
+}

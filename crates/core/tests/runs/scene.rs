@@ -1,0 +1,128 @@
+//! Strategies without a file, agents without a model, and a run that is put away and taken up between any two actions.
+
+use countersign_core::runs::{Action, Call, Machine, Output};
+use countersign_protocol::runs::Usage;
+use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step, Strategy};
+use serde_json::Value;
+
+pub fn agent(name: &str) -> Step {
+    Step::Agent(name.to_owned())
+}
+
+pub fn agents(names: &[&str]) -> Vec<Step> {
+    names.iter().map(|name| agent(name)).collect()
+}
+
+pub fn sequence(name: &str, steps: Vec<Step>) -> Flow {
+    Flow { name: name.to_owned(), kind: FlowKind::Sequential, steps }
+}
+
+pub fn broadcast(name: &str, separator: &str, steps: Vec<Step>) -> Flow {
+    Flow { name: name.to_owned(), kind: FlowKind::Broadcast { separator: separator.to_owned() }, steps }
+}
+
+/// Broken by `done` on the first line.
+pub fn cycle(name: &str, cycles: Option<u64>, observer: Option<&str>, steps: Vec<Step>) -> Flow {
+    let observer = observer.map(str::to_owned);
+    let kind = FlowKind::Cycle { cycles, observer, signals: vec!["done".to_owned()], matching: Match::FirstLine };
+    Flow { name: name.to_owned(), kind, steps }
+}
+
+pub fn strategy(flow: Flow) -> Strategy {
+    Strategy {
+        name: "Test".to_owned(),
+        version: "1".to_owned(),
+        description: None,
+        agents: Vec::new(),
+        flow,
+        flow_tree: Value::Null,
+    }
+}
+
+pub fn output(text: impl Into<String>, prompt_tokens: u64, completion_tokens: u64) -> Output {
+    Output { text: text.into(), usage: Usage { prompt_tokens, completion_tokens } }
+}
+
+/// `name(message)`, for one token in and two out.
+pub fn wraps(call: &Call) -> Result<Output, String> {
+    Ok(output(format!("{}({})", call.agent, call.message), 1, 2))
+}
+
+/// What the run did until it ended or had made `calls` calls.
+pub fn trace(
+    strategy: &Strategy,
+    input: &str,
+    calls: u64,
+    mut work: impl FnMut(&Call) -> Result<Output, String>,
+) -> Vec<Action> {
+    let mut machine = Machine::start(input);
+    let mut seen = Vec::new();
+    loop {
+        machine = taken_up(&machine);
+        let action = machine.next(strategy);
+        seen.push(action.clone());
+        let Action::Call(call) = action else {
+            match seen.last() {
+                Some(Action::Finished { .. } | Action::Failed { .. }) => return seen,
+                _ => continue,
+            }
+        };
+        if call.number >= calls {
+            return seen;
+        }
+        machine = taken_up(&machine);
+        match work(&call) {
+            Ok(output) => machine.supply(strategy, output),
+            Err(cause) => {
+                seen.push(Action::Failed { message: machine.failure(strategy, &cause) });
+                return seen;
+            }
+        }
+    }
+}
+
+/// How the run ends when nobody puts it away, which takes its time with long texts.
+pub fn end(strategy: &Strategy, input: &str, work: impl Fn(&Call) -> Output) -> Action {
+    let mut machine = Machine::start(input);
+    loop {
+        match machine.next(strategy) {
+            Action::Call(call) => machine.supply(strategy, work(&call)),
+            Action::StepStarted { .. } | Action::StepCompleted { .. } => {}
+            end @ (Action::Finished { .. } | Action::Failed { .. }) => return end,
+        }
+    }
+}
+
+pub fn taken_up(machine: &Machine) -> Machine {
+    let text = serde_json::to_string(machine).expect("a place can be written");
+    let again = serde_json::from_str(&text).expect("and read");
+    assert_eq!(machine, &again);
+    again
+}
+
+/// The run in short lines: `> name message`, `! agent message`, `< name text`, `= text`, `x message`.
+pub fn lines(actions: &[Action]) -> Vec<String> {
+    let line = |action: &Action| match action {
+        Action::StepStarted { name, message } => format!("> {name} {message}"),
+        Action::Call(call) => format!("! {} {}", call.agent, call.message),
+        Action::StepCompleted { name, output } => format!("< {name} {}", output.text),
+        Action::Finished { output } => format!("= {}", output.text),
+        Action::Failed { message } => format!("x {message}"),
+    };
+    actions.iter().map(line).collect()
+}
+
+pub fn run(flow: Flow, input: &str) -> Vec<String> {
+    lines(&trace(&strategy(flow), input, 100, wraps))
+}
+
+/// Which usage the steps and the whole had.
+pub fn usages(actions: &[Action]) -> Vec<(u64, u64)> {
+    let usage = |action: &Action| match action {
+        Action::StepCompleted { output, .. } | Action::Finished { output } => {
+            Some((output.usage.prompt_tokens, output.usage.completion_tokens))
+        }
+        Action::StepStarted { .. } | Action::Call(_) | Action::Failed { .. } => None,
+    };
+    actions.iter().filter_map(usage).collect()
+}

@@ -1,0 +1,68 @@
+//! A run that is put away goes on exactly where it was.
+
+use countersign_core::runs::{Action, Machine};
+use countersign_protocol::runs::strategy::{Flow, Step};
+
+use crate::scene::*;
+
+#[test]
+fn a_call_comes_again_until_it_is_answered() {
+    let flow = strategy(sequence("Main", agents(&["a", "b"])));
+    let mut machine = Machine::start("x");
+    assert!(matches!(machine.next(&flow), Action::StepStarted { .. }));
+    let Action::Call(call) = machine.next(&flow) else { panic!("no call") };
+    assert_eq!(taken_up(&machine).next(&flow), Action::Call(call.clone()));
+    assert_eq!(machine.next(&flow), Action::Call(call));
+    assert_eq!(machine.calls(), 0);
+    machine.supply(&flow, output("y", 0, 0));
+    assert_eq!(machine.calls(), 1);
+    assert_eq!(
+        taken_up(&machine).next(&flow),
+        Action::StepCompleted { name: "a".to_owned(), output: output("y", 0, 0) }
+    );
+}
+
+#[test]
+fn an_answer_nobody_waits_for_changes_nothing() {
+    let flow = strategy(sequence("Main", agents(&["a"])));
+    let mut machine = Machine::start("x");
+    machine.supply(&flow, output("too early", 0, 0));
+    assert_eq!(machine, Machine::start("x"));
+    while !matches!(machine.next(&flow), Action::Call(_)) {}
+    machine.supply(&flow, output("y", 0, 0));
+    machine.supply(&flow, output("too late", 0, 0));
+    while !matches!(machine.next(&flow), Action::Finished { .. }) {}
+    assert_eq!(machine.next(&flow), Action::Finished { output: output("y", 0, 0) }, "and the end comes again");
+}
+
+fn nested(depth: usize, wrap: fn(String, Vec<Step>) -> Flow) -> Flow {
+    (1..depth)
+        .fold(wrap("F0".to_owned(), agents(&["a"])), |flow, level| wrap(format!("F{level}"), vec![Step::Flow(flow)]))
+}
+
+#[test]
+fn thirty_two_levels_are_no_more_work_than_one_at_a_time() {
+    let kinds: [fn(String, Vec<Step>) -> Flow; 3] = [
+        |name, steps| sequence(&name, steps),
+        |name, steps| broadcast(&name, "|", steps),
+        |name, steps| cycle(&name, Some(1), None, steps),
+    ];
+    for wrap in kinds {
+        let told = run(nested(32, wrap), "x");
+        assert_eq!(told, ["> F30 x", "! a x", "< F30 a(x)", "= a(x)"]);
+    }
+    let often = strategy(nested(10, |name, steps| cycle(&name, Some(2), None, steps)));
+    let told = trace(&often, "x", 2_000, |_| Ok(output("y", 1, 0)));
+    assert_eq!(told.last(), Some(&Action::Finished { output: output("y", 1024, 0) }));
+}
+
+#[test]
+fn a_text_that_is_handed_in_is_kept_once() {
+    let text = "x".repeat(1000);
+    let flow = strategy(nested(32, |name, steps| sequence(&name, steps)));
+    let mut machine = Machine::start(&text);
+    while !matches!(machine.next(&flow), Action::Call(_)) {}
+    let stored = serde_json::to_string(&machine).expect("a place can be written");
+    assert_eq!(stored.matches(&text).count(), 1);
+    assert!(stored.len() < 6_000, "{}", stored.len());
+}

@@ -1,0 +1,265 @@
+//! `[llm]`: where models are, and how long to wait for them.
+
+use std::collections::BTreeMap;
+use std::env::VarError;
+use std::time::Duration;
+
+use serde::Deserialize;
+use url::Url;
+
+use super::ConfigError;
+use super::secret::Secret;
+
+const DAY: u64 = 24 * 3600;
+/// Each retry waits twice as long as the one before; more of them would outlast any time-out.
+pub const MOST_RETRIES: u32 = 10;
+const LONGEST_NAME: usize = 100;
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LlmTable {
+    pub base_url: Option<String>,
+    pub api_key: Option<Secret>,
+    pub api_key_env: Option<String>,
+    pub timeout_seconds: Option<u64>,
+    pub idle_timeout_seconds: Option<u64>,
+    pub max_retries: Option<u32>,
+    pub providers: BTreeMap<String, ProviderTable>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderTable {
+    pub base_url: String,
+    pub api_key: Option<Secret>,
+    pub api_key_env: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LlmSettings {
+    /// For every model that names none of the providers.
+    pub endpoint: Option<Endpoint>,
+    /// By the first part of a model's name.
+    pub providers: BTreeMap<String, Endpoint>,
+    /// Of one answer, from the first attempt to its last word.
+    pub timeout: Duration,
+    /// Between two words of an answer.
+    pub idle_timeout: Duration,
+    pub max_retries: u32,
+    /// The pause before the first retry; it doubles from there.
+    pub first_retry: Duration,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub base_url: Url,
+    pub key: Key,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    None,
+    Given(Secret),
+    /// The variable's name; it is read when the hub starts.
+    FromEnv(String),
+}
+
+impl Key {
+    /// Fails where a variable is named and holds no key.
+    pub fn read(&self) -> Result<Option<Secret>, String> {
+        match self {
+            Self::None => Ok(None),
+            Self::Given(key) => Ok(Some(key.clone())),
+            Self::FromEnv(name) => match std::env::var(name) {
+                Ok(text) => usable(&format!("api_key_env: {name}"), Secret::new(text)).map(Some),
+                Err(VarError::NotPresent) => Err(format!("api_key_env: the environment variable {name} is not set")),
+                Err(VarError::NotUnicode(_)) => Err(format!("api_key_env: what {name} holds is no key")),
+            },
+        }
+    }
+}
+
+impl Default for LlmSettings {
+    fn default() -> Self {
+        Self {
+            endpoint: None,
+            providers: BTreeMap::new(),
+            timeout: Duration::from_secs(600),
+            idle_timeout: Duration::from_secs(60),
+            max_retries: 2,
+            first_retry: Duration::from_millis(500),
+        }
+    }
+}
+
+impl LlmSettings {
+    pub(super) fn resolve(table: LlmTable) -> Result<Self, ConfigError> {
+        let usual = Self::default();
+        let settings = Self {
+            endpoint: default_endpoint(table.base_url, table.api_key, table.api_key_env)?,
+            providers: table.providers.into_iter().map(provider).collect::<Result<_, _>>()?,
+            timeout: table.timeout_seconds.map_or(usual.timeout, Duration::from_secs),
+            idle_timeout: table.idle_timeout_seconds.map_or(usual.idle_timeout, Duration::from_secs),
+            max_retries: table.max_retries.unwrap_or(usual.max_retries),
+            first_retry: usual.first_retry,
+        };
+        for (key, value) in
+            [("llm.timeout_seconds", settings.timeout), ("llm.idle_timeout_seconds", settings.idle_timeout)]
+        {
+            if !(1..=DAY).contains(&value.as_secs()) {
+                return Err(ConfigError::invalid(key, "choose between 1 second and a day (86400)"));
+            }
+        }
+        if settings.max_retries > MOST_RETRIES {
+            return Err(ConfigError::invalid("llm.max_retries", format!("at most {MOST_RETRIES}")));
+        }
+        Ok(settings)
+    }
+
+    /// The environment variables that hold keys.
+    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
+        self.endpoint.iter().chain(self.providers.values()).filter_map(|endpoint| match &endpoint.key {
+            Key::FromEnv(name) => Some(name.as_str()),
+            Key::None | Key::Given(_) => None,
+        })
+    }
+}
+
+fn default_endpoint(
+    base_url: Option<String>,
+    api_key: Option<Secret>,
+    api_key_env: Option<String>,
+) -> Result<Option<Endpoint>, ConfigError> {
+    let Some(base_url) = base_url else {
+        if api_key.is_some() || api_key_env.is_some() {
+            return Err(ConfigError::invalid("llm", "there is a key and no base_url that it is for"));
+        }
+        return Ok(None);
+    };
+    endpoint(&base_url, api_key, api_key_env).map(Some).map_err(|message| ConfigError::invalid("llm", message))
+}
+
+fn provider((name, table): (String, ProviderTable)) -> Result<(String, Endpoint), ConfigError> {
+    let wrong = |message: String| ConfigError::invalid("llm.providers", format!("{name:?}: {message}"));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
+        let message = format!("a name has up to {LONGEST_NAME} of the characters A-Z a-z 0-9 . _ -");
+        return Err(wrong(message));
+    }
+    let endpoint = endpoint(&table.base_url, table.api_key, table.api_key_env).map_err(wrong)?;
+    Ok((name, endpoint))
+}
+
+fn endpoint(base_url: &str, api_key: Option<Secret>, api_key_env: Option<String>) -> Result<Endpoint, String> {
+    let base_url = parse_base_url(base_url)?;
+    let key = match (api_key, api_key_env) {
+        (None, None) => Key::None,
+        (Some(key), None) => Key::Given(usable("api_key", key)?),
+        (None, Some(name)) if name.is_empty() || name.contains(['=', '\0']) => {
+            return Err(format!("api_key_env: {name:?} is no name of an environment variable"));
+        }
+        (None, Some(name)) => Key::FromEnv(name),
+        (Some(_), Some(_)) => return Err("give api_key or api_key_env, not both".to_owned()),
+    };
+    Ok(Endpoint { base_url, key })
+}
+
+/// A key goes into a header as it is. It is never repeated in an error.
+fn usable(name: &str, key: Secret) -> Result<Secret, String> {
+    match key.reveal() {
+        "" => Err(format!("{name}: the key is empty; leave it out where none is needed")),
+        text if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(key),
+        _ => Err(format!("{name}: the key holds a space, a line break or another character that no key has")),
+    }
+}
+
+fn parse_base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let Some(url) = url else {
+        // Not repeated: somebody may have put the key here.
+        return Err("base_url: no http(s) address; write it as https://api.example/v1".to_owned());
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("base_url: leave out the user name and the password".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("base_url: leave out what follows `?` or `#`".to_owned());
+    }
+    if url.path().trim_end_matches('/').ends_with("/chat/completions") {
+        return Err("base_url: leave out /chat/completions, which the hub adds itself".to_owned());
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(text: &str) -> Result<LlmSettings, String> {
+        let table: LlmTable = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        LlmSettings::resolve(table).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_said_means_no_model() {
+        assert_eq!(resolved("").unwrap(), LlmSettings::default());
+    }
+
+    #[test]
+    fn providers_stand_beside_the_usual_endpoint() {
+        let settings = resolved(
+            r#"
+            base_url = "https://api.example/v1"
+            api_key = "sk-usual"
+            timeout_seconds = 5
+            idle_timeout_seconds = 3
+            max_retries = 0
+            [providers.near]
+            base_url = "http://127.0.0.1:11434/v1/"
+            [providers.far]
+            base_url = "https://far.example/v1"
+            api_key_env = "FAR_KEY"
+            "#,
+        )
+        .unwrap();
+        assert_eq!(settings.endpoint.as_ref().unwrap().base_url.as_str(), "https://api.example/v1");
+        assert_eq!(settings.providers.keys().collect::<Vec<_>>(), ["far", "near"]);
+        assert_eq!(settings.providers["near"].key, Key::None);
+        assert_eq!(settings.key_variables().collect::<Vec<_>>(), ["FAR_KEY"]);
+        assert_eq!((settings.timeout.as_secs(), settings.idle_timeout.as_secs(), settings.max_retries), (5, 3, 0));
+        assert!(!format!("{settings:?}").contains("sk-usual"), "a key shows up in no log");
+    }
+
+    #[test]
+    fn a_key_is_read_from_the_variable_that_is_named() {
+        let read = |name: &str| Key::FromEnv(name.to_owned()).read();
+        let manifest = read("CARGO_MANIFEST_DIR").unwrap().unwrap();
+        assert_eq!(manifest.reveal(), env!("CARGO_MANIFEST_DIR"));
+        assert!(read("COUNTERSIGN_NO_SUCH_KEY").unwrap_err().contains("COUNTERSIGN_NO_SUCH_KEY is not set"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_key_and_no_secret_is_repeated() {
+        for (text, part) in [
+            (r#"base_url = "api.example/sk-1""#, "llm: base_url: no http(s) address"),
+            (r#"base_url = "https://ann:sk-1@api.example""#, "leave out the user name"),
+            (r#"base_url = "https://api.example/v1?key=sk-1""#, "leave out what follows"),
+            (r#"base_url = "https://api.example/v1/chat/completions""#, "leave out /chat/completions"),
+            (r#"api_key = "sk-1""#, "llm: there is a key and no base_url"),
+            ("base_url = \"https://a.example\"\napi_key = \"sk-1\\n\"", "llm: api_key: the key holds"),
+            ("base_url = \"https://a.example\"\napi_key = \"\"", "llm: api_key: the key is empty"),
+            ("base_url = \"https://a.example\"\napi_key = \"sk-1\"\napi_key_env = \"K\"", "not both"),
+            ("base_url = \"https://a.example\"\napi_key_env = \"\"", "is no name of an environment variable"),
+            ("[providers.\"a/b\"]\nbase_url = \"https://a.example\"", "llm.providers: \"a/b\": a name has"),
+            ("[providers.a]\nbase_url = \"sk-1\"", "llm.providers: \"a\": base_url"),
+            ("[providers.a]\napi_key = \"sk-1\"", "missing field `base_url`"),
+            ("timeout_seconds = 0", "llm.timeout_seconds: "),
+            ("idle_timeout_seconds = 86401", "llm.idle_timeout_seconds: "),
+            ("max_retries = 11", "llm.max_retries: at most 10"),
+            ("key = 1", "unknown field `key`"),
+        ] {
+            let said = resolved(text).unwrap_err();
+            assert!(said.contains(part) && !said.contains("sk-1"), "{said}");
+        }
+    }
+}

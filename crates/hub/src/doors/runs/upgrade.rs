@@ -1,0 +1,66 @@
+//! GET /ws
+
+use std::sync::Arc;
+
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+use super::gate;
+use super::session::Session;
+use crate::app::Hub;
+use crate::auth::{Peer, presented};
+use crate::extract::Params;
+use crate::problem::Problem;
+
+/// Of one message, however many frames it comes in.
+const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+/// The default of 128 KiB is what an idle connection would cost.
+const READ_BUFFER_BYTES: usize = 2048;
+
+#[derive(Deserialize)]
+pub struct TokenQuery {
+    token: Option<String>,
+}
+
+/// The socket, or the reason why there is none: what asks for none gets a plain word.
+pub struct Asked(Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(WebSocketUpgrade::from_request_parts(parts, state).await))
+    }
+}
+
+pub async fn upgrade(
+    State(hub): State<Arc<Hub>>,
+    peer: Peer,
+    Params(query): Params<TokenQuery>,
+    headers: axum::http::HeaderMap,
+    Asked(asked): Asked,
+) -> Result<Response, Problem> {
+    if !hub.config.runs.enabled {
+        return Err(Problem::NotFound { message: "runs are turned off here (runs.enabled)".to_owned() });
+    }
+    let Ok(socket) = asked else {
+        return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
+    };
+    let token = presented(&headers).map(str::to_owned).or(query.token);
+    let caller = gate::admit(&hub, &headers, peer, token).await?;
+    let Some(connected) = hub.runs.connect() else {
+        let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
+        return Err(Problem::RateLimited { retry_after_seconds: 5, message });
+    };
+    let socket = socket
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(0)
+        .max_message_size(MAX_MESSAGE_BYTES)
+        .max_frame_size(MAX_MESSAGE_BYTES);
+    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, caller).serve(socket)))
+}

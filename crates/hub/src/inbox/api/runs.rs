@@ -1,0 +1,157 @@
+//! GET /v1/runs and /v1/runs/{id}, POST /v1/runs/{id}/stop
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use countersign_core::access::Principal;
+use countersign_protocol::runs::{RunStatus, Usage};
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::run::RunPlace;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::query::limit_of;
+use crate::app::Hub;
+use crate::auth::PersonCaller;
+use crate::extract::{Params, RunPath};
+use crate::inbox::cursor::pair;
+use crate::inbox::runs::{Asking, Entry, Listed, OneRun, Step, Timeline, find, runs, timeline};
+use crate::problem::Problem;
+use crate::runs::Wait;
+
+#[derive(Debug, Default, Deserialize)]
+pub struct RunsQuery {
+    limit: Option<String>,
+    cursor: Option<String>,
+    status: Option<String>,
+    cwd: Option<String>,
+}
+
+impl RunsQuery {
+    fn asking(self) -> Result<Asking, Problem> {
+        Ok(Asking {
+            limit: limit_of(self.limit.as_deref())?,
+            status: self.status.as_deref().map(status).transpose()?,
+            before: self.cursor.as_deref().map(place).transpose()?,
+            cwd: self.cwd,
+        })
+    }
+}
+
+fn status(word: &str) -> Result<RunStatus, Problem> {
+    let known = || RunStatus::ALL.map(RunStatus::as_str).join(", ");
+    RunStatus::parse(word).ok_or_else(|| Problem::validation("status", format!("status must be one of: {}", known())))
+}
+
+fn place(text: &str) -> Result<RunPlace, Problem> {
+    let bad = || Problem::validation("cursor", "cursor must be the next_cursor of an earlier page");
+    let (at, seq) = pair(text).ok_or_else(bad)?;
+    Ok(RunPlace { started_at: Timestamp::from_millis(at), seq })
+}
+
+/// Those that have begun, the latest to start first.
+pub async fn list_runs(
+    State(hub): State<Arc<Hub>>,
+    _person: PersonCaller,
+    Params(query): Params<RunsQuery>,
+) -> Result<Json<Value>, Problem> {
+    let (found, next) = runs(&hub, query.asking()?).await?;
+    let mut page = json!({ "runs": found.iter().map(listed).collect::<Vec<_>>() });
+    if let Some(next) = next {
+        page["next_cursor"] = format!("{}.{}", next.started_at.as_millis(), next.seq).into();
+    }
+    Ok(Json(page))
+}
+
+pub async fn show_run(
+    State(hub): State<Arc<Hub>>,
+    _person: PersonCaller,
+    RunPath(run_id): RunPath,
+) -> Result<Json<Value>, Problem> {
+    let run = find(&hub, &run_id).await?;
+    let told = timeline(&hub, &run_id, None).await?;
+    Ok(Json(shown(&run, &told)))
+}
+
+pub async fn stop(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+    RunPath(run_id): RunPath,
+) -> Result<StatusCode, Problem> {
+    stop_run(&hub, &person.into(), &run_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// By anybody who may decide anything. One that is over stays as it is.
+pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Problem> {
+    who.resolver()?;
+    find(hub, run_id).await?;
+    hub.stop_run(run_id).await;
+    Ok(())
+}
+
+fn listed(run: &Listed) -> Value {
+    json!({
+        "run_id": run.run_id,
+        "strategy_name": run.strategy_name,
+        "strategy_path": run.strategy_path,
+        "cwd": run.cwd,
+        "status": run.status,
+        "started_at": run.started_at,
+        "completed_at": run.completed_at,
+        "waiting": run.waiting.iter().map(waiting).collect::<Vec<_>>(),
+    })
+}
+
+fn waiting(wait: &Wait) -> Value {
+    json!({
+        "kind": wait.kind.as_str(),
+        "agent_name": wait.agent_name,
+        "message_id": wait.message_id,
+        "prompt": wait.prompt,
+        "since": wait.since,
+    })
+}
+
+fn shown(run: &OneRun, told: &Timeline) -> Value {
+    let mut shown = listed(&run.listed);
+    shown["agents"] = run.plan.strategy.agent_names().into();
+    shown["flow_tree"] = run.plan.strategy.flow_tree.clone();
+    shown["segment"] = run.listed.segment.into();
+    shown["last_seq"] = run.listed.last_seq.into();
+    shown["error"] = error(run, told);
+    shown["steps"] = told.entries.iter().filter_map(step).collect();
+    shown["earlier"] = json!(told.earlier);
+    shown
+}
+
+/// Why it ended without a result.
+fn error(run: &OneRun, told: &Timeline) -> Value {
+    match (run.listed.status.is_over(), told.entries.last()) {
+        (true, Some(Entry::Failed { code, message, .. })) => json!({"code": code, "message": message.shown}),
+        (_, Some(_) | None) => Value::Null,
+    }
+}
+
+fn step(entry: &Entry) -> Option<Value> {
+    let Entry::Step(Step { seq, name, began, done, .. }) = entry else { return None };
+    let result = done.as_ref().map(
+        |done| json!({"text": done.result.shown, "usage": usage(done.usage), "finish_reason": done.finish_reason}),
+    );
+    Some(json!({
+        "seq": seq,
+        "name": name,
+        "message": began.as_ref().map(|(_, text)| &text.shown),
+        "started_at": began.as_ref().map(|(at, _)| at),
+        "completed_at": done.as_ref().map(|done| done.at),
+        "result": result,
+        "is_cut": began.as_ref().is_some_and(|(_, text)| text.left > 0)
+            || done.as_ref().is_some_and(|done| done.result.left > 0),
+    }))
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens})
+}

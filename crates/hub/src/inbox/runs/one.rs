@@ -1,0 +1,58 @@
+//! One run, by its id.
+
+use std::sync::Arc;
+
+use countersign_protocol::runs::Event;
+use countersign_store::StoreError;
+use countersign_store::ops::run::{LookAtRun, RunEvents};
+
+use super::listed::Listed;
+use crate::app::Hub;
+use crate::problem::Problem;
+use crate::runs::{Plan, read_plan};
+
+pub struct OneRun {
+    pub listed: Listed,
+    pub plan: Arc<Plan>,
+    /// Of the latest segment.
+    pub input: String,
+    /// Events up to this one are not kept any more; 0 while all are.
+    pub pruned_seq: u64,
+}
+
+pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
+    let Some(run) = hub.store.run(LookAtRun { run_id: run_id.to_owned() }).await? else {
+        return prepared(hub, run_id).ok_or_else(Problem::no_run);
+    };
+    let (plan, segment) = read_plan(&run).map_err(StoreError::from)?;
+    let (input, pruned_seq) = (segment.input, run.pruned_seq);
+    Ok(OneRun { listed: Listed::of(hub, run.summary), plan: Arc::new(plan), input, pruned_seq })
+}
+
+fn prepared(hub: &Hub, run_id: &str) -> Option<OneRun> {
+    let look = hub.runs.get(run_id)?.look();
+    let plan = Arc::clone(&look.plan);
+    Some(OneRun { listed: Listed::in_memory(run_id, look), plan, input: String::new(), pruned_seq: 0 })
+}
+
+/// The whole text of one event, of which a page shows the start.
+pub async fn text_of(hub: &Hub, run_id: &str, seq: u64) -> Result<String, Problem> {
+    let Some(after) = seq.checked_sub(1) else { return Err(Problem::no_run()) };
+    let events = hub.store.run(RunEvents { run_id: run_id.to_owned(), after, limit: 1 }).await?;
+    let event = events.into_iter().find(|event| event.seq == seq).ok_or_else(Problem::no_run)?;
+    text_in(serde_json::from_str(&event.body).map_err(StoreError::from)?).ok_or_else(Problem::no_run)
+}
+
+fn text_in(event: Event) -> Option<String> {
+    match event {
+        Event::StrategyCompleted { result, .. } => Some(result),
+        Event::StrategyError { error } => Some(error.message),
+        Event::StepStarted { message, .. } => Some(message),
+        Event::StepCompleted { result, .. } => Some(result.text),
+        Event::AgentOutput { text, .. } | Event::SteerQueued { text } => Some(text),
+        Event::RequestInput { prompt, .. } => prompt,
+        Event::RequestPermission { resource, .. } => Some(resource),
+        Event::RequestQuestion { question, .. } => Some(question),
+        Event::StrategyStarted { .. } | Event::AgentStreaming { .. } | Event::PolicyUpdated { .. } => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! Who allows a command: the operator, the run's policy, a person.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use countersign_core::runs::policy::Judgement;
+use countersign_protocol::runs::Decision;
+use countersign_protocol::runs::strategy::CommandAgent;
+use serde_json::{Value, json};
+
+use super::super::plain;
+use super::super::seam::{AgentAsk, Desk, Done, Job};
+use super::{environment, process};
+use crate::config::{Commands, LlmSettings, RunsSettings};
+
+const OPERATION: &str = "command.execute";
+/// As much of the input as a person is shown before deciding.
+const SHOWN_INPUT: usize = 4096;
+
+/// How commands are run on this hub.
+pub struct Commander {
+    pub rule: Commands,
+    pub timeout: Duration,
+    pub output_bytes: usize,
+    /// Variables that a command does not get to see.
+    pub secrets: Vec<OsString>,
+}
+
+impl Commander {
+    pub fn new(runs: &RunsSettings, llm: &LlmSettings) -> Self {
+        Self {
+            rule: runs.commands,
+            timeout: runs.command_timeout,
+            output_bytes: runs.command_output_bytes,
+            secrets: environment::secrets(std::env::vars_os().map(|(name, _)| name), llm.key_variables()),
+        }
+    }
+}
+
+pub async fn run<D: Desk>(
+    commander: &Commander,
+    agent: &CommandAgent,
+    job: &Job<'_>,
+    desk: &mut D,
+) -> Result<Done, String> {
+    let resource = resource(agent);
+    permit(commander, agent, &resource, job, desk).await?;
+    process::run(commander, agent, job.cwd, job.message).await.map(plain::said)
+}
+
+async fn permit<D: Desk>(
+    commander: &Commander,
+    agent: &CommandAgent,
+    resource: &str,
+    job: &Job<'_>,
+    desk: &mut D,
+) -> Result<(), String> {
+    if commander.rule == Commands::Off {
+        return Err(format!(
+            "commands are off on this hub, so {resource} was not run; the operator turns them on with \
+             runs.commands = \"ask\" or \"allow\" in the hub's configuration"
+        ));
+    }
+    match (desk.judge(resource), commander.rule) {
+        (Judgement::Deny, _) => Err(format!("the policy of this run denies the command {resource}")),
+        (Judgement::Allow, _) | (Judgement::Ask, Commands::Allow) => Ok(()),
+        (Judgement::Ask, Commands::Ask | Commands::Off) => ask(agent, resource, job, desk).await,
+    }
+}
+
+async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk: &mut D) -> Result<(), String> {
+    let state = json!({ "command": resource });
+    let answers = match &job.resumed {
+        Some(resumed) if resumed.state == state => resumed.answers.clone(),
+        Some(_) | None => {
+            let details = Some(details(agent, job));
+            let ask = AgentAsk::Permission { operation: OPERATION, resource: resource.to_owned(), details };
+            desk.ask(vec![ask], state).await?
+        }
+    };
+    let word = answers.first().map(String::as_str).unwrap_or_default();
+    let Some(decision) = Decision::parse(word) else {
+        return Err(format!("{word:?} is no decision about the command {resource}"));
+    };
+    if decision.is_for_the_session() {
+        desk.remember(resource, decision.allows()).await;
+    }
+    if decision.allows() { Ok(()) } else { Err(format!("permission was denied for the command {resource}")) }
+}
+
+/// A program that reads its orders from its input, such as a shell, cannot be judged without it.
+fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
+    let shown = &job.message[..job.message.floor_char_boundary(SHOWN_INPUT)];
+    json!({
+        "program": agent.program,
+        "args": agent.args,
+        "cwd": job.cwd.to_string_lossy(),
+        "input": shown,
+        "inputBytes": job.message.len(),
+    })
+}
+
+/// The command in one line. Quoted where two different commands would look the same.
+fn resource(agent: &CommandAgent) -> String {
+    let words = std::iter::once(&agent.program).chain(&agent.args);
+    words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(program: &str, args: &[&str]) -> String {
+        resource(&CommandAgent { program: program.to_owned(), args: args.iter().map(|&arg| arg.to_owned()).collect() })
+    }
+
+    #[test]
+    fn two_commands_never_look_the_same() {
+        assert_eq!(told("git", &["log", "--oneline", "-n=3"]), "git log --oneline -n=3");
+        assert_eq!(told("rm", &["a b"]), "rm 'a b'");
+        assert_eq!(told("rm", &["a", "b"]), "rm a b");
+        assert_eq!(told("echo", &[""]), "echo ''");
+        assert_eq!(told("echo", &["it's"]), r"echo 'it'\''s'");
+        assert_eq!(told("sh", &["-c", "a; b"]), "sh -c 'a; b'");
+    }
+}

@@ -1,0 +1,163 @@
+//! One program from start to end: input in, output out, within time and size.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use countersign_protocol::runs::strategy::CommandAgent;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+use super::group::Group;
+use super::permission::Commander;
+use super::tail::Tail;
+
+/// A program that left its group keeps our pipes open; what it still says nobody waits for.
+const AFTERWORD: Duration = Duration::from_millis(500);
+
+/// What the program printed, without one line break at the end.
+pub async fn run(commander: &Commander, agent: &CommandAgent, cwd: &Path, input: &str) -> Result<String, String> {
+    let name = &agent.program;
+    let mut child = start(commander, agent, cwd).map_err(|error| cannot_start(name, cwd, &error))?;
+    let mut group = Group::of(&child);
+    let mut printed = Printed { stdout: Vec::new(), most: commander.output_bytes, stderr: Tail::default() };
+    let status = match timeout(commander.timeout, printed.follow(&mut child, &mut group, input)).await {
+        Ok(ended) => ended.map_err(|why| format!("the command {name} {why}"))?,
+        Err(_) => {
+            let seconds = commander.timeout.as_secs_f64();
+            let why = format!("did not end within {seconds} s (runs.command_timeout_seconds) and was stopped");
+            return Err(format!("the command {name} {why}{}", after_colon(printed.stderr.text())));
+        }
+    };
+    if !status.success() {
+        return Err(format!("the command {name} {}{}", ending(status), after_colon(printed.stderr.text())));
+    }
+    text(printed.stdout).map_err(|why| format!("the command {name} {why}"))
+}
+
+fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<Child> {
+    let mut command = Command::new(program(&agent.program, cwd));
+    for secret in &commander.secrets {
+        command.env_remove(secret);
+    }
+    command
+        .args(&agent.args)
+        .current_dir(cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// A bare name is looked up in PATH; anything else is seen from the run's directory, not from the hub's.
+fn program(name: &str, cwd: &Path) -> PathBuf {
+    if name.contains('/') { cwd.join(name) } else { PathBuf::from(name) }
+}
+
+fn cannot_start(name: &str, cwd: &Path, error: &io::Error) -> String {
+    if !cwd.is_dir() {
+        return format!("the command {name} cannot be started: there is no directory {}", cwd.display());
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("the command {name} cannot be started: there is no such program"),
+        _ => format!("the command {name} cannot be started: {error}"),
+    }
+}
+
+struct Printed {
+    stdout: Vec<u8>,
+    most: usize,
+    stderr: Tail,
+}
+
+impl Printed {
+    /// Until the program has ended and nothing of it is left.
+    async fn follow(&mut self, child: &mut Child, group: &mut Group, input: &str) -> Result<ExitStatus, String> {
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err("was started without its pipes".to_owned());
+        };
+        let Self { stdout: kept, most, stderr: tail } = self;
+        // Only too much output ends the three of them early.
+        let others = async {
+            tokio::join!(drain(stderr, |bytes| tail.push(bytes)), feed(stdin, input));
+            Ok(())
+        };
+        let mut flowing = pin!(async { tokio::try_join!(collect(stdout, kept, *most), others).map(drop) });
+        let status = tokio::select! {
+            flowed = &mut flowing => {
+                flowed?;
+                let status = child.wait().await;
+                group.end();
+                return status.map_err(lost);
+            }
+            status = child.wait() => status,
+        };
+        // What it left running in the background would hold the pipes open, and must not outlive the step.
+        group.end();
+        timeout(AFTERWORD, flowing).await.unwrap_or(Ok(()))?;
+        status.map_err(lost)
+    }
+}
+
+fn lost(error: io::Error) -> String {
+    format!("was started and lost sight of: {error}")
+}
+
+/// A program may leave its input unread.
+async fn feed(mut stdin: ChildStdin, input: &str) {
+    drop(stdin.write_all(input.as_bytes()).await);
+}
+
+async fn collect(from: impl AsyncRead + Unpin, kept: &mut Vec<u8>, most: usize) -> Result<(), String> {
+    // One byte more tells too much from just enough.
+    let mut from = from.take(most as u64 + 1);
+    drop(from.read_to_end(kept).await);
+    if kept.len() > most {
+        return Err(format!("printed more than {most} bytes (runs.command_output_bytes) and was stopped"));
+    }
+    Ok(())
+}
+
+async fn drain(mut from: impl AsyncRead + Unpin, mut take: impl FnMut(&[u8])) {
+    let mut chunk = [0; 4096];
+    while let Ok(read @ 1..) = from.read(&mut chunk).await {
+        take(&chunk[..read]);
+    }
+}
+
+fn ending(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => format!("ended badly ({status})"),
+    }
+}
+
+fn after_colon(text: Option<String>) -> String {
+    text.map_or_else(String::new, |text| format!(": {text}"))
+}
+
+/// Bytes that are no text are refused rather than changed: whoever reads the result would not know.
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let position = error.utf8_error().valid_up_to();
+        format!("printed what is no UTF-8 text, from byte {position}")
+    })?;
+    if let Some(position) = text.find('\0') {
+        return Err(format!("printed what is no text: a zero byte at byte {position}"));
+    }
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}

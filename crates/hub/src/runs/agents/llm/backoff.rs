@@ -1,0 +1,83 @@
+//! How long to wait before asking an endpoint again.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use countersign_protocol::time::Timestamp;
+use http::{HeaderMap, header};
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A server that wants more than this gets no second attempt: coming back early would only make it worse.
+const LONGEST_WISH: Duration = Duration::from_secs(60);
+
+/// The pause before retry number `retry`, counted from 0. Nothing when the server asks for too much.
+pub fn pause(first: Duration, retry: u32, wish: Option<Duration>) -> Option<Duration> {
+    let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(LONGEST_PAUSE);
+    let wish = wish.unwrap_or_default();
+    (wish <= LONGEST_WISH).then(|| jittered(doubled).max(wish))
+}
+
+/// Half of it is chance, so that a thousand runs do not come back in the same moment.
+fn jittered(pause: Duration) -> Duration {
+    let chance = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
+    pause.mul_f64(0.5 + chance / 2.0)
+}
+
+/// Seconds or a date, as HTTP allows both.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Some(http_date(text)?.since(now())),
+    }
+}
+
+fn now() -> Timestamp {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(0).plus(elapsed)
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still sent.
+fn http_date(text: &str) -> Option<Timestamp> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split(' ').collect();
+    let [_, day, month, year, time, "GMT"] = words[..] else { return None };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    Timestamp::parse_rfc3339(&format!("{year}-{month:02}-{day}T{time}Z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_stay_bounded() {
+        let first = Duration::from_millis(500);
+        for (retry, most) in [(0, 500), (1, 1000), (2, 2000), (9, 30_000), (u32::MAX, 30_000)] {
+            let pause = pause(first, retry, None).unwrap();
+            assert!(pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2), "{pause:?}");
+        }
+    }
+
+    #[test]
+    fn the_server_may_ask_for_more_within_reason() {
+        let first = Duration::from_millis(1);
+        assert_eq!(pause(first, 0, Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
+        assert_eq!(pause(first, 0, Some(Duration::from_secs(61))), None);
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let after = |text: &str| {
+            let value = HeaderValue::from_str(text).unwrap();
+            retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))
+        };
+        assert_eq!(after("30"), Some(Duration::from_secs(30)));
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert!(after("Fri, 31 Dec 9998 23:59:59 GMT").unwrap() > Duration::from_secs(3600));
+        for text in ["", "-1", "soon", "Sun, 06 Foo 1994 08:49:37 GMT"] {
+            assert_eq!(after(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Tool calls, put together from the pieces in which they come.
+
+use super::chunk::CallDelta;
+
+/// Of one answer.
+const MOST_CALLS: usize = 64;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Call {
+    index: Option<u64>,
+    pub id: String,
+    pub name: String,
+    /// As the model wrote them; whether they are JSON turns out later.
+    pub arguments: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Calls(Vec<Call>);
+
+impl Calls {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many bytes the piece added. Nothing when there are too many calls.
+    pub fn add(&mut self, delta: CallDelta) -> Option<usize> {
+        let id = delta.id.unwrap_or_default();
+        let place = self.place_of(&id, delta.index);
+        if place == self.0.len() {
+            if place == MOST_CALLS {
+                return None;
+            }
+            self.0.push(Call { index: delta.index, id: id.clone(), ..Call::default() });
+        }
+        let call = &mut self.0[place];
+        let function = delta.function.unwrap_or_default();
+        // A name comes whole, and from some servers with every piece.
+        if let Some(name) = function.name
+            && call.name.is_empty()
+        {
+            call.name = name;
+        }
+        let piece = function.arguments.map(|arguments| arguments.into_text()).unwrap_or_default();
+        call.arguments.push_str(&piece);
+        Some(id.len() + piece.len())
+    }
+
+    /// By id where there is one: some servers give every call the index 0, others give none.
+    fn place_of(&self, id: &str, index: Option<u64>) -> usize {
+        let known = |call: &Call| if id.is_empty() { index.is_none() || call.index == index } else { call.id == id };
+        self.0.iter().rposition(known).unwrap_or(self.0.len())
+    }
+
+    /// Every call with an id, because the answer must name it.
+    pub fn finish(self) -> Vec<Call> {
+        let mut calls = self.0;
+        for (number, call) in calls.iter_mut().enumerate() {
+            if call.id.is_empty() {
+                call.id = format!("call_{number}");
+            }
+        }
+        calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn collected(deltas: Vec<Value>) -> Vec<(String, String, String)> {
+        let mut calls = Calls::default();
+        for delta in deltas {
+            calls.add(serde_json::from_value(delta).unwrap()).unwrap();
+        }
+        calls.finish().into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+    }
+
+    fn call(id: &str, arguments: &str) -> (String, String, String) {
+        (id.to_owned(), "ask".to_owned(), arguments.to_owned())
+    }
+
+    #[test]
+    fn pieces_find_their_call_by_index() {
+        let calls = collected(vec![
+            json!({"index": 0, "id": "a", "type": "function", "function": {"name": "ask", "arguments": ""}}),
+            json!({"index": 1, "id": "b", "function": {"name": "ask", "arguments": "{\"q\""}}),
+            json!({"index": 0, "function": {"arguments": "{}"}}),
+            json!({"index": 1, "function": {"arguments": ":1}"}}),
+        ]);
+        assert_eq!(calls, [call("a", "{}"), call("b", "{\"q\":1}")]);
+    }
+
+    #[test]
+    fn servers_that_count_badly_are_understood() {
+        let same_index = collected(vec![
+            json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}}),
+            json!({"index": 0, "id": "b", "function": {"name": "ask", "arguments": {"q": 1}}}),
+        ]);
+        assert_eq!(same_index, [call("a", "{}"), call("b", "{\"q\":1}")]);
+
+        let no_index = collected(vec![
+            json!({"id": "a", "function": {"name": "ask", "arguments": "{"}}),
+            json!({"id": "a", "function": {"name": "ask", "arguments": "}"}}),
+        ]);
+        assert_eq!(no_index, [call("a", "{}")]);
+
+        let no_id = collected(vec![
+            json!({"index": 0, "function": {"name": "ask", "arguments": "{"}}),
+            json!({"index": 0, "id": "", "function": {"arguments": "}"}}),
+            json!({"index": 1, "function": {"name": "ask"}}),
+        ]);
+        assert_eq!(no_id, [call("call_0", "{}"), call("call_1", "")]);
+    }
+
+    #[test]
+    fn calls_without_end_are_refused() {
+        let mut calls = Calls::default();
+        let added = (0..=MOST_CALLS)
+            .map(|number| calls.add(serde_json::from_value(json!({"id": number.to_string()})).unwrap()));
+        assert_eq!(added.filter(Option::is_none).count(), 1);
+    }
+}

@@ -1,0 +1,124 @@
+//! What an endpoint sends, as far as it is read. Servers differ in what they add and what they leave out.
+
+use countersign_protocol::runs::Usage;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Chunk {
+    #[serde(deserialize_with = "or_nothing")]
+    pub choices: Vec<Choice>,
+    pub usage: Option<Counted>,
+    /// Some servers notice only on the way.
+    pub error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Choice {
+    pub index: Option<u64>,
+    pub delta: Option<Delta>,
+    /// The whole at once, from a server that does not stream.
+    pub message: Option<Delta>,
+    pub finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Delta {
+    pub content: Option<Content>,
+    pub refusal: Option<String>,
+    pub reasoning_content: Option<Value>,
+    pub reasoning: Option<Value>,
+    #[serde(deserialize_with = "or_nothing")]
+    pub tool_calls: Vec<CallDelta>,
+}
+
+impl Delta {
+    /// Under either of the two names that servers gave it.
+    pub fn thought(&self) -> &str {
+        let told = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
+        told.filter_map(Value::as_str).find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    pub fn text(self) -> String {
+        let content = self.content.map(Content::into_text).filter(|text| !text.is_empty());
+        content.or(self.refusal).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl Content {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.into_iter().map(|part| part.text).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Part {
+    #[serde(default)]
+    pub text: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CallDelta {
+    pub index: Option<u64>,
+    pub id: Option<String>,
+    pub function: Option<FunctionDelta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct FunctionDelta {
+    pub name: Option<String>,
+    pub arguments: Option<Arguments>,
+}
+
+/// A text, of which deltas bring pieces; a few servers send the object itself.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Arguments {
+    Piece(String),
+    Whole(Value),
+}
+
+impl Arguments {
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Piece(text) => text,
+            Self::Whole(value) => value.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    pub prompt_tokens: Option<u64>,
+    pub completion_tokens: Option<u64>,
+}
+
+impl From<Counted> for Usage {
+    fn from(counted: Counted) -> Self {
+        Self {
+            prompt_tokens: counted.prompt_tokens.unwrap_or_default(),
+            completion_tokens: counted.completion_tokens.unwrap_or_default(),
+        }
+    }
+}
+
+/// `null` where a list is expected is an empty one.
+fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
+}

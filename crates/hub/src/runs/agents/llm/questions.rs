@@ -1,0 +1,131 @@
+//! What a model's tool calls lead to: questions for people, or an explanation why not.
+
+use countersign_protocol::runs::{StreamEvent, ToolStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::super::seam::AgentAsk;
+use super::calls::Call;
+
+pub const ASK_QUESTION: &str = "ask_question";
+/// Of one answer; more would bury a person.
+const MOST_QUESTIONS: usize = 16;
+const LONGEST_QUESTION: usize = 64 * 1024;
+
+/// A call and what becomes of it. Kept with the question while somebody thinks about the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+    handling: Handling,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Handling {
+    Ask(String),
+    Refuse(String),
+}
+
+pub struct Answered {
+    pub id: String,
+    pub name: String,
+    pub output: String,
+    pub status: ToolStatus,
+}
+
+pub fn plan(calls: Vec<Call>, may_ask: bool) -> Vec<Planned> {
+    let mut questions = 0;
+    let planned = calls.into_iter().map(|call| {
+        let mut handling = handling(&call, may_ask);
+        if matches!(handling, Handling::Ask(_)) {
+            questions += 1;
+            if questions > MOST_QUESTIONS {
+                handling = Handling::Refuse(format!("at most {MOST_QUESTIONS} questions at once; ask the rest later"));
+            }
+        }
+        Planned { id: call.id, name: call.name, arguments: call.arguments, handling }
+    });
+    planned.collect()
+}
+
+fn handling(call: &Call, may_ask: bool) -> Handling {
+    if call.name != ASK_QUESTION || !may_ask {
+        let there_is = if may_ask { "there is only ask_question" } else { "there are no tools" };
+        return Handling::Refuse(format!("there is no tool {:?}; {there_is}", call.name));
+    }
+    let wrong = |why: &str| Handling::Refuse(format!("{why}; call it as {{\"question\": \"…\"}}"));
+    let arguments: Value = match serde_json::from_str(&call.arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return wrong(&format!("the arguments are no JSON ({error})")),
+    };
+    match arguments.get("question").and_then(Value::as_str).map(str::trim) {
+        None => wrong("the argument question is missing or no text"),
+        Some("") => wrong("the question is empty"),
+        Some(question) if question.len() > LONGEST_QUESTION => {
+            wrong(&format!("the question is longer than {LONGEST_QUESTION} bytes"))
+        }
+        Some(question) => Handling::Ask(question.replace('\0', "\u{FFFD}")),
+    }
+}
+
+pub fn asks(planned: &[Planned]) -> Vec<AgentAsk> {
+    let ask = |planned: &Planned| match &planned.handling {
+        Handling::Ask(question) => {
+            Some(AgentAsk::Question { tool_name: planned.name.clone(), question: question.clone() })
+        }
+        Handling::Refuse(_) => None,
+    };
+    planned.iter().filter_map(ask).collect()
+}
+
+/// Brings the answers, which come in the order of the asks, back to their calls.
+pub fn answered(planned: Vec<Planned>, answers: Vec<String>) -> Result<Vec<Answered>, String> {
+    if asks(&planned).len() != answers.len() {
+        return Err("the answers do not belong to the questions of this agent".to_owned());
+    }
+    let mut answers = answers.into_iter();
+    let answered = planned.into_iter().map(|planned| {
+        let (output, status) = match planned.handling {
+            Handling::Ask(_) => (answers.next().unwrap_or_default(), ToolStatus::Completed),
+            Handling::Refuse(why) => (format!("Error: {why}"), ToolStatus::Error),
+        };
+        Answered { id: planned.id, name: planned.name, output, status }
+    });
+    Ok(answered.collect())
+}
+
+impl Planned {
+    /// The call as the model is reminded of it. What is no object would be refused by many endpoints.
+    pub fn message(&self) -> Value {
+        let is_object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok();
+        let arguments = if is_object { self.arguments.as_str() } else { "{}" };
+        json!({"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}})
+    }
+
+    pub fn event(&self) -> StreamEvent {
+        let (tool_call_id, tool_name) = (self.id.clone(), self.name.clone());
+        StreamEvent::ToolCall { tool_call_id, tool_name, args: self.arguments.clone() }
+    }
+}
+
+impl Answered {
+    pub fn message(&self) -> Value {
+        json!({"role": "tool", "tool_call_id": self.id, "content": self.output})
+    }
+
+    pub fn event(&self) -> StreamEvent {
+        let error = match self.status {
+            ToolStatus::Completed => None,
+            ToolStatus::Error => Some(self.output.clone()),
+        };
+        StreamEvent::ToolResult {
+            tool_call_id: self.id.clone(),
+            tool_name: self.name.clone(),
+            output: self.output.clone(),
+            status: self.status,
+            error,
+        }
+    }
+}

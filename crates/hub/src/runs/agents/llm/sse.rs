@@ -1,0 +1,128 @@
+//! Server-sent events out of bytes that come in pieces of any size.
+
+/// Of one event. An answer comes in thousands of small ones.
+const LONGEST_EVENT: usize = 4 * 1024 * 1024;
+/// May stand before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Gives the data of every event; comments, names and ids are passed over.
+#[derive(Default)]
+pub struct Events {
+    /// What has come of the current line.
+    line: Vec<u8>,
+    data: Option<Vec<u8>>,
+    /// The last line ended with a carriage return, so a line feed may still belong to it.
+    after_return: bool,
+}
+
+impl Events {
+    /// Takes the next piece and gives the events it completes.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, TooLong> {
+        let mut complete = Vec::new();
+        let mut rest = bytes;
+        if self.after_return && !rest.is_empty() {
+            self.after_return = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
+            self.line.extend_from_slice(&rest[..end]);
+            let returned = rest[end] == b'\r';
+            rest = &rest[end + 1..];
+            match rest.strip_prefix(b"\n") {
+                Some(after) if returned => rest = after,
+                Some(_) | None => self.after_return = returned && rest.is_empty(),
+            }
+            complete.extend(self.end_line()?);
+        }
+        self.line.extend_from_slice(rest);
+        self.check()?;
+        Ok(complete)
+    }
+
+    /// The last event, from a server that ends without the empty line.
+    pub fn end(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+        let complete = self.end_line()?;
+        Ok(complete.or_else(|| self.data.take()))
+    }
+
+    fn end_line(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            return Ok(self.data.take());
+        }
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
+        if let Some(value) = line.strip_prefix(b"data") {
+            match value {
+                [] => self.add(&[]),
+                [b':', b' ', value @ ..] | [b':', value @ ..] => self.add(value),
+                // A field with another, longer name.
+                [..] => {}
+            }
+        }
+        self.check()?;
+        Ok(None)
+    }
+
+    fn add(&mut self, value: &[u8]) {
+        match &mut self.data {
+            Some(data) => {
+                data.push(b'\n');
+                data.extend_from_slice(value);
+            }
+            None => self.data = Some(value.to_vec()),
+        }
+    }
+
+    fn check(&self) -> Result<(), TooLong> {
+        let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
+        if held > LONGEST_EVENT { Err(TooLong) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut events = Events::default();
+        let mut all = Vec::new();
+        for piece in pieces {
+            all.extend(events.feed(piece).unwrap());
+        }
+        all.extend(events.end().unwrap());
+        all.into_iter().map(|data| String::from_utf8(data).unwrap()).collect()
+    }
+
+    const STREAM: &str = "\u{FEFF}data: 1\n\n: hello\n\ndata: {\"a\":\"ä\"}\n\nevent: x\r\nid: 7\r\ndata:one\r\ndata: two\r\n\r\ndata\rdata:  three\r\rdatabase: no\n\ndata: [DONE]";
+
+    #[test]
+    fn events_are_the_same_wherever_the_bytes_are_cut() {
+        let expected = ["1", "{\"a\":\"ä\"}", "one\ntwo", "\n three", "[DONE]"];
+        let bytes = STREAM.as_bytes();
+        assert_eq!(read([bytes]), expected);
+        assert_eq!(read(bytes.chunks(1)), expected);
+        for cut in 0..=bytes.len() {
+            let (before, after) = bytes.split_at(cut);
+            assert_eq!(read([before, after]), expected, "cut at {cut}");
+            assert_eq!(read([before, b"".as_slice(), after]), expected, "cut twice at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_and_an_event_without_end_are_refused() {
+        let long = vec![b'x'; LONGEST_EVENT];
+        let mut events = Events::default();
+        assert_eq!(events.feed(&long), Ok(vec![]));
+        assert_eq!(events.feed(b"xx"), Err(TooLong));
+
+        let mut events = Events::default();
+        let mut fed = Ok(vec![]);
+        for _ in 0..5 {
+            fed = fed.and_then(|_| events.feed(format!("data: {}\n", "x".repeat(1024 * 1024)).as_bytes()));
+        }
+        assert_eq!(fed, Err(TooLong));
+    }
+}

@@ -1,0 +1,38 @@
+//! From an agent's definition to whoever does its work.
+
+use anyhow::Result;
+use countersign_protocol::runs::strategy::AgentKind;
+
+use super::command::{self, Commander};
+use super::llm::{self, Models};
+use super::plain;
+use super::seam::{Desk, Done, Job};
+use crate::config::{Config, LlmSettings, RunsSettings};
+
+/// What agents work with: connections to models, and leave to start programs.
+pub struct Tools {
+    models: Models,
+    commander: Commander,
+}
+
+impl Tools {
+    pub fn from_config(config: &Config) -> Result<Self> {
+        Self::new(&config.runs, &config.llm)
+    }
+
+    /// Fails when a key is not where the operator said.
+    pub fn new(runs: &RunsSettings, llm: &LlmSettings) -> Result<Self> {
+        Ok(Self { models: Models::new(llm)?, commander: Commander::new(runs, llm) })
+    }
+}
+
+/// Does one job. The error is a sentence for whoever started the run.
+pub async fn work<D: Desk>(tools: &Tools, job: Job<'_>, desk: &mut D) -> Result<Done, String> {
+    match &job.agent.kind {
+        AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, desk).await,
+        AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, desk).await,
+        AgentKind::Echo => Ok(plain::echo(job.message)),
+        AgentKind::Template { template } => plain::fill(template, job.message),
+        AgentKind::User(_) => Err(format!("Agent \"{}\" is a person and does not work here.", job.agent.name)),
+    }
+}

@@ -1,0 +1,43 @@
+//! An answer that comes through the socket. It is decided where every other answer is; here is only found out to what.
+
+use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
+use countersign_store::model::Application;
+
+use super::pending::Wanted;
+use super::refusal::Refusal;
+use crate::app::Hub;
+
+impl Hub {
+    /// Silence is success: whoever follows the run hears how it goes on.
+    pub async fn answer_run(&self, run_id: &str, wanted: Wanted<'_>, text: &str, actor: Actor) -> Result<(), Refusal> {
+        let pending = self.runs.get(run_id).and_then(|run| run.pending(wanted));
+        let Some(pending) = pending else { return Err(not_pending(run_id, wanted)) };
+        let command = Command::Resolve { actor, verdict: Verdict::Answered(text.into()), comment: None };
+        match self.decide(&pending.message_id, command).await? {
+            Application::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
+            Application::Rejected(Rejection::NotAuthorized(actor)) => {
+                let message = format!("{actor} is not among those who may answer this; it was asked before they could");
+                Err(Refusal::new("NOT_AUTHORIZED", message))
+            }
+            // Somebody was first, or its time was over.
+            Application::Resolved(_) | Application::Rejected(_) | Application::Gone | Application::NotFound => {
+                Err(not_pending(run_id, wanted))
+            }
+        }
+    }
+}
+
+fn not_pending(run_id: &str, wanted: Wanted<'_>) -> Refusal {
+    match wanted {
+        Wanted::Input { agent_name, .. } => {
+            let message = format!("No pending input request for run {run_id} agent {agent_name}");
+            Refusal::new("NO_PENDING_INPUT", message)
+        }
+        Wanted::Permission { id } => {
+            Refusal::new("NO_PENDING_PERMISSION", format!("No pending permission request {id} for run {run_id}"))
+        }
+        Wanted::Question { id } => {
+            Refusal::new("NO_PENDING_QUESTION", format!("No pending question request {id} for run {run_id}"))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What was said in a run so far, as the store has it.
+
+use std::collections::HashSet;
+
+use countersign_protocol::runs::{Conversation, Input, Record, Reply};
+
+use super::plan::Plan;
+
+/// A record that is not kept any more is not named either.
+pub fn conversation(records: &[String], inputs: Vec<Input>) -> Conversation {
+    let records: Vec<Record> = records.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
+    let known: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+    let named = |input: Input| Input {
+        before_record_id: input.before_record_id.filter(|id| known.contains(id.as_str())),
+        text: input.text,
+    };
+    let inputs = inputs.into_iter().map(named).collect();
+    Conversation { inputs, records }
+}
+
+pub fn run_prepared(run_id: &str, plan: &Plan, conversation: Conversation) -> Reply {
+    Reply::RunPrepared {
+        run_id: run_id.to_owned(),
+        strategy_name: plan.strategy.name.clone(),
+        agents: plan.strategy.agent_names(),
+        flow_tree: plan.strategy.flow_tree.clone(),
+        conversation,
+    }
+}

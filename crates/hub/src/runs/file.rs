@@ -1,0 +1,121 @@
+//! Reading a strategy from this machine's files, with the system prompts that are files of their own.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use countersign_protocol::runs::strategy::{self, AgentKind, Format, MAX_BYTES, Strategy};
+
+const MAX_PROMPT_BYTES: usize = 256 * 1024;
+const MAX_PATH_BYTES: usize = 4096;
+
+/// A relative path counts from `base`. The error is a sentence of the wire.
+pub async fn load(path: String, base: PathBuf) -> Result<Strategy, String> {
+    let loaded = tokio::task::spawn_blocking(move || load_now(&path, &base)).await;
+    loaded.unwrap_or_else(|error| Err(format!("The strategy could not be read: {error}")))
+}
+
+fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
+    let file = base.join(path);
+    let not_found = |why: io::Error| format!("Strategy file not found: {path} - {why}");
+    let invalid = |why: &str| format!("Strategy validation failed:\n  - file: {why}");
+    let Some(format) = Format::of_path(path) else {
+        return Err(invalid("its name must end in .json, .jsonc, .yaml or .yml"));
+    };
+    let bytes = read(&file, MAX_BYTES).map_err(not_found)?;
+    let Some(bytes) = bytes else { return Err(invalid(&format!("keep it within {MAX_BYTES} bytes"))) };
+    let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8"))?;
+    let mut strategy = strategy::read(&text, format).map_err(|error| error.to_string())?;
+    let folder = file.parent().unwrap_or(base);
+    for agent in &mut strategy.agents {
+        if let AgentKind::Llm(llm) = &mut agent.kind
+            && let Some(prompt) = &mut llm.system_prompt
+        {
+            *prompt = prompt_text(prompt, folder)
+                .map_err(|why| format!("Strategy validation failed:\n  - agents.{}.systemPrompt: {why}", agent.name))?;
+        }
+    }
+    Ok(strategy)
+}
+
+/// The text itself, or what is in the file it names. Words that only end like a file's name stay words.
+fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
+    let is_named = prompt.len() <= MAX_PATH_BYTES && (prompt.ends_with(".txt") || prompt.ends_with(".md"));
+    if !is_named || prompt.contains('\n') {
+        return Ok(prompt.to_owned());
+    }
+    match read(&folder.join(prompt), MAX_PROMPT_BYTES) {
+        Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| format!("{prompt} is not UTF-8")),
+        Ok(None) => Err(format!("{prompt}: keep it within {MAX_PROMPT_BYTES} bytes")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && prompt.contains(' ') => Ok(prompt.to_owned()),
+        Err(error) => Err(format!("{prompt} cannot be read: {error}")),
+    }
+}
+
+/// Nothing if it is longer. Only of a plain file: reading another thing may never end.
+fn read(file: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(file)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= most).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of its own, gone with the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("countersign-file-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+            std::fs::write(self.0.join(name), text).unwrap();
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            drop(std::fs::remove_dir_all(&self.0));
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_a_text_or_the_file_it_names() {
+        let folder = Folder::new("prompts");
+        folder.write("role.md", "You are brief.");
+        folder.write("long.txt", vec![b'x'; MAX_PROMPT_BYTES + 1]);
+        folder.write("bytes.txt", [0xff]);
+        let read = |prompt: &str| prompt_text(prompt, &folder.0);
+        assert_eq!(read("role.md").unwrap(), "You are brief.");
+        for words in ["Be brief.", "Put it into README.md", "Two lines\nrole.md", ""] {
+            assert_eq!(read(words).unwrap(), words);
+        }
+        for wrong in ["missing.md", "long.txt", "bytes.txt"] {
+            assert!(read(wrong).unwrap_err().contains(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_a_plain_file_of_a_known_kind_is_read() {
+        let folder = Folder::new("strategies");
+        folder.write("large.json", vec![b' '; MAX_BYTES + 1]);
+        std::fs::create_dir(folder.0.join("folder.json")).unwrap();
+        for (path, said) in [
+            ("missing.json", "Strategy file not found: missing.json - "),
+            ("folder.json", "Strategy file not found: folder.json - "),
+            ("large.json", "Strategy validation failed:\n  - file: keep it within"),
+            ("strategy.toml", "Strategy validation failed:\n  - file: its name must end in"),
+        ] {
+            let error = load_now(path, &folder.0).unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}

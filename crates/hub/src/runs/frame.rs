@@ -1,0 +1,38 @@
+use axum::extract::ws::Utf8Bytes;
+use countersign_protocol::runs::{Event, mark_resolved};
+use countersign_store::ops::run::StoredEvent;
+
+/// One event of a run as its subscribers get it. Everybody shares the bytes.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    pub seq: u64,
+    pub text: Utf8Bytes,
+    /// Whoever is slow may miss it.
+    pub is_droppable: bool,
+    /// It wants an answer.
+    pub is_ask: bool,
+}
+
+impl Frame {
+    pub fn of(event: &Event, seq: u64, text: impl Into<Utf8Bytes>) -> Self {
+        let is_ask = is_ask(event.kind());
+        Self { seq, text: text.into(), is_droppable: event.is_droppable(), is_ask }
+    }
+
+    /// For somebody who hears of it after it was answered.
+    pub fn resolved(&self) -> Utf8Bytes {
+        mark_resolved(&self.text).into()
+    }
+}
+
+/// What is stored is never dropped for somebody slow.
+impl From<StoredEvent> for Frame {
+    fn from(event: StoredEvent) -> Self {
+        let is_ask = is_ask(&event.kind);
+        Self { seq: event.seq, text: event.body.into(), is_droppable: false, is_ask }
+    }
+}
+
+fn is_ask(kind: &str) -> bool {
+    matches!(kind, "request_input" | "request_permission" | "request_question")
+}

@@ -1,0 +1,259 @@
+//! The runs this process knows, and the connections that may follow them.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use countersign_core::message::Door;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::Pulled;
+use tokio::sync::Notify;
+
+use super::agents::Tools;
+use super::client::{Client, Close};
+use super::refusal::Refusal;
+use super::ring::Together;
+use super::run::{Run, Stage};
+
+/// Runs that are over and stay in memory: the latest ones, and no more than a few of them if they told much.
+const MOST_OVER: usize = 100;
+const MOST_OVER_BYTES: usize = 64 * 1024 * 1024;
+const MOST_CLIENTS: usize = 10_000;
+
+pub struct Runs {
+    pub(super) tools: Tools,
+    pub(super) together: Together,
+    max_live: usize,
+    table: Mutex<Table>,
+    clients: Mutex<HashMap<u64, Arc<Client>>>,
+    next_client: AtomicU64,
+    /// The hub stops: nothing new begins.
+    is_closing: AtomicBool,
+    client_left: Notify,
+}
+
+#[derive(Default)]
+struct Table {
+    runs: HashMap<String, Arc<Run>>,
+    /// Prepared or running.
+    live: HashSet<String>,
+    /// Being prepared: nobody else may take the id.
+    preparing: HashSet<String>,
+    /// Oldest first.
+    over: VecDeque<String>,
+}
+
+impl Runs {
+    pub fn new(tools: Tools, max_live: usize) -> Self {
+        Self {
+            tools,
+            together: Together::default(),
+            max_live,
+            table: Mutex::default(),
+            clients: Mutex::default(),
+            next_client: AtomicU64::new(1),
+            is_closing: AtomicBool::new(false),
+            client_left: Notify::new(),
+        }
+    }
+
+    pub fn get(&self, run_id: &str) -> Option<Arc<Run>> {
+        self.table().runs.get(run_id).cloned()
+    }
+
+    pub fn all(&self) -> Vec<Arc<Run>> {
+        self.table().runs.values().cloned().collect()
+    }
+
+    /// How many are prepared or running.
+    pub fn live(&self) -> usize {
+        self.table().live.len()
+    }
+
+    /// The right to put a run of this id in its place, until it is dropped.
+    pub fn reserve(&self, run_id: &str) -> Result<Place<'_>, Refusal> {
+        if self.is_closing() {
+            return Err(Refusal::prepare("The hub is stopping"));
+        }
+        let mut table = self.table();
+        if table.live.contains(run_id) || table.preparing.contains(run_id) {
+            return Err(Refusal::already_exists(run_id));
+        }
+        if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
+            let message = format!("{} runs are prepared or running, and no more may be; stop some", self.max_live);
+            return Err(Refusal::prepare(message));
+        }
+        table.preparing.insert(run_id.to_owned());
+        Ok(Place { runs: self, run_id: run_id.to_owned() })
+    }
+
+    /// A run that is under way, whoever prepared it.
+    pub fn make_live(&self, run: Arc<Run>) {
+        self.table().make_live(run);
+    }
+
+    /// A run that is over, from the store; or the one that is here already.
+    pub fn adopt(&self, run: Arc<Run>) -> Arc<Run> {
+        let mut table = self.table();
+        if let Some(known) = table.runs.get(&run.id) {
+            return Arc::clone(known);
+        }
+        let gone = table.put_over(&run);
+        drop(table);
+        gone.iter().for_each(|run| forget_followers(run));
+        run
+    }
+
+    /// `end` ends the run, or says that it cannot. Nobody who hears of the end finds the run still among those that live.
+    pub fn end(&self, run: &Arc<Run>, end: impl FnOnce(&Run) -> bool) -> bool {
+        let mut table = self.table();
+        if !end(run) {
+            return false;
+        }
+        let gone = table.put_over(run);
+        drop(table);
+        gone.iter().for_each(|run| forget_followers(run));
+        true
+    }
+
+    /// For every resolution of a message, after its commit.
+    pub fn resolved(&self, pulled: &Pulled, now: Timestamp) {
+        if pulled.source.door != Door::Runs {
+            return;
+        }
+        if let Some(run) = pulled.source.ids.get("runId").and_then(|run_id| self.get(run_id)) {
+            run.resolved(&pulled.id, now);
+        }
+    }
+
+    /// Nothing if there are too many, or the hub stops.
+    pub fn connect(self: &Arc<Self>) -> Option<Connected> {
+        let mut clients = self.clients();
+        if clients.len() >= MOST_CLIENTS || self.is_closing() {
+            return None;
+        }
+        let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
+        clients.insert(client.number, Arc::clone(&client));
+        Some(Connected { runs: Arc::clone(self), client })
+    }
+
+    /// For somebody who follows a run on a page, which is no connection of the door and speaks to nobody.
+    pub fn onlooker(self: &Arc<Self>) -> Connected {
+        let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
+        Connected { runs: Arc::clone(self), client }
+    }
+
+    pub fn connected(&self) -> usize {
+        self.clients().len()
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::SeqCst)
+    }
+
+    pub fn begin_closing(&self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+    }
+
+    /// Sends everybody home, and waits until they have gone.
+    pub async fn close_clients(&self) {
+        loop {
+            let left = self.client_left.notified();
+            let clients: Vec<_> = self.clients().values().cloned().collect();
+            if clients.is_empty() {
+                return;
+            }
+            clients.iter().for_each(|client| client.close(Close::ShuttingDown));
+            left.await;
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn make_live(&mut self, run: Arc<Run>) {
+        self.over.retain(|over| *over != run.id);
+        self.live.insert(run.id.clone());
+        self.runs.insert(run.id.clone(), run);
+    }
+
+    /// Gives those that have no place any more.
+    fn put_over(&mut self, run: &Arc<Run>) -> Vec<Arc<Run>> {
+        if self.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
+            return Vec::new();
+        }
+        self.live.remove(&run.id);
+        self.runs.insert(run.id.clone(), Arc::clone(run));
+        self.over.retain(|over| *over != run.id);
+        self.over.push_back(run.id.clone());
+        let mut gone = Vec::new();
+        while self.over.len() > MOST_OVER || (self.over.len() > 1 && self.over_bytes() > MOST_OVER_BYTES) {
+            gone.extend(self.over.pop_front().and_then(|oldest| self.runs.remove(&oldest)));
+        }
+        gone
+    }
+
+    fn over_bytes(&self) -> usize {
+        self.over.iter().filter_map(|id| self.runs.get(id)).map(|run| run.lock().ring.bytes()).sum()
+    }
+
+    /// A run that was prepared and that nobody follows any more will hardly be started.
+    fn drop_abandoned(&mut self) -> bool {
+        let is_abandoned = |run: &Run| {
+            let state = run.lock();
+            matches!(state.stage, Stage::Prepared(_)) && state.followers.is_empty()
+        };
+        let runs = self.live.iter().filter_map(|id| self.runs.get(id));
+        let Some(run_id) = runs.filter(|run| is_abandoned(run)).map(|run| run.id.clone()).next() else { return false };
+        self.live.remove(&run_id);
+        self.runs.remove(&run_id);
+        true
+    }
+}
+
+fn forget_followers(run: &Run) {
+    let followers = std::mem::take(&mut run.lock().followers);
+    followers.iter().for_each(|follower| follower.client.unfollow(&run.id));
+}
+
+pub struct Place<'r> {
+    runs: &'r Runs,
+    run_id: String,
+}
+
+impl Place<'_> {
+    pub fn fill(self, run: Arc<Run>) {
+        self.runs.table().make_live(run);
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.runs.table().preparing.remove(&self.run_id);
+    }
+}
+
+/// A connection for as long as it is there. Its runs go on without it.
+pub struct Connected {
+    runs: Arc<Runs>,
+    pub client: Arc<Client>,
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        for run_id in self.client.unfollow_all() {
+            if let Some(run) = self.runs.get(&run_id) {
+                run.unfollow(&self.client);
+            }
+        }
+        self.runs.clients().remove(&self.client.number);
+        self.runs.client_left.notify_waiters();
+    }
+}

@@ -1,0 +1,124 @@
+//! What runs that were under way when the hub went away do next.
+
+use std::sync::Arc;
+
+use countersign_core::{Command, State};
+use countersign_store::StoreError;
+use countersign_store::ops::run::{
+    Advance, EndRun, Ending, Phase, Run as StoredRun, StoredEvent, TakeAsks, UnfinishedRuns,
+};
+use tokio::sync::mpsc;
+
+use super::plan::{self, Plan, Segment};
+use super::ring::Ring;
+use super::run::{Run, RunState, Stage};
+use super::standing::Standing;
+use super::start::MAILBOX;
+use super::task::{Beginning, Task, restarted, take_up};
+use crate::app::Hub;
+
+const PAGE: i64 = 200;
+
+/// Before anybody can connect. Each goes on from where it stood, or ends because nobody can say how far its agent got.
+pub async fn restore(hub: &Arc<Hub>) -> Result<(), StoreError> {
+    if !hub.config.runs.enabled {
+        return Ok(());
+    }
+    let mut behind = 0;
+    loop {
+        let page = hub.store.run(UnfinishedRuns { behind, limit: PAGE }).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        behind = last.summary.seq;
+        for stored in page {
+            match readable(&stored) {
+                Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
+                    go_on(hub, &stored, plan, segment, standing).await?;
+                }
+                Ok((plan, segment, standing)) => {
+                    let message = "The hub was restarted while an agent was at work".to_owned();
+                    let (request_id, policy) = (segment.request_id.clone(), standing.policy);
+                    let body = plan.body(&Segment { policy, ..segment })?;
+                    end(hub, &stored, request_id.as_deref(), message, Some(body)).await?;
+                }
+                Err(error) => {
+                    let message = format!("The hub was restarted and cannot read where the run stood: {error}");
+                    end(hub, &stored, None, message, None).await?;
+                }
+            }
+        }
+    }
+}
+
+fn readable(stored: &StoredRun) -> Result<(Plan, Segment, Standing), serde_json::Error> {
+    let (plan, segment) = plan::read(stored)?;
+    Ok((plan, segment, Standing::read(&stored.machine)?))
+}
+
+async fn go_on(
+    hub: &Arc<Hub>,
+    stored: &StoredRun,
+    plan: Plan,
+    segment: Segment,
+    standing: Standing,
+) -> Result<(), StoreError> {
+    let summary = &stored.summary;
+    let (mut left, mut pending) = (Vec::new(), Vec::new());
+    for ask in hub.store.run(TakeAsks { run_id: summary.run_id.clone() }).await? {
+        if let Some((waiting, still_pending)) = take_up(hub, ask).await? {
+            left.push(waiting);
+            pending.extend(still_pending);
+        }
+    }
+    let (mailbox, mail) = mpsc::channel(MAILBOX);
+    let (plan, last_seq) = (Arc::new(plan), summary.last_seq);
+    let state = RunState {
+        plan: Arc::clone(&plan),
+        stage: Stage::Running(mailbox),
+        is_continuation: segment.number > 1,
+        segment: segment.number,
+        inputs: segment.inputs.clone(),
+        started_at: summary.started_at,
+        last_seq,
+        records: 0,
+        ring: Ring::above(last_seq, &hub.runs.together),
+        pending,
+        followers: Vec::new(),
+    };
+    let run = Run::new(summary.run_id.clone(), state);
+    hub.runs.make_live(Arc::clone(&run));
+    let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left, has_past: true };
+    Task::new(Arc::clone(hub), beginning).spawn();
+    Ok(())
+}
+
+/// It can be prepared and continued like any other that has ended.
+async fn end(
+    hub: &Arc<Hub>,
+    stored: &StoredRun,
+    request_id: Option<&str>,
+    message: String,
+    body: Option<String>,
+) -> Result<(), StoreError> {
+    let (summary, at) = (&stored.summary, hub.store.clock().now());
+    for ask in hub.store.run(TakeAsks { run_id: summary.run_id.clone() }).await? {
+        if matches!(ask.state, State::Open) {
+            hub.decide(&ask.message_id, Command::Cancel).await?;
+        }
+    }
+    let (event, seq) = (restarted(message), summary.last_seq + 1);
+    let frame = event.frame(&summary.run_id, seq, at, request_id);
+    let advance = Advance {
+        run_id: summary.run_id.clone(),
+        segment: summary.segment,
+        events: StoredEvent::of(&event, seq, &frame).into_iter().collect(),
+        records: Vec::new(),
+        asks_done: Vec::new(),
+        machine: String::new(),
+        phase: Phase::Between,
+        last_seq: seq,
+        body,
+    };
+    hub.store.run(EndRun { advance, ending: Ending::Error, at }).await?;
+    tracing::info!(run_id = summary.run_id, "a run was cut in the middle of an agent's work; it can be continued");
+    Ok(())
+}

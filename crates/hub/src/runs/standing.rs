@@ -1,0 +1,88 @@
+//! Where a run stands: what the store keeps of it at every step, so that it can go on from there.
+
+use countersign_core::runs::{Machine, Policy, steering};
+use serde::{Deserialize, Serialize};
+
+/// What people may say to a run before its next agent hears it.
+const MOST_TEXTS: usize = 100;
+const MOST_TEXT_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    pub machine: Machine,
+    #[serde(default, skip_serializing_if = "Steering::is_empty")]
+    pub steering: Steering,
+    #[serde(default)]
+    pub policy: Policy,
+    /// What the agent at work was given, where it is more than the machine's own message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steered: Option<String>,
+}
+
+impl Standing {
+    pub fn start(input: &str, steering: Steering, policy: Policy) -> Self {
+        Self { machine: Machine::start(input), steering, policy, steered: None }
+    }
+
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The message of the agent that is called, with what people said meanwhile. Once said, it stays with this call; an agent
+    /// in the middle of its work hears nothing new.
+    pub fn message(&mut self, message: String, is_resumed: bool) -> String {
+        if !is_resumed && !self.steering.is_empty() {
+            let texts = std::mem::take(&mut self.steering.0);
+            self.steered = Some(steering::apply(&message, &texts));
+        }
+        self.steered.clone().unwrap_or(message)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Steering(Vec<String>);
+
+impl Steering {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says whether there was room.
+    pub fn add(&mut self, text: &str) -> bool {
+        let bytes: usize = self.0.iter().map(String::len).sum();
+        let fits = self.0.len() < MOST_TEXTS && bytes + text.len() <= MOST_TEXT_BYTES;
+        if fits {
+            self.0.push(text.to_owned());
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_say_goes_to_one_call_and_stays_with_it_over_a_restart() {
+        let mut standing = Standing::start("", Steering::default(), Policy::default());
+        assert!(standing.steering.add("shorter"));
+        let steered = standing.message("write".to_owned(), false);
+        assert!(steered.starts_with("write\n\n") && steered.contains("shorter"));
+        let mut restored = Standing::read(&standing.text().unwrap()).unwrap();
+        assert_eq!(restored, standing);
+        assert!(restored.steering.add("longer"));
+        assert_eq!(restored.message("write".to_owned(), true), steered);
+    }
+
+    #[test]
+    fn steering_has_bounds() {
+        let mut steering = Steering::default();
+        assert!(!steering.add(&"x".repeat(MOST_TEXT_BYTES + 1)));
+        assert!((0..MOST_TEXTS).all(|_| steering.add("x")) && !steering.add("x"));
+    }
+}

@@ -1,0 +1,81 @@
+//! What clients say to a run besides answers.
+
+use countersign_core::runs::policy::TOOL;
+use countersign_protocol::runs::{Event, PolicyName, UpdatePolicy};
+use tokio::sync::oneshot;
+
+use super::mail::Mail;
+use super::refusal::Refusal;
+use super::run::{Run, Stage};
+use crate::app::Hub;
+
+const NOT_RUNNING: &str = "not running";
+/// What a run that has not begun tells.
+const MOST_EARLY: usize = 1000;
+const TOO_MUCH: &str = "too much has been said already; wait until an agent has heard it";
+
+impl Hub {
+    pub async fn steer_run(&self, run_id: &str, text: String) -> Result<(), Refusal> {
+        let refuse = |why| Refusal::not_steerable(run_id, why);
+        let Some(run) = self.runs.get(run_id) else { return Err(refuse(NOT_RUNNING)) };
+        if let Some(was_taken) = self.steer_early(&run, &text) {
+            return if was_taken { Ok(()) } else { Err(refuse(TOO_MUCH)) };
+        }
+        let Some(mailbox) = run.mailbox() else { return Err(refuse(NOT_RUNNING)) };
+        let (taken, reply) = oneshot::channel();
+        // A task that does not hear any more drops the reply.
+        let _ = mailbox.send(Mail::Steer { text, taken }).await;
+        match reply.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(refuse(TOO_MUCH)),
+            Err(_) => Err(refuse(NOT_RUNNING)),
+        }
+    }
+
+    /// Of a run that is prepared. Nothing if it is not.
+    fn steer_early(&self, run: &Run, text: &str) -> Option<bool> {
+        let now = self.store.clock().now();
+        let mut state = run.lock();
+        let Stage::Prepared(prepared) = &mut state.stage else { return None };
+        if !prepared.steering.add(text) {
+            return Some(false);
+        }
+        state.tell_early(&run.id, &Event::SteerQueued { text: text.to_owned() }, now);
+        Some(true)
+    }
+
+    pub async fn change_policy(&self, change: UpdatePolicy) -> Result<(), Refusal> {
+        let run_id = change.run_id.clone();
+        let Some(run) = self.runs.get(&run_id) else { return Err(Refusal::no_active_run(&run_id)) };
+        if let Some(changed) = self.change_policy_early(&run, &change) {
+            return changed;
+        }
+        let Some(mailbox) = run.mailbox() else { return Err(Refusal::no_active_run(&run_id)) };
+        let (changed, reply) = oneshot::channel();
+        let _ = mailbox.send(Mail::Policy { change, changed }).await;
+        match reply.await {
+            Ok(changed) => changed.map_err(too_many),
+            Err(_) => Err(Refusal::no_active_run(&run_id)),
+        }
+    }
+
+    fn change_policy_early(&self, run: &Run, change: &UpdatePolicy) -> Option<Result<(), Refusal>> {
+        let now = self.store.clock().now();
+        let mut state = run.lock();
+        let Stage::Prepared(prepared) = &mut state.stage else { return None };
+        if prepared.told.len() >= MOST_EARLY {
+            return Some(Err(too_many("the policy was changed too often; start the run")));
+        }
+        if let Err(error) = prepared.policy.update(change) {
+            return Some(Err(too_many(error)));
+        }
+        let policies = prepared.policy.names().into_iter().map(|name| PolicyName { name }).collect();
+        let tool = change.tool.clone().unwrap_or_else(|| TOOL.to_owned());
+        state.tell_early(&run.id, &Event::PolicyUpdated { tool, policies }, now);
+        Some(Ok(()))
+    }
+}
+
+fn too_many(error: impl std::fmt::Display) -> Refusal {
+    Refusal::new("VALIDATION_ERROR", format!("Invalid message: allow: {error}"))
+}

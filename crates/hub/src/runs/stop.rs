@@ -1,0 +1,69 @@
+//! stop_run, and what becomes of everything when the hub stops.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_store::ops::run::Ending;
+use futures_util::future::join_all;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::mail::Mail;
+use super::run::{Run, Stage};
+use super::task::cancelled;
+use crate::app::Hub;
+
+/// How long runs may take to settle, and then connections to read what is for them.
+const SETTLE: Duration = Duration::from_secs(5);
+const GO_HOME: Duration = Duration::from_secs(4);
+
+impl Hub {
+    /// Silent for a run that is over or not known. When it returns, the run is over.
+    pub async fn stop_run(&self, run_id: &str) {
+        let Some(run) = self.runs.get(run_id) else { return };
+        if self.stop_prepared(&run) {
+            return;
+        }
+        let Some(mailbox) = run.mailbox() else { return };
+        let (stopped, done) = oneshot::channel();
+        // A task that ends by itself drops both.
+        let _ = mailbox.send(Mail::Stop { stopped }).await;
+        let _ = done.await;
+    }
+
+    /// Of a run that never began nothing is stored; one that was to be continued is what it was before.
+    fn stop_prepared(&self, run: &Arc<Run>) -> bool {
+        let now = self.store.clock().now();
+        self.runs.end(run, |run| {
+            let mut state = run.lock();
+            let Stage::Prepared(prepared) = &state.stage else { return false };
+            let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, now));
+            state.stage = Stage::Over { ending, at };
+            state.tell_early(&run.id, &cancelled(), now);
+            true
+        })
+    }
+
+    /// Runs that wait for people stay as they are, unless the operator wants otherwise; then everybody is sent home.
+    pub async fn stop_runs(&self) {
+        self.runs.begin_closing();
+        let runs = self.runs.all();
+        let settled = join_all(runs.iter().map(|run| self.settle(run)));
+        if timeout(SETTLE, settled).await.is_err() {
+            tracing::warn!("some runs did not end in time and are cut");
+        }
+        if timeout(GO_HOME, self.runs.close_clients()).await.is_err() {
+            tracing::warn!("some clients did not read in time and are cut");
+        }
+    }
+
+    async fn settle(&self, run: &Arc<Run>) {
+        if self.stop_prepared(run) {
+            return;
+        }
+        let Some(mailbox) = run.mailbox() else { return };
+        let (settled, done) = oneshot::channel();
+        let _ = mailbox.send(Mail::HubStops { settled }).await;
+        let _ = done.await;
+    }
+}

@@ -1,0 +1,212 @@
+//! Asking people. An ask is a message like any other, stored together with the event that tells of it; any surface may
+//! resolve it, and the run is woken as whoever waits by long-poll.
+
+use countersign_core::audit::Entry;
+use countersign_core::message::{Outcome, Resolution, inbox_rank};
+use countersign_core::runs::{AskKind, Call, RunAsk, ask};
+use countersign_core::{Actor, Command, Digest};
+use countersign_protocol::a2h::{Kind, Priority};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::runs::Event;
+use countersign_protocol::time::Timestamp;
+use countersign_store::StoreError;
+use countersign_store::model::{NewMessage, json_text};
+use countersign_store::ops::admin::people::Resolvers;
+use countersign_store::ops::run::{AskInRun, NewAsk, Phase};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::state::{Halt, Task};
+use super::waiting::{AskBody, Waiting};
+use crate::inbox::news::Change;
+use crate::runs::frame::Frame;
+use crate::runs::pending::Pending;
+
+/// What is asked, in the words of people and of the wire.
+pub struct Question {
+    pub kind: AskKind,
+    pub event: Event,
+    /// What the wire calls it.
+    pub id: String,
+}
+
+impl Task {
+    /// The text, or why there is none.
+    pub(super) async fn ask_for_input(
+        &mut self,
+        call: &Call,
+        prompt: Option<String>,
+    ) -> Result<Result<String, String>, Halt> {
+        let mut waiting = std::mem::take(&mut self.left);
+        if waiting.is_empty() {
+            let (agent_name, id) = (call.agent.clone(), Uuid::new_v4().to_string());
+            let event = Event::RequestInput { agent_name, prompt: prompt.clone(), input_id: id.clone() };
+            let question = Question { kind: AskKind::Input { prompt }, event, id };
+            waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
+        }
+        let answers = self.answers(waiting, &call.agent).await?;
+        Ok(answers.map(|texts| texts.into_iter().next().unwrap_or_default()))
+    }
+
+    /// Stores the asks and tells of them; from here on the run can wait for as long as it takes.
+    pub(super) async fn ask(
+        &mut self,
+        agent_name: &str,
+        questions: Vec<Question>,
+        number: u64,
+        state: Value,
+    ) -> Result<Vec<Waiting>, Halt> {
+        let resolvers = self.resolvers().await?;
+        let (mut asks, mut pending, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        let (now, of, mut state) = (self.now(), questions.len(), Some(state));
+        for question in questions {
+            let id = MessageId::from_uuid(Uuid::now_v7());
+            let frame = self.ledger.add(&question.event, now);
+            pending.extend(Pending::of(id.clone(), &question.event, now, frame.clone()));
+            let body = AskBody { of, state: state.take().unwrap_or_default() };
+            let asked = self.run_ask(agent_name, question.kind, resolvers.clone());
+            let message = self.message(id.clone(), &asked, &question.id, &frame, now);
+            let (message, text) = (message.map_err(unwritable)?, json_text(&body).map_err(unwritable)?);
+            asks.push(NewAsk { message, number, body: text });
+            waiting.push(Waiting::new(&self.hub, id, body));
+        }
+        let (advance, mut news) = self.close(Phase::Between)?;
+        let asked = AskInRun { advance, asks };
+        self.keep(|| self.hub.store.run(asked.clone())).await?;
+        self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
+        news.pending = pending;
+        self.run.tell(news);
+        asked.asks.iter().for_each(|ask| self.announce(&ask.message));
+        Ok(waiting)
+    }
+
+    fn run_ask(&self, agent_name: &str, kind: AskKind, resolvers: Vec<Actor>) -> RunAsk {
+        RunAsk {
+            kind,
+            run_id: self.run.id.clone(),
+            agent_name: agent_name.to_owned(),
+            strategy_name: self.plan.strategy.name.clone(),
+            cwd: self.plan.cwd.clone(),
+            resolvers,
+        }
+    }
+
+    fn message(
+        &self,
+        id: MessageId,
+        asked: &RunAsk,
+        input_id: &str,
+        frame: &Frame,
+        now: Timestamp,
+    ) -> Result<NewMessage, StoreError> {
+        let content = ask::content(asked);
+        let shown = json_text(&content)?;
+        Ok(NewMessage {
+            kind: Kind::Ask,
+            rank: inbox_rank(Priority::Normal),
+            received_at: now,
+            expires_at: self.hub.config.runs.input_timeout.map(|timeout| now.plus(timeout)),
+            idempotency_key: None,
+            source: json_text(&ask::source(asked, input_id))?,
+            callback: None,
+            audit: Entry {
+                subject: id.to_string(),
+                at: now,
+                actor: format!("agent:{}", content.agent.id),
+                event: "submitted".to_owned(),
+                content_sha256: Some(Digest::of(shown.as_bytes())),
+                resolution_sha256: None,
+                prev_hash: None,
+            },
+            agent_id: content.agent.id,
+            content: Some(shown),
+            wire: frame.text.to_string(),
+            id,
+        })
+    }
+
+    /// As for every other message that comes in.
+    fn announce(&self, message: &NewMessage) {
+        self.hub.metrics.submitted(Kind::Ask);
+        self.hub.indexer.submitted();
+        self.hub.news.tell(Change::Opened(message.id.clone()));
+        if let Some(expires_at) = message.expires_at {
+            self.hub.expiry_alarm.due(expires_at);
+        }
+        tracing::debug!(id = %message.id, run_id = self.run.id, "a run asks");
+    }
+
+    /// Everybody who may decide anything at all.
+    async fn resolvers(&self) -> Result<Vec<Actor>, Halt> {
+        let found = self.hub.store.run(Resolvers).await;
+        found.map_err(|error| {
+            tracing::error!(run_id = self.run.id, %error, "who may answer could not be read");
+            self.failed("the hub could not read who may answer")
+        })
+    }
+
+    /// Waits for all of them. The inner error is why there is no answer, and then nobody is asked any more.
+    pub(super) async fn answers(
+        &mut self,
+        waiting: Vec<Waiting>,
+        agent_name: &str,
+    ) -> Result<Result<Vec<String>, String>, Halt> {
+        let mut answers = Vec::with_capacity(waiting.len());
+        for mut waiting in waiting {
+            let resolution = self.wait(&mut waiting).await?;
+            self.open.retain(|open| *open != waiting.id);
+            self.ledger.done_with(waiting.id);
+            match self.read(resolution, agent_name)? {
+                Ok(text) => answers.push(text),
+                Err(cause) => {
+                    self.cancel_asks().await;
+                    return Ok(Err(cause));
+                }
+            }
+        }
+        Ok(Ok(answers))
+    }
+
+    async fn wait(&mut self, waiting: &mut Waiting) -> Result<Resolution, Halt> {
+        let hub = std::sync::Arc::clone(&self.hub);
+        loop {
+            tokio::select! {
+                biased;
+                resolution = waiting.resolution(&hub) => return Ok(resolution),
+                Some(mail) = self.mail.recv() => self.heed(mail).await?,
+            }
+        }
+    }
+
+    fn read(&self, resolution: Resolution, agent_name: &str) -> Result<Result<String, String>, Halt> {
+        match resolution.outcome {
+            Outcome::Answered => Ok(match resolution.value {
+                Some(Value::String(text)) => Ok(text),
+                Some(other) => Ok(other.to_string()),
+                None => Ok(String::new()),
+            }),
+            Outcome::Expired => {
+                let waited = self.hub.config.runs.input_timeout.unwrap_or_default().as_millis();
+                Ok(Err(format!("Input request for agent \"{agent_name}\" timed out after {waited} ms")))
+            }
+            Outcome::Cancelled => Err(Halt::Cancelled),
+            Outcome::Declined | Outcome::Completed | Outcome::Dismissed => {
+                Ok(Err(format!("Input request for agent \"{agent_name}\" was not answered")))
+            }
+        }
+    }
+
+    /// Whatever is still open. An answer that came first stays an answer; nobody needs it any more.
+    pub(super) async fn cancel_asks(&mut self) {
+        self.run.wait_no_longer();
+        for id in std::mem::take(&mut self.open) {
+            let cancelled = self.keep(|| async { self.hub.decide(&id, Command::Cancel).await.map(|_| true) });
+            // There is no segment it could be refused for.
+            drop(cancelled.await);
+        }
+    }
+}
+
+fn unwritable(error: StoreError) -> Halt {
+    Halt::Failed(error.to_string())
+}

@@ -1,0 +1,44 @@
+//! The desk of an agent at work. Whatever it wants goes to the task of its run, which does everything in one order.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_core::runs::{Judgement, Policy};
+use countersign_protocol::runs::StreamEvent;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::runs::agents::{AgentAsk, Desk};
+
+pub enum Wish {
+    Say(StreamEvent),
+    Ask { asks: Vec<AgentAsk>, state: Value, answers: oneshot::Sender<Result<Vec<String>, String>> },
+    Remember { resource: String, allow: bool, remembered: oneshot::Sender<()> },
+}
+
+pub struct AgentDesk {
+    pub wishes: mpsc::Sender<Wish>,
+    pub judged: Arc<Mutex<Policy>>,
+}
+
+impl Desk for AgentDesk {
+    async fn say(&mut self, event: StreamEvent) {
+        // Nobody there means that the run is over, and with it this future.
+        let _ = self.wishes.send(Wish::Say(event)).await;
+    }
+
+    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
+        let (answers, answered) = oneshot::channel();
+        let _ = self.wishes.send(Wish::Ask { asks, state, answers }).await;
+        answered.await.unwrap_or_else(|_| Err("the run is over".to_owned()))
+    }
+
+    fn judge(&self, resource: &str) -> Judgement {
+        self.judged.lock().unwrap_or_else(PoisonError::into_inner).judge(resource)
+    }
+
+    async fn remember(&mut self, resource: &str, allow: bool) {
+        let (remembered, done) = oneshot::channel();
+        let _ = self.wishes.send(Wish::Remember { resource: resource.to_owned(), allow, remembered }).await;
+        let _ = done.await;
+    }
+}

@@ -1,0 +1,78 @@
+//! The end of a segment.
+
+use countersign_protocol::runs::{Event, RunError};
+use countersign_store::ops::run::{EndRun, Ending, Phase};
+
+use super::state::{Halt, Task};
+use crate::inbox::news::Change;
+use crate::runs::telling::News;
+
+const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
+const CANCELLED: &str = "CANCELLED";
+const DAEMON_RESTARTED: &str = "DAEMON_RESTARTED";
+
+/// Somebody stopped it.
+pub fn cancelled() -> Event {
+    error(CANCELLED, "Run cancelled by client".to_owned())
+}
+
+/// The hub went away while an agent was at work.
+pub fn restarted(message: String) -> Event {
+    error(DAEMON_RESTARTED, message)
+}
+
+fn error(code: &str, message: String) -> Event {
+    Event::StrategyError { error: RunError { code: code.to_owned(), message } }
+}
+
+impl Task {
+    pub(super) async fn end(mut self, halt: Halt) {
+        match halt {
+            Halt::Completed(output) => {
+                let event = Event::StrategyCompleted { result: output.text, usage: output.usage };
+                self.note(&event);
+                self.store_end(Ending::Completed).await;
+            }
+            Halt::Failed(message) => {
+                self.note(&error(EXECUTION_ERROR, message));
+                self.store_end(Ending::Error).await;
+            }
+            Halt::Cancelled => {
+                let now = self.now();
+                self.ledger.add_unasked(&cancelled(), now);
+                self.store_end(Ending::Cancelled).await;
+            }
+            Halt::Left => tracing::debug!(run_id = self.run.id, "a run waits for the next start"),
+            Halt::Lost => self.lost(),
+        }
+        self.hub.news.tell(Change::Run(self.run.id.clone()));
+        if let Some(stopped) = self.stopped.take() {
+            // Who stopped it may be gone.
+            let _ = stopped.send(());
+        }
+    }
+
+    /// What people were asked goes first: after a crash in between, the cancelled ask ends the run.
+    async fn store_end(&mut self, ending: Ending) {
+        self.cancel_asks().await;
+        let at = self.now();
+        let Ok((mut advance, news)) = self.close(Phase::Between) else { return self.lost() };
+        if self.standing.policy != self.segment.policy {
+            // The next segment begins with it.
+            self.segment.policy.clone_from(&self.standing.policy);
+            advance.body = self.plan.body(&self.segment).ok();
+        }
+        let end = EndRun { advance, ending, at };
+        match self.keep(|| self.hub.store.run(end.clone())).await {
+            Ok(()) => self.hub.runs.end(&self.run, |run| run.end(ending, at, news)),
+            Err(_) => return self.lost(),
+        };
+        tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "a run ended");
+    }
+
+    /// Somebody else ended it in the store; here it is over without a word.
+    fn lost(&self) {
+        tracing::error!(run_id = self.run.id, "a run was ended by somebody else");
+        self.hub.runs.end(&self.run, |run| run.end(Ending::Cancelled, self.now(), News::default()));
+    }
+}

@@ -1,0 +1,133 @@
+//! One agent at work, and what it wants meanwhile.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use countersign_core::runs::policy::TOOL;
+use countersign_core::runs::{AskKind, Call};
+use countersign_protocol::runs::strategy::{AgentDef, AgentKind};
+use countersign_protocol::runs::{Event, StreamEvent};
+use countersign_store::ops::run::Phase;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::asking::Question;
+use super::desk::{AgentDesk, Wish};
+use super::state::{Halt, Task};
+use crate::runs::agents::{self, AgentAsk, Done, Job, Resumed};
+use crate::runs::telling::News;
+
+/// What an agent may say before the task has told it.
+const AHEAD: usize = 64;
+const REASON: &str = "policy-ask";
+
+impl Task {
+    /// Ends with what the agent came to, or why it failed. The agent stops when this future is dropped.
+    pub(super) async fn work(
+        &mut self,
+        agent: &AgentDef,
+        message: &str,
+        call: &Call,
+        resumed: Option<Resumed>,
+    ) -> Result<Result<Done, String>, Halt> {
+        let has_effects = match &agent.kind {
+            AgentKind::Llm(_) | AgentKind::Command(_) => true,
+            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) => false,
+        };
+        if has_effects {
+            self.commit(Phase::Working).await?;
+        }
+        let earlier = match &agent.kind {
+            AgentKind::Llm(_) => self.memory.of(&self.hub, &self.run.id, &agent.name).await,
+            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) | AgentKind::Command(_) => Vec::new(),
+        };
+        let (hub, run, plan) = (Arc::clone(&self.hub), Arc::clone(&self.run), Arc::clone(&self.plan));
+        let (wishes, mut wished) = mpsc::channel(AHEAD);
+        let mut desk = AgentDesk { wishes, judged: Arc::clone(&self.judged) };
+        let job = Job {
+            run_id: &run.id,
+            agent,
+            message,
+            model_override: plan.model_override.as_deref(),
+            cwd: Path::new(&plan.cwd),
+            earlier: &earlier,
+            resumed,
+        };
+        let mut work = Box::pin(agents::work(&hub.runs.tools, job, &mut desk));
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(wish) = wished.recv() => self.grant(wish, agent, call).await?,
+                Some(mail) = self.mail.recv() => self.heed(mail).await?,
+                done = &mut work => break done,
+            }
+        };
+        while let Ok(wish) = wished.try_recv() {
+            self.grant(wish, agent, call).await?;
+        }
+        Ok(done)
+    }
+
+    async fn grant(&mut self, wish: Wish, agent: &AgentDef, call: &Call) -> Result<(), Halt> {
+        match wish {
+            Wish::Say(event) => self.say(&agent.name, event).await,
+            Wish::Ask { asks, state, answers } => {
+                let questions = asks.into_iter().map(|ask| question(&agent.name, ask)).collect();
+                let waiting = self.ask(&agent.name, questions, call.number, state).await?;
+                let answered = self.answers(waiting, &agent.name).await?;
+                // From here on its work counts again as begun.
+                self.commit(Phase::Working).await?;
+                // An agent that no longer wants to know has ended.
+                let _ = answers.send(answered);
+                Ok(())
+            }
+            Wish::Remember { resource, allow, remembered } => {
+                self.remember(&resource, allow).await?;
+                let _ = remembered.send(());
+                Ok(())
+            }
+        }
+    }
+
+    async fn say(&mut self, agent_name: &str, event: StreamEvent) -> Result<(), Halt> {
+        let event =
+            Event::AgentStreaming { agent_name: agent_name.to_owned(), model: self.plan.model_of(agent_name), event };
+        let now = self.now();
+        let mut frame = self.ledger.stream(&event, now);
+        if frame.is_none() {
+            self.commit(Phase::Working).await?;
+            frame = self.ledger.stream(&event, now);
+        }
+        self.run.tell(News { frames: frame.into_iter().collect(), ..News::default() });
+        Ok(())
+    }
+}
+
+fn question(agent_name: &str, ask: AgentAsk) -> Question {
+    let (agent_name, request_id) = (agent_name.to_owned(), Uuid::new_v4().to_string());
+    let id = request_id.clone();
+    match ask {
+        AgentAsk::Permission { operation, resource, details } => Question {
+            kind: AskKind::Permission {
+                operation: operation.to_owned(),
+                resource: resource.clone(),
+                details: details.clone(),
+            },
+            event: Event::RequestPermission {
+                request_id,
+                agent_name,
+                tool_name: Some(TOOL.to_owned()),
+                operation: operation.to_owned(),
+                resource,
+                reason: REASON.to_owned(),
+                details,
+            },
+            id,
+        },
+        AgentAsk::Question { tool_name, question } => Question {
+            kind: AskKind::Question { question: question.clone() },
+            event: Event::RequestQuestion { request_id, agent_name, tool_name, question },
+            id,
+        },
+    }
+}

@@ -1,0 +1,16 @@
+//! The task of one run. It alone moves the run; whoever wants something of it writes to its mailbox.
+
+mod asking;
+mod commit;
+mod desk;
+mod drive;
+mod end;
+mod heed;
+mod job;
+mod memory;
+mod state;
+mod waiting;
+
+pub use end::{cancelled, restarted};
+pub use state::{Beginning, Task};
+pub use waiting::take_up;

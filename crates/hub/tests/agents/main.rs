@@ -1,0 +1,12 @@
+//! Agents at work, against a model's endpoint on a real socket and with real programs.
+
+mod command;
+mod desk;
+mod endpoint;
+mod group;
+mod llm;
+mod permission;
+mod questions;
+mod retry;
+mod stage;
+mod trouble;

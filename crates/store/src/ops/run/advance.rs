@@ -1,0 +1,175 @@
+//! A run goes on, asks, or ends: what it told, what was said and where it stands now, in one transaction.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use super::model::{Ending, NewAsk, Phase, StoredEvent};
+use super::prune;
+use super::text::{bytes_of, plain, whole};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Param, Row};
+use crate::ops::{left_open, submit};
+
+/// Says whether the segment is still under way; where it is not, nothing is written.
+#[derive(Debug, Clone)]
+pub struct Advance {
+    pub run_id: String,
+    pub segment: u64,
+    pub events: Vec<StoredEvent>,
+    pub records: Vec<String>,
+    /// Asks whose answers the machine has taken in.
+    pub asks_done: Vec<MessageId>,
+    pub machine: String,
+    pub phase: Phase,
+    /// As of a `NewRun`. It may be lower than before, where not all that was reserved was used.
+    pub last_seq: u64,
+    /// Where it has changed.
+    pub body: Option<String>,
+}
+
+/// The same, and from here on the run waits for these messages too. Their agents have no row of their own.
+#[derive(Debug, Clone)]
+pub struct AskInRun {
+    pub advance: Advance,
+    pub asks: Vec<NewAsk>,
+}
+
+/// The same, and the segment is over. It waits for nothing any more; its open asks are for the caller to cancel before.
+#[derive(Debug, Clone)]
+pub struct EndRun {
+    pub advance: Advance,
+    pub ending: Ending,
+    pub at: Timestamp,
+}
+
+impl Op for Advance {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.go_on(x).await?.is_some())
+    }
+}
+
+impl Op for AskInRun {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        const INSERT: &str = "INSERT INTO run_ask (message_seq, run_seq, segment, number, done, body) \
+             VALUES (?1, ?2, ?3, ?4, 0, ?5)";
+        let Some(run_seq) = self.advance.go_on(x).await? else { return Ok(false) };
+        let segment = whole(self.advance.segment);
+        for ask in &self.asks {
+            let (message_seq, body) = (submit::create(x, &ask.message, &ask.message.source).await?, plain(&ask.body));
+            let number = whole(ask.number);
+            let params = [message_seq.into(), run_seq.into(), segment.into(), number.into(), (&*body).into()];
+            x.exec(INSERT, &params).await?;
+        }
+        // Last: everybody who asks in a run, or answers there, waits for this one row.
+        left_open::add(x, whole(self.asks.len())).await?;
+        Ok(true)
+    }
+}
+
+impl Op for EndRun {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        const END: &str = "UPDATE run SET status = ?2, completed_at = ?3, machine = '' WHERE seq = ?1";
+        const FORGET_ASKS: &str = "UPDATE run_ask SET done = 1, body = '' WHERE run_seq = ?1 AND done = 0";
+        let Some(run_seq) = self.advance.go_on(x).await? else { return Ok(false) };
+        x.exec(END, &[run_seq.into(), self.ending.status().as_str().into(), self.at.into()]).await?;
+        x.exec(FORGET_ASKS, &[run_seq.into()]).await?;
+        Ok(true)
+    }
+}
+
+impl Advance {
+    /// Gives the seq of the run, which is held from here on.
+    async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
+        let Some(held) = self.step(x).await? else { return Ok(None) };
+        add_events(x, &held, &self.events).await?;
+        add_records(x, &held, &self.records).await?;
+        self.finish_asks(x, held.run_seq).await?;
+        if let Some(body) = &self.body {
+            let body = plain(body);
+            x.exec("UPDATE run_text SET body = ?2 WHERE seq = ?1", &[held.run_seq.into(), (&*body).into()]).await?;
+        }
+        Ok(Some(held.run_seq))
+    }
+
+    async fn step<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+        const STEP: &str = "UPDATE run SET machine = ?3, phase = ?4, last_seq = ?5, event_count = event_count + ?6, \
+             event_bytes = event_bytes + ?7, record_n = record_n + ?8, record_count = record_count + ?8, \
+             record_bytes = record_bytes + ?9 WHERE run_id = ?1 AND segment = ?2 AND status = 'running' \
+             RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
+        let machine = plain(&self.machine);
+        let params: [Param<'_>; 9] = [
+            (&self.run_id).into(),
+            whole(self.segment).into(),
+            (&*machine).into(),
+            self.phase.as_str().into(),
+            whole(self.last_seq).into(),
+            whole(self.events.len()).into(),
+            bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
+            whole(self.records.len()).into(),
+            bytes_of(self.records.iter().map(String::as_str)).into(),
+        ];
+        x.row(STEP, &params).await?.map(|mut row| Held::read(&mut row)).transpose()
+    }
+
+    async fn finish_asks<X: Exec>(&self, x: &mut X, run_seq: i64) -> Result<(), StoreError> {
+        const FINISH: &str = "UPDATE run_ask SET done = 1, body = '' \
+             WHERE run_seq = ?1 AND message_seq = (SELECT seq FROM message WHERE id = ?2)";
+        for id in &self.asks_done {
+            x.exec(FINISH, &[run_seq.into(), id.as_str().into()]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What a run keeps, once what comes now is counted.
+pub(super) struct Held {
+    pub run_seq: i64,
+    pub event_count: i64,
+    pub event_bytes: i64,
+    pub record_n: i64,
+    pub record_count: i64,
+    pub record_bytes: i64,
+}
+
+impl Held {
+    pub fn read(row: &mut Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            run_seq: row.int(0)?,
+            event_count: row.int(1)?,
+            event_bytes: row.int(2)?,
+            record_n: row.int(3)?,
+            record_count: row.int(4)?,
+            record_bytes: row.int(5)?,
+        })
+    }
+}
+
+pub(super) async fn add_events<X: Exec>(x: &mut X, held: &Held, events: &[StoredEvent]) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO run_event (run_seq, seq, kind, size, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    for event in events {
+        let (kind, body) = (plain(&event.kind), plain(&event.body));
+        let (seq, size) = (whole(event.seq), whole(event.body.len()));
+        let params = [held.run_seq.into(), seq.into(), (&*kind).into(), size.into(), (&*body).into()];
+        x.exec(INSERT, &params).await?;
+    }
+    prune::events(x, held).await
+}
+
+async fn add_records<X: Exec>(x: &mut X, held: &Held, records: &[String]) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO run_record (run_seq, n, size, body) VALUES (?1, ?2, ?3, ?4)";
+    let first = held.record_n - whole(records.len()) + 1;
+    for (n, record) in (first..).zip(records) {
+        let (size, body) = (whole(record.len()), plain(record));
+        x.exec(INSERT, &[held.run_seq.into(), n.into(), size.into(), (&*body).into()]).await?;
+    }
+    prune::records(x, held).await
+}

@@ -1,0 +1,56 @@
+//! What a run waits for.
+
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use super::model::FoundAsk;
+use super::text::count;
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Row};
+use crate::ops::rows;
+
+/// The asks of the segment under way whose answers have not been taken in, oldest first, with their answers if there are
+/// any. What retention emptied is not among them: the run has to ask again.
+pub struct TakeAsks {
+    pub run_id: String,
+}
+
+impl Op for TakeAsks {
+    type Out = Vec<FoundAsk>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<FoundAsk>, StoreError> {
+        const SELECT: &str = "SELECT m.id, m.status, s.body, a.number, a.body FROM run r \
+             JOIN run_ask a ON a.run_seq = r.seq AND a.segment = r.segment JOIN message m ON m.seq = a.message_seq \
+             LEFT JOIN resolution s ON s.seq = m.resolution_seq \
+             WHERE r.run_id = ?1 AND a.done = 0 ORDER BY a.message_seq";
+        let found = x.rows(SELECT, &[(&self.run_id).into()]).await?;
+        found.into_iter().map(|mut row| ask(&mut row)).collect()
+    }
+}
+
+fn ask(row: &mut Row) -> Result<FoundAsk, StoreError> {
+    Ok(FoundAsk {
+        message_id: rows::message_id(row, 0)?,
+        state: rows::state(&row.text(1)?, row.opt_text(2)?.as_deref())?,
+        number: count(row, 3)?,
+        body: row.text(4)?,
+    })
+}
+
+/// Which run asked, for as long as the run and the message are kept.
+pub struct AskOf {
+    pub message_id: MessageId,
+}
+
+impl Op for AskOf {
+    type Out = Option<String>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
+        const SELECT: &str = "SELECT r.run_id FROM message m JOIN run_ask a ON a.message_seq = m.seq \
+             JOIN run r ON r.seq = a.run_seq WHERE m.id = ?1";
+        let found = x.row(SELECT, &[self.message_id.as_str().into()]).await?;
+        found.map(|mut row| row.text(0)).transpose()
+    }
+}

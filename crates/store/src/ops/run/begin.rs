@@ -1,0 +1,86 @@
+//! A segment begins.
+
+use countersign_core::Digest;
+use countersign_protocol::time::Timestamp;
+
+use super::advance::{self, Held};
+use super::model::{Begun, NewRun, StoredEvent};
+use super::text::{bytes_of, plain, whole};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Param};
+
+/// From here on the run is under way. A continuation keeps what came before it, and may bring another strategy.
+pub struct BeginRun {
+    pub run: NewRun,
+    pub events: Vec<StoredEvent>,
+}
+
+impl Op for BeginRun {
+    type Out = Begun;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Begun, StoreError> {
+        let is_first = self.run.segment == 1;
+        let begun = if is_first { self.insert(x).await? } else { self.go_on(x).await? };
+        if let Some(held) = begun {
+            advance::add_events(x, &held, &self.events).await?;
+            return Ok(Begun::New);
+        }
+        Ok(if is_first || is_known(x, &self.run.run_id).await? { Begun::Exists } else { Begun::Missing })
+    }
+}
+
+impl BeginRun {
+    async fn insert<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+        const INSERT: &str = "INSERT INTO run (run_id, strategy_path, strategy_name, cwd, cwd_sha256, segment, \
+             started_at, last_seq, machine, event_count, event_bytes, status, phase, pruned_seq, record_n, record_count, \
+             record_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'running', 'between', 0, 0, 0, 0) \
+             ON CONFLICT (run_id) DO NOTHING \
+             RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
+        const INSERT_TEXT: &str = "INSERT INTO run_text (seq, body) VALUES (?1, ?2)";
+        self.write(x, INSERT, INSERT_TEXT).await
+    }
+
+    /// Its guard is the segment before it, and that this one has ended.
+    async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+        const UPDATE: &str = "UPDATE run SET strategy_path = ?2, strategy_name = ?3, cwd = ?4, cwd_sha256 = ?5, \
+             segment = ?6, started_at = ?7, last_seq = ?8, machine = ?9, event_count = event_count + ?10, \
+             event_bytes = event_bytes + ?11, status = 'running', phase = 'between', completed_at = NULL \
+             WHERE run_id = ?1 AND segment + 1 = ?6 AND status <> 'running' \
+             RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
+        const UPDATE_TEXT: &str = "UPDATE run_text SET body = ?2 WHERE seq = ?1";
+        self.write(x, UPDATE, UPDATE_TEXT).await
+    }
+
+    async fn write<X: Exec>(
+        &self,
+        x: &mut X,
+        row: &'static str,
+        text: &'static str,
+    ) -> Result<Option<Held>, StoreError> {
+        let run = &self.run;
+        let (path, name, cwd) = (plain(&run.strategy_path), plain(&run.strategy_name), plain(&run.cwd));
+        let (machine, body, cwd_sha256) = (plain(&run.machine), plain(&run.body), Digest::of(cwd.as_bytes()));
+        let params: [Param<'_>; 11] = [
+            (&run.run_id).into(),
+            (&*path).into(),
+            (&*name).into(),
+            (&*cwd).into(),
+            (&cwd_sha256).into(),
+            whole(run.segment).into(),
+            run.started_at.into(),
+            whole(run.last_seq).into(),
+            (&*machine).into(),
+            whole(self.events.len()).into(),
+            bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
+        ];
+        let Some(mut row) = x.row(row, &params).await? else { return Ok(None) };
+        let held = Held::read(&mut row)?;
+        x.exec(text, &[held.run_seq.into(), (&*body).into()]).await?;
+        Ok(Some(held))
+    }
+}
+
+async fn is_known<X: Exec>(x: &mut X, run_id: &str) -> Result<bool, StoreError> {
+    Ok(x.row("SELECT seq FROM run WHERE run_id = ?1", &[run_id.into()]).await?.is_some())
+}

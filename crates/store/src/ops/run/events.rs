@@ -1,0 +1,52 @@
+//! What a run told its subscribers.
+
+use countersign_protocol::time::Timestamp;
+
+use super::model::StoredEvent;
+use super::text::{count, whole};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op, Row};
+
+/// The events behind a number, in their order. Numbers are missing where an event was not stored, or not kept: of the
+/// latter, `Run::pruned_seq` is the last.
+pub struct RunEvents {
+    pub run_id: String,
+    pub after: u64,
+    pub limit: i64,
+}
+
+impl Op for RunEvents {
+    type Out = Vec<StoredEvent>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<StoredEvent>, StoreError> {
+        const SELECT: &str = "SELECT e.seq, e.kind, e.body FROM run r JOIN run_event e ON e.run_seq = r.seq \
+             WHERE r.run_id = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
+        let params = [(&self.run_id).into(), whole(self.after).into(), self.limit.into()];
+        x.rows(SELECT, &params).await?.into_iter().map(|mut row| event(&mut row)).collect()
+    }
+}
+
+/// The last events before a number, or of all, in their order.
+pub struct LatestEvents {
+    pub run_id: String,
+    pub before: Option<u64>,
+    pub limit: i64,
+}
+
+impl Op for LatestEvents {
+    type Out = Vec<StoredEvent>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<StoredEvent>, StoreError> {
+        const SELECT: &str = "SELECT e.seq, e.kind, e.body FROM run r JOIN run_event e ON e.run_seq = r.seq \
+             WHERE r.run_id = ?1 AND e.seq < ?2 ORDER BY e.seq DESC LIMIT ?3";
+        let before = whole(self.before.unwrap_or(u64::MAX));
+        let params = [(&self.run_id).into(), before.into(), self.limit.into()];
+        x.rows(SELECT, &params).await?.into_iter().rev().map(|mut row| event(&mut row)).collect()
+    }
+}
+
+fn event(row: &mut Row) -> Result<StoredEvent, StoreError> {
+    Ok(StoredEvent { seq: count(row, 0)?, kind: row.text(1)?, body: row.text(2)? })
+}

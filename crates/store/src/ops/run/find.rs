@@ -1,0 +1,59 @@
+//! Whole runs.
+
+use countersign_protocol::time::Timestamp;
+
+use super::model::{FoundRun, Run};
+use super::read::{self, select_whole_runs};
+use crate::error::StoreError;
+use crate::exec::{Exec, Mode, Op};
+
+pub struct FindRun {
+    pub run_id: String,
+}
+
+impl Op for FindRun {
+    type Out = Option<FoundRun>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundRun>, StoreError> {
+        const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");
+        const RECORDS: &str = "SELECT body FROM run_record WHERE run_seq = ?1 ORDER BY n";
+        let Some(mut row) = x.row(SELECT, &[(&self.run_id).into()]).await? else { return Ok(None) };
+        let run = read::run(&mut row)?;
+        let records = x.rows(RECORDS, &[run.summary.seq.into()]).await?;
+        let records = records.into_iter().map(|mut row| row.text(0)).collect::<Result<_, _>>()?;
+        Ok(Some(FoundRun { run, records }))
+    }
+}
+
+/// The same without what its agents said, for those who only want to see where it stands.
+pub struct LookAtRun {
+    pub run_id: String,
+}
+
+impl Op for LookAtRun {
+    type Out = Option<Run>;
+    const MODE: Mode = Mode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Run>, StoreError> {
+        const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");
+        x.row(SELECT, &[(&self.run_id).into()]).await?.map(|mut row| read::run(&mut row)).transpose()
+    }
+}
+
+/// Those that have not ended, in the order in which they first came, behind the `seq` of the last one seen.
+pub struct UnfinishedRuns {
+    pub behind: i64,
+    pub limit: i64,
+}
+
+impl Op for UnfinishedRuns {
+    type Out = Vec<Run>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Run>, StoreError> {
+        const SELECT: &str = select_whole_runs!("WHERE r.status = 'running' AND r.seq > ?1 ORDER BY r.seq LIMIT ?2");
+        let found = x.rows(SELECT, &[self.behind.into(), self.limit.into()]).await?;
+        found.into_iter().map(|mut row| read::run(&mut row)).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! How rows become runs.
+
+use super::model::{Ending, Phase, Run, RunState, RunSummary};
+use super::text::count;
+use crate::error::StoreError;
+use crate::exec::Row;
+
+/// The columns `summary` reads, then `$more`, which begin at `SUMMARY`.
+macro_rules! select_runs {
+    ($more:literal, $($rest:tt)+) => {
+        concat!(
+            "SELECT r.seq, r.run_id, r.strategy_path, r.strategy_name, r.cwd, r.status, r.completed_at, r.segment, \
+             r.started_at, r.last_seq",
+            $more,
+            " FROM run r ",
+            $($rest)+
+        )
+    };
+}
+pub(super) use select_runs;
+
+const SUMMARY: usize = 10;
+
+/// The columns `run` reads.
+macro_rules! select_whole_runs {
+    ($($rest:tt)+) => {
+        $crate::ops::run::read::select_runs!(
+            ", r.phase, r.pruned_seq, r.machine, t.body",
+            "JOIN run_text t ON t.seq = r.seq ",
+            $($rest)+
+        )
+    };
+}
+pub(super) use select_whole_runs;
+
+pub fn summary(row: &mut Row) -> Result<RunSummary, StoreError> {
+    Ok(RunSummary {
+        seq: row.int(0)?,
+        run_id: row.text(1)?,
+        strategy_path: row.text(2)?,
+        strategy_name: row.text(3)?,
+        cwd: row.text(4)?,
+        state: state(row)?,
+        segment: count(row, 7)?,
+        started_at: row.instant(8)?,
+        last_seq: count(row, 9)?,
+    })
+}
+
+pub fn run(row: &mut Row) -> Result<Run, StoreError> {
+    let phase = row.text(SUMMARY)?;
+    Ok(Run {
+        summary: summary(row)?,
+        phase: Phase::parse(&phase).ok_or_else(|| StoreError::Corrupt(format!("{phase} is no phase of a run")))?,
+        pruned_seq: count(row, SUMMARY + 1)?,
+        machine: row.text(SUMMARY + 2)?,
+        body: row.text(SUMMARY + 3)?,
+    })
+}
+
+fn state(row: &mut Row) -> Result<RunState, StoreError> {
+    let status = row.text(5)?;
+    match (status.as_str(), Ending::parse(&status), row.opt_instant(6)?) {
+        ("running", None, None) => Ok(RunState::Running),
+        (_, Some(ending), Some(at)) => Ok(RunState::Ended { ending, at }),
+        (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!("a run is {status} and does not say since when"))),
+    }
+}

@@ -1,0 +1,113 @@
+//! Runs for the behaviours to act with.
+
+use countersign_protocol::runs::Event;
+use countersign_store::Store;
+use countersign_store::ops::run::{
+    Advance, AskInRun, BeginRun, Begun, EndRun, Ending, FindRun, FoundAsk, FoundRun, NewAsk, NewRun, Phase, RunEvents,
+    StoredEvent, TakeAsks,
+};
+
+use crate::scene::*;
+
+pub const RUN: &str = "run-1";
+/// An agent of that run. Nobody registers under such a name.
+pub const WRITER: &str = "writer#run-1";
+
+pub fn event(seq: u64) -> StoredEvent {
+    event_saying(seq, &format!("number {seq}"))
+}
+
+pub fn event_saying(seq: u64, text: &str) -> StoredEvent {
+    let event = Event::SteerQueued { text: text.to_owned() };
+    StoredEvent::of(&event, seq, &event.frame(RUN, seq, at(0), None)).expect("everybody hears of it")
+}
+
+pub fn segment(run_id: &str, segment: u64) -> NewRun {
+    NewRun {
+        run_id: run_id.to_owned(),
+        segment,
+        strategy_path: "/srv/bridge/talk.json".to_owned(),
+        strategy_name: "Talk".to_owned(),
+        cwd: "/srv/bridge".to_owned(),
+        started_at: at(0),
+        last_seq: 0,
+        machine: r#"{"at":"start"}"#.to_owned(),
+        body: format!(r#"{{"segment":{segment}}}"#),
+    }
+}
+
+pub async fn begin(store: &Store, run: NewRun) -> Begun {
+    store.run(BeginRun { run, events: Vec::new() }).await.unwrap()
+}
+
+/// The run of most behaviours, at its start.
+pub async fn begun(store: &Store) {
+    assert_eq!(begin(store, segment(RUN, 1)).await, Begun::New);
+}
+
+/// A step in which nothing happens.
+pub fn step(run_id: &str) -> Advance {
+    Advance {
+        run_id: run_id.to_owned(),
+        segment: 1,
+        events: Vec::new(),
+        records: Vec::new(),
+        asks_done: Vec::new(),
+        machine: r#"{"at":"step"}"#.to_owned(),
+        phase: Phase::Between,
+        last_seq: 0,
+        body: None,
+    }
+}
+
+pub async fn advance(store: &Store, advance: Advance) -> bool {
+    store.run(advance).await.unwrap()
+}
+
+pub async fn told(store: &Store, events: Vec<StoredEvent>) {
+    assert!(advance(store, Advance { events, ..step(RUN) }).await);
+}
+
+pub async fn end(store: &Store, run_id: &str, millis: i64) -> bool {
+    let (advance, ending) = (step(run_id), Ending::Completed);
+    store.run(EndRun { advance, ending, at: at(millis) }).await.unwrap()
+}
+
+pub fn ask(number: u64) -> NewAsk {
+    let message = Draft { agent: WRITER, ..Draft::ask(number) }.render();
+    NewAsk { message, number: 0, body: format!(r#"{{"ask":{number}}}"#) }
+}
+
+pub async fn asked(store: &Store, numbers: &[u64]) {
+    let asks = numbers.iter().copied().map(ask).collect();
+    assert!(store.run(AskInRun { advance: step(RUN), asks }).await.unwrap());
+}
+
+pub async fn find_run(store: &Store, run_id: &str) -> Option<FoundRun> {
+    store.run(FindRun { run_id: run_id.to_owned() }).await.unwrap()
+}
+
+pub async fn found_run(store: &Store, run_id: &str) -> FoundRun {
+    find_run(store, run_id).await.expect("the run is known")
+}
+
+pub async fn events_after(store: &Store, run_id: &str, after: u64) -> Vec<StoredEvent> {
+    store.run(RunEvents { run_id: run_id.to_owned(), after, limit: NO_LIMIT }).await.unwrap()
+}
+
+pub fn numbers(events: &[StoredEvent]) -> Vec<u64> {
+    events.iter().map(|event| event.seq).collect()
+}
+
+pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<FoundAsk> {
+    store.run(TakeAsks { run_id: run_id.to_owned() }).await.unwrap()
+}
+
+/// A row in every table that runs have.
+pub async fn ended_with_everything(store: &Store) {
+    begun(store).await;
+    asked(store, &[1]).await;
+    let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
+    assert!(advance(store, Advance { events, records, ..step(RUN) }).await);
+    assert!(end(store, RUN, 5).await);
+}
