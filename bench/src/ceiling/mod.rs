@@ -4,6 +4,7 @@
 //! the hub is slower than this is the price of what the hub does.
 
 mod serve;
+mod socket;
 mod store;
 mod waiters;
 

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http::{StatusCode, header};
 use tokio::net::TcpListener;
 
+use super::socket;
 use super::store::Writer;
 use super::waiters::Waiters;
 
@@ -21,15 +22,15 @@ const REPLY_BYTES: usize = 200;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
-struct Shared {
-    writer: Writer,
+pub struct Shared {
+    pub writer: Writer,
     waiters: Waiters,
 }
 
 /// What the ceiling says: `status` is `open` or `answered`.
-struct Reply {
-    status: &'static str,
-    id: i64,
+pub struct Reply {
+    pub status: &'static str,
+    pub id: i64,
 }
 
 /// Serves until the process is killed; prints its address as the first line.
@@ -53,6 +54,8 @@ fn routes(shared: Shared) -> Router {
         .route("/submit", post(submit))
         .route("/wait/{name}", get(wait))
         .route("/wake/{name}", post(wake))
+        .route("/ws", get(socket::answers))
+        .route("/ws/{frames}/{bytes}", get(socket::bursts))
         .with_state(shared)
 }
 
@@ -81,7 +84,7 @@ async fn wake(State(shared): State<Shared>, UrlPath(name): UrlPath<String>, body
     Ok(Reply { status: "answered", id })
 }
 
-async fn commit(writer: &Writer, body: Bytes) -> Result<i64, StatusCode> {
+pub async fn commit(writer: &Writer, body: Bytes) -> Result<i64, StatusCode> {
     writer.append(parse(body)?).await.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -93,10 +96,15 @@ fn parse(body: Bytes) -> Result<String, StatusCode> {
     String::from_utf8(body.into()).map_err(|_| StatusCode::BAD_REQUEST)
 }
 
+impl Reply {
+    pub fn text(&self) -> String {
+        let head = format!(r#"{{"id":"{}","status":"{}","pad":""#, self.id, self.status);
+        format!("{head:.<width$}\"}}", width = REPLY_BYTES - 2)
+    }
+}
+
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
-        let head = format!(r#"{{"id":"{}","status":"{}","pad":""#, self.id, self.status);
-        let body = format!("{head:.<width$}\"}}", width = REPLY_BYTES - 2);
-        ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+        ([(header::CONTENT_TYPE, "application/json")], self.text()).into_response()
     }
 }

@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 
 use super::serve::serve;
 use crate::load::{
-    Board, Connection, PLACEHOLDER, Pace, Question, Slots, Template, Window, Work, answer, measure, render,
+    Board, Connection, PLACEHOLDER, Pace, Question, Slots, Template, WebSocket, Window, Work, answer, measure, render,
     wait_on_sockets, wait_on_streams,
 };
 use crate::process::{Scratch, Target};
@@ -46,6 +46,32 @@ async fn a_submit_is_numbered_and_the_reply_is_200_bytes_long() {
     }
     let reply = connection.exchange(&render("POST", "/submit", None, Some("not JSON"))).await.expect("a reply");
     assert_eq!(reply.status, 400);
+}
+
+#[tokio::test]
+async fn a_message_on_a_socket_is_numbered_like_a_submit() {
+    let (target, _scratch) = start().await;
+    let mut socket = WebSocket::open(target.address, "/ws").await.expect("a socket");
+    for number in 1..=2 {
+        socket.send("{}").await.expect("sent");
+        let reply = socket.next().await.expect("a reply");
+        let body: serde_json::Value = serde_json::from_str(&reply).expect("JSON");
+        assert_eq!((reply.len(), &body["id"]), (200, &json!(number.to_string())));
+    }
+    socket.send("not JSON").await.expect("sent");
+    assert!(socket.next().await.is_err(), "the socket is closed");
+}
+
+#[tokio::test]
+async fn a_burst_has_the_frames_it_was_asked_for() {
+    let (target, _scratch) = start().await;
+    let mut socket = WebSocket::open(target.address, "/ws/3/70").await.expect("a socket");
+    for _ in 0..2 {
+        socket.send("{}").await.expect("sent");
+        for _ in 0..3 {
+            assert_eq!(socket.next().await.expect("a frame").len(), 70);
+        }
+    }
 }
 
 #[tokio::test]

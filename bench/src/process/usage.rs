@@ -6,6 +6,8 @@ use anyhow::{Context, Result, ensure};
 /// Linux tells processor time in hundredths of a second, on every architecture the hub runs on.
 const TICK_MS: u64 = 10;
 const SETTLE_STEP: Duration = Duration::from_millis(300);
+/// More than one: a server may be waiting for a moment of rest to do what it has put off.
+const QUIET_STEPS: usize = 3;
 const SETTLE_WITHIN: Duration = Duration::from_secs(30);
 
 /// What a process has used so far, and what the disks have done so far.
@@ -43,16 +45,15 @@ pub fn ensure_open_files(needed: usize) -> Result<()> {
 /// Waits until a process uses no processor time any more.
 pub async fn settle(pid: u32) -> Result<()> {
     let deadline = Instant::now() + SETTLE_WITHIN;
-    let mut before = Usage::of(pid)?.cpu;
-    loop {
+    let (mut before, mut quiet) = (Usage::of(pid)?.cpu, 0);
+    while quiet < QUIET_STEPS {
+        ensure!(Instant::now() < deadline, "the server did not come to rest within {SETTLE_WITHIN:?}");
         tokio::time::sleep(SETTLE_STEP).await;
         let now = Usage::of(pid)?.cpu;
-        if now == before {
-            return Ok(());
-        }
-        ensure!(Instant::now() < deadline, "the server did not come to rest within {SETTLE_WITHIN:?}");
+        quiet = if now == before { quiet + 1 } else { 0 };
         before = now;
     }
+    Ok(())
 }
 
 /// Processor time of the whole machine and of this program with all the servers it has ended: the difference is what

@@ -9,6 +9,7 @@ mod push;
 mod receiver;
 mod requests;
 mod resolve;
+mod runs;
 mod settings;
 mod submit;
 mod viewers;
@@ -43,14 +44,25 @@ pub enum Scenario {
     Inbox,
     /// An agent in a terminal: from its call to the request, from the answer to its output
     Cueme,
+    /// Runs of strategies: from a person's answer to the next step, runs that wait, replay, a watcher that does not read
+    Runs,
     /// The ceiling alone: what this machine can do now
     Calibrate,
 }
 
 impl Scenario {
     /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 8] =
-        [Self::Submit, Self::Resolve, Self::Wait, Self::Wait50k, Self::Growth, Self::Push, Self::Inbox, Self::Cueme];
+    pub const OF_A_HUB: [Self; 9] = [
+        Self::Submit,
+        Self::Resolve,
+        Self::Wait,
+        Self::Wait50k,
+        Self::Growth,
+        Self::Push,
+        Self::Inbox,
+        Self::Cueme,
+        Self::Runs,
+    ];
 
     pub async fn run(self, settings: &Settings) -> Result<Outcome> {
         let (before, started) = (MachineTime::now()?, Instant::now());
@@ -63,6 +75,7 @@ impl Scenario {
             Self::Push => ("push", push::run(settings).await),
             Self::Inbox => ("inbox", inbox::run(settings).await),
             Self::Cueme => ("cueme", cueme::run(settings).await),
+            Self::Runs => ("runs", runs::run(settings).await),
             Self::Calibrate => ("calibrate", calibrate::run(settings).await),
         };
         let figures = figures.with_context(|| format!("scenario {scenario}"))?;

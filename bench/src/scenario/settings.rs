@@ -27,6 +27,10 @@ pub struct Settings {
     /// Requests of an agent in a terminal in one round, and how long one of them is watched while it waits.
     pub cues: usize,
     pub idle: Duration,
+    /// Runs that wait for a person at once.
+    pub waiting_runs: usize,
+    /// Rounds of a run that is watched by somebody who does not read.
+    pub watched_rounds: usize,
 }
 
 impl Settings {
@@ -46,6 +50,8 @@ impl Settings {
             shown: 200,
             cues: 100,
             idle: Duration::from_secs(5),
+            waiting_runs: 1_000,
+            watched_rounds: 8_000,
         }
     }
 
@@ -64,6 +70,8 @@ impl Settings {
             shown: 20,
             cues: 10,
             idle: Duration::from_secs(2),
+            waiting_runs: 100,
+            watched_rounds: 4_000,
             ..Self::full(hub, 1)
         }
     }

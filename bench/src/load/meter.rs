@@ -1,0 +1,150 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::histogram::Histogram;
+use super::request::Slot;
+use crate::process::{Target, Usage};
+
+/// After the end of a window every request still open gets this long to be answered.
+const GRACE: Duration = Duration::from_secs(30);
+/// The longest a fill may take.
+const LONGEST_FILL: Duration = Duration::from_secs(1200);
+
+const WARMING: u8 = 0;
+const MEASURING: u8 = 1;
+const STOPPING: u8 = 2;
+
+/// When to measure: after `warm_up`, for `length`, or until the work is done.
+#[derive(Clone, Copy)]
+pub struct Window {
+    pub warm_up: Duration,
+    pub length: Duration,
+}
+
+/// What a window showed.
+pub struct Sample {
+    pub elapsed: Duration,
+    pub latency: Histogram,
+    pub cpu: Duration,
+    pub flushes: u64,
+    pub ids: Vec<Slot>,
+}
+
+impl Sample {
+    pub fn per_second(&self) -> f64 {
+        self.latency.count() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    pub fn cpu_micros_each(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.latency.count().max(1) as f64
+    }
+
+    pub fn flushes_each(&self) -> f64 {
+        self.flushes as f64 / self.latency.count().max(1) as f64
+    }
+
+    pub fn millis(&self, share: f64) -> f64 {
+        self.latency.quantile(share).as_secs_f64() * 1e3
+    }
+}
+
+/// What all lanes of a run share: whether it counts yet, and what was counted.
+pub struct Meter {
+    phase: AtomicU8,
+    latency: Histogram,
+    /// Some lane found no work left, or failed.
+    over: Notify,
+}
+
+impl Meter {
+    fn new() -> Arc<Self> {
+        let phase = AtomicU8::new(WARMING);
+        Arc::new(Self { phase, latency: Histogram::default(), over: Notify::new() })
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.phase.load(Relaxed) == STOPPING
+    }
+
+    /// Counts only inside the window.
+    pub fn record(&self, latency: Duration) {
+        if self.phase.load(Relaxed) == MEASURING {
+            self.latency.record(latency);
+        }
+    }
+}
+
+/// Runs `count` lanes through a window; each has to end by itself once the meter is over.
+pub async fn in_window<T, F>(
+    target: Target,
+    count: usize,
+    window: Window,
+    lane: impl Fn(Arc<Meter>) -> F,
+) -> Result<(Sample, Vec<T>)>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let meter = Meter::new();
+    let lanes = start(&meter, count, lane);
+    let _ = timeout(window.warm_up, meter.over.notified()).await;
+    let before = Usage::of(target.pid)?;
+    let started = Instant::now();
+    meter.phase.store(MEASURING, Relaxed);
+    let _ = timeout(window.length, meter.over.notified()).await;
+    meter.phase.store(STOPPING, Relaxed);
+    let elapsed = started.elapsed();
+    let after = Usage::of(target.pid)?;
+    let found = finish(lanes).await?;
+    let meter = Arc::into_inner(meter).context("a connection is still at work")?;
+    ensure!(meter.latency.count() > 0, "no request was answered within the window");
+    let (cpu, flushes) = (after.cpu.saturating_sub(before.cpu), after.flushes.saturating_sub(before.flushes));
+    Ok((Sample { elapsed, latency: meter.latency, cpu, flushes, ids: Vec::new() }, found))
+}
+
+/// Runs `count` lanes until they have no more work.
+pub async fn to_the_end<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let meter = Meter::new();
+    let lanes = start(&meter, count, lane);
+    timeout(LONGEST_FILL, meter.over.notified()).await.context("filling took too long")?;
+    finish(lanes).await
+}
+
+fn start<T, F>(meter: &Arc<Meter>, count: usize, lane: impl Fn(Arc<Meter>) -> F) -> JoinSet<Result<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let mut lanes = JoinSet::new();
+    for _ in 0..count {
+        let (meter, lane) = (Arc::clone(meter), lane(Arc::clone(meter)));
+        lanes.spawn(async move {
+            let found = lane.await;
+            meter.over.notify_one();
+            found
+        });
+    }
+    lanes
+}
+
+async fn finish<T: 'static>(mut lanes: JoinSet<Result<T>>) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    let all = async {
+        while let Some(lane) = lanes.join_next().await {
+            found.push(lane??);
+        }
+        anyhow::Ok(())
+    };
+    timeout(GRACE, all).await.context("a request was never answered")??;
+    Ok(found)
+}

@@ -1,0 +1,151 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::load::WebSocket;
+use crate::process::Target;
+
+const PATH: &str = "/ws";
+/// What the kernel takes in on behalf of somebody who does not read; what is more stays with the hub.
+const NARROW: u32 = 4096;
+const ANSWER: &str = "Good, but say in the first sentence what it costs, and leave the history out.";
+
+/// Run ids are never used twice in one run of the program.
+static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
+
+/// One connection to the hub's socket for runs.
+pub struct Client {
+    socket: WebSocket,
+}
+
+/// What matters here of a frame.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Heard {
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    #[serde(default)]
+    pub run_id: String,
+    pub seq: Option<u64>,
+    #[serde(skip)]
+    pub bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    RunPrepared,
+    StepStarted,
+    RequestInput,
+    StrategyCompleted,
+    StrategyError,
+    Error,
+    Pong,
+    #[serde(other)]
+    Other,
+}
+
+impl Client {
+    pub async fn open(target: Target) -> Result<Self> {
+        Ok(Self { socket: WebSocket::open(target.address, PATH).await? })
+    }
+
+    pub async fn several(target: Target, count: usize) -> Result<Vec<Self>> {
+        let mut clients = Vec::new();
+        for _ in 0..count {
+            clients.push(Self::open(target).await?);
+        }
+        Ok(clients)
+    }
+
+    /// One that follows a run and will not read any more.
+    pub async fn asleep(target: Target, run: &str) -> Result<Self> {
+        let mut client = Self { socket: WebSocket::open_narrow(target.address, PATH, NARROW).await? };
+        client.subscribe(run, None).await?;
+        client.ping().await?;
+        while client.hear().await?.kind != Kind::Pong {}
+        Ok(client)
+    }
+
+    pub async fn prepare(&mut self, strategy: &Path) -> Result<String> {
+        let run = format!("bench-{}", NEXT_RUN.fetch_add(1, Relaxed));
+        self.say(json!({ "type": "prepare_run", "runId": run, "strategyPath": strategy })).await?;
+        Ok(run)
+    }
+
+    pub async fn start(&mut self, run: &str, input: &str) -> Result<()> {
+        self.say(json!({ "type": "start_run", "runId": run, "input": input })).await
+    }
+
+    /// Prepares and starts, without waiting for either.
+    pub async fn begin(&mut self, strategy: &Path, input: &str) -> Result<String> {
+        let run = self.prepare(strategy).await?;
+        self.start(&run, input).await?;
+        Ok(run)
+    }
+
+    pub async fn steer(&mut self, run: &str, text: &str) -> Result<()> {
+        self.say(json!({ "type": "steer_run", "runId": run, "text": text })).await
+    }
+
+    pub async fn subscribe(&mut self, run: &str, after: Option<u64>) -> Result<()> {
+        let mut message = json!({ "type": "subscribe", "runId": run });
+        if let Some(after) = after {
+            message["afterSeq"] = after.into();
+        }
+        self.say(message).await
+    }
+
+    pub async fn ping(&mut self) -> Result<()> {
+        self.say(json!({ "type": "ping" })).await
+    }
+
+    /// Ends a run that waits, and hears of it.
+    pub async fn stop(&mut self, run: &str) -> Result<()> {
+        self.say(json!({ "type": "stop_run", "runId": run })).await?;
+        loop {
+            let (heard, text) = self.listen().await?;
+            match heard.kind {
+                Kind::StrategyError => return Ok(()),
+                Kind::Error | Kind::StrategyCompleted => bail!("a run could not be stopped: {text}"),
+                Kind::RunPrepared | Kind::StepStarted | Kind::RequestInput | Kind::Pong | Kind::Other => {}
+            }
+        }
+    }
+
+    pub async fn send(&mut self, text: &str) -> Result<()> {
+        self.socket.send(text).await
+    }
+
+    /// The next frame. Nothing goes wrong in a run that is measured.
+    pub async fn hear(&mut self) -> Result<Heard> {
+        let (heard, text) = self.listen().await?;
+        match heard.kind {
+            Kind::Error | Kind::StrategyError => bail!("the hub says {text}"),
+            Kind::RunPrepared
+            | Kind::StepStarted
+            | Kind::RequestInput
+            | Kind::StrategyCompleted
+            | Kind::Pong
+            | Kind::Other => Ok(heard),
+        }
+    }
+
+    async fn listen(&mut self) -> Result<(Heard, impl std::fmt::Display + use<>)> {
+        let text = self.socket.next().await?;
+        let heard: Heard = serde_json::from_str(&text).with_context(|| format!("not a frame: {text}"))?;
+        Ok((Heard { bytes: text.len(), ..heard }, text))
+    }
+
+    async fn say(&mut self, message: Value) -> Result<()> {
+        self.socket.send(message.to_string()).await
+    }
+}
+
+/// The answer of the person whom the run asks.
+pub fn answer(run: &str) -> String {
+    json!({ "type": "user_input", "runId": run, "agentName": "user", "text": ANSWER }).to_string()
+}

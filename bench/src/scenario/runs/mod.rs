@@ -1,0 +1,22 @@
+//! Runs of strategies, over the socket their clients use. Each part has servers of its own: what one leaves in memory is not
+//! to be found by the next.
+
+mod answering;
+mod client;
+mod replay;
+mod slow;
+mod strategy;
+mod waiting;
+
+use anyhow::Result;
+
+use super::Settings;
+use crate::report::Figure;
+
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let mut figures = answering::run(settings).await?;
+    figures.extend(waiting::run(settings).await?);
+    figures.extend(replay::run(settings).await?);
+    figures.extend(slow::run(settings).await?);
+    Ok(figures)
+}

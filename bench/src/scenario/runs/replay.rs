@@ -1,0 +1,152 @@
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use super::client::{Client, Kind};
+use super::strategy::{EVENTS_A_ROUND, EVENTS_A_RUN, StrategyFile};
+use crate::load::{Histogram, WebSocket};
+use crate::process::{Ceiling, Hub, Target};
+use crate::report::{Figure, Goal};
+use crate::scenario::Settings;
+use crate::scenario::pairs::in_turns;
+
+/// As many as a run keeps.
+const EVENTS: u64 = 10_000;
+const ROUNDS: usize = (EVENTS as usize - EVENTS_A_RUN) / EVENTS_A_ROUND;
+/// What is said to the run before it starts, so that it comes to exactly as many.
+const STEERED: usize = EVENTS as usize - EVENTS_A_RUN - ROUNDS * EVENTS_A_ROUND;
+const INPUT: &str = "The quarter went well, and the next one begins with two open positions.";
+/// In one round; its figure is their median.
+const REPLAYS: usize = 10;
+/// Places at which somebody was lost and comes back.
+const CUTS: u64 = 50;
+
+/// What came again.
+struct Replayed {
+    took: Duration,
+    seqs: Vec<u64>,
+    bytes: usize,
+}
+
+/// All that a run has told comes again: from memory, then from the store. The ceiling sends as many frames of the same length.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let hub = Hub::start(&settings.hub).await?;
+    let ceiling = Ceiling::start(&settings.hub.root).await?;
+    let run = told(settings, &hub).await?;
+    let whole = replay(hub.target, &run, 0).await?;
+    let path = format!("/ws/{EVENTS}/{}", whole.bytes / whole.seqs.len().max(1));
+    let (mut faults, mut figures) = (Vec::new(), Vec::new());
+    faults.push(faults_at_cuts(hub.target, &run).await? as f64);
+    figures.push(timed(settings, ("memory", hub.target, &run), (ceiling.target, &path)).await?);
+    let hub = hub.restart().await?;
+    faults.push(faults_at_cuts(hub.target, &run).await? as f64);
+    figures.push(timed(settings, ("the store", hub.target, &run), (ceiling.target, &path)).await?);
+    let sum = vec![faults.iter().sum()];
+    let name = format!("events missing or twice, {} cuts", 2 * (CUTS + 1));
+    figures.push(Figure::single(name, "", sum).goal(Goal::ValueAtMost(0.0)));
+    Ok(figures)
+}
+
+/// A run that has told all it has to tell.
+async fn told(settings: &Settings, hub: &Hub) -> Result<String> {
+    let strategy = StrategyFile::echoes(&settings.hub.root, ROUNDS)?;
+    let mut client = Client::open(hub.target).await?;
+    let run = client.prepare(&strategy.path).await?;
+    for _ in 0..STEERED {
+        client.steer(&run, "Be brief.").await?;
+    }
+    client.start(&run, INPUT).await?;
+    loop {
+        let heard = client.hear().await?;
+        if heard.kind == Kind::StrategyCompleted {
+            ensure!(heard.seq == Some(EVENTS), "the run told {:?} events instead of {EVENTS}", heard.seq);
+            return Ok(run);
+        }
+    }
+}
+
+async fn timed(
+    settings: &Settings,
+    (from, hub, run): (&str, Target, &str),
+    (ceiling, path): (Target, &str),
+) -> Result<Figure> {
+    let (hub_runs, ceiling_runs) =
+        in_turns(settings.rounds, async || replays(hub, run).await, async || bursts(ceiling, path).await).await?;
+    let name = format!("replay of {EVENTS} from {from}: p50");
+    Ok(Figure::single(name, "ms", hub_runs).against("bare frames", ceiling_runs))
+}
+
+async fn replays(target: Target, run: &str) -> Result<f64> {
+    let took = Histogram::default();
+    for _ in 0..REPLAYS {
+        took.record(replay(target, run, 0).await?.took);
+    }
+    Ok(took.quantile(0.5).as_secs_f64() * 1e3)
+}
+
+async fn bursts(target: Target, path: &str) -> Result<f64> {
+    let took = Histogram::default();
+    for _ in 0..REPLAYS {
+        let mut socket = WebSocket::open(target.address, path).await?;
+        let started = Instant::now();
+        socket.send("{}").await?;
+        for _ in 0..EVENTS {
+            socket.next().await?;
+        }
+        took.record(started.elapsed());
+    }
+    Ok(took.quantile(0.5).as_secs_f64() * 1e3)
+}
+
+/// Somebody new, who has everything up to a number. Whatever comes before the reply to what is said next is the replay.
+async fn replay(target: Target, run: &str, after: u64) -> Result<Replayed> {
+    let mut client = Client::open(target).await?;
+    let started = Instant::now();
+    client.subscribe(run, Some(after)).await?;
+    client.ping().await?;
+    let mut replayed = Replayed { took: Duration::ZERO, seqs: Vec::new(), bytes: 0 };
+    loop {
+        let heard = client.hear().await?;
+        if heard.kind == Kind::Pong {
+            return Ok(replayed);
+        }
+        replayed.took = started.elapsed();
+        replayed.bytes += heard.bytes;
+        replayed.seqs.extend(heard.seq);
+    }
+}
+
+async fn faults_at_cuts(target: Target, run: &str) -> Result<u64> {
+    let mut sum = 0;
+    for cut in 0..=CUTS {
+        let after = cut * EVENTS / CUTS;
+        sum += faults(&replay(target, run, after).await?.seqs, after, EVENTS);
+    }
+    Ok(sum)
+}
+
+/// How many of the numbers behind `after` up to `last` are missing, and how many came twice or in the wrong place.
+fn faults(seqs: &[u64], after: u64, last: u64) -> u64 {
+    let due = |seq: &&u64| **seq > after && **seq <= last;
+    let came: HashSet<&u64> = seqs.iter().filter(due).collect();
+    let missing = last - after - came.len() as u64;
+    let strange = seqs.iter().filter(|seq| !due(seq)).count();
+    let misplaced = seqs.windows(2).filter(|pair| pair[0] >= pair[1]).count();
+    missing + (strange + misplaced) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_not_the_next_number_is_a_fault() {
+        assert_eq!(faults(&[3, 4, 5], 2, 5), 0);
+        assert_eq!(faults(&[], 5, 5), 0);
+        assert_eq!(faults(&[3, 5], 2, 5), 1, "one is missing");
+        assert_eq!(faults(&[3, 3, 4, 5], 2, 5), 1, "one came twice");
+        assert_eq!(faults(&[3, 5, 4], 2, 5), 1, "one came late");
+        assert_eq!(faults(&[2, 3, 4, 5, 6], 2, 5), 2, "two were not due");
+    }
+}

@@ -1,0 +1,127 @@
+use std::collections::HashSet;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use super::client::{Client, Kind, answer};
+use super::strategy::StrategyFile;
+use crate::process::{Hub, Usage, rss_bytes, settle};
+use crate::report::{Figure, Goal};
+use crate::scenario::Settings;
+use crate::scenario::pairs::each;
+
+/// Few, so that it is runs that cost memory and not connections.
+const CLIENTS: usize = 4;
+/// Begun and ended before anything is counted: the first of everything reserves memory for all.
+const FIRST: usize = 100;
+
+/// What it cost that runs waited for people.
+struct Waited {
+    bytes_begun: f64,
+    bytes_restored: f64,
+    idle_ms: f64,
+    start_ms: f64,
+}
+
+/// Very many runs that wait at once: begun in one process, found again by the next, and answered there to the last one.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let strategy = StrategyFile::talk(&settings.hub.root, 1)?;
+    let mut rounds = Vec::new();
+    for _ in 0..settings.rounds.div_ceil(2) {
+        rounds.push(round(settings, &strategy.path).await?);
+    }
+    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+        Figure::single(format!("{} waiting runs: {what}", settings.waiting_runs), unit, each(&rounds, quantity))
+    };
+    let idle = format!("cpu of {} seconds", settings.idle.as_secs());
+    Ok(vec![
+        figure("memory", "KiB", |run| run.bytes_begun / 1024.0),
+        figure("memory, restarted", "KiB", |run| run.bytes_restored / 1024.0),
+        figure(&idle, "ms", |run| run.idle_ms).goal(Goal::ValueAtMost(0.0)),
+        figure("start", "ms", |run| run.start_ms),
+    ])
+}
+
+async fn round(settings: &Settings, strategy: &Path) -> Result<Waited> {
+    let hub = Hub::start(&settings.hub).await?;
+    let fresh = at_rest(&hub).await?;
+    let mut clients = Client::several(hub.target, CLIENTS).await?;
+    let first = begin(&mut clients, strategy, FIRST).await?;
+    answer_all(&mut clients, &first).await?;
+    let before = at_rest(&hub).await?;
+    let runs = begin(&mut clients, strategy, settings.waiting_runs).await?;
+    let begun = at_rest(&hub).await?;
+    let idle_ms = idle(settings, &hub).await?;
+    drop(clients);
+    let hub = hub.restart().await?;
+    let restored = at_rest(&hub).await?;
+    let mut clients = Client::several(hub.target, CLIENTS).await?;
+    join(&mut clients, &runs).await?;
+    answer_all(&mut clients, &runs).await?;
+    let bytes_each = |after: u64, before: u64| after.saturating_sub(before) as f64 / settings.waiting_runs as f64;
+    Ok(Waited {
+        bytes_begun: bytes_each(begun, before),
+        bytes_restored: bytes_each(restored, fresh),
+        idle_ms,
+        start_ms: hub.ready_after.as_secs_f64() * 1e3,
+    })
+}
+
+async fn at_rest(hub: &Hub) -> Result<u64> {
+    settle(hub.target.pid).await?;
+    rss_bytes(hub.target.pid)
+}
+
+async fn idle(settings: &Settings, hub: &Hub) -> Result<f64> {
+    let before = Usage::of(hub.target.pid)?.cpu;
+    tokio::time::sleep(settings.idle).await;
+    Ok(Usage::of(hub.target.pid)?.cpu.saturating_sub(before).as_secs_f64() * 1e3)
+}
+
+/// The runs of each client, once all of them ask.
+async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<Vec<Vec<String>>> {
+    let mut begun = Vec::new();
+    let share = count.div_ceil(clients.len());
+    for (number, client) in clients.iter_mut().enumerate() {
+        let mut runs = Vec::new();
+        for _ in 0..share.min(count.saturating_sub(number * share)) {
+            runs.push(client.begin(strategy, "").await?);
+        }
+        until_all(client, Kind::RequestInput, &runs).await?;
+        begun.push(runs);
+    }
+    Ok(begun)
+}
+
+/// Who begins to follow a run that waits is told what it waits for.
+async fn join(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
+    for (client, runs) in clients.iter_mut().zip(runs) {
+        for run in runs {
+            client.subscribe(run, None).await?;
+        }
+        until_all(client, Kind::RequestInput, runs).await?;
+    }
+    Ok(())
+}
+
+async fn answer_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
+    for (client, runs) in clients.iter_mut().zip(runs) {
+        for run in runs {
+            client.send(&answer(run)).await?;
+        }
+        until_all(client, Kind::StrategyCompleted, runs).await?;
+    }
+    Ok(())
+}
+
+/// Until every one of these runs has said it, each once.
+async fn until_all(client: &mut Client, kind: Kind, runs: &[String]) -> Result<()> {
+    let mut left: HashSet<&str> = runs.iter().map(String::as_str).collect();
+    while !left.is_empty() {
+        let heard = client.hear().await?;
+        if heard.kind == kind {
+            ensure!(left.remove(heard.run_id.as_str()), "{} said {kind:?} twice", heard.run_id);
+        }
+    }
+    Ok(())
+}
