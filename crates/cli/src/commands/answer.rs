@@ -111,7 +111,7 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     };
     if let Some(text) = &args.text {
         check_takes_text(item, question)?;
-        return said(text, args);
+        return said(text, args, item);
     }
     if let Question::Select(choices) = question
         && choices.many
@@ -130,15 +130,15 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
         _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
         Question::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
         Question::Select(choices) => choice::select(choices, typed).map(Value::from),
-        Question::Text => said(typed, args),
+        Question::Text => said(typed, args, item),
         Question::Unknown => Ok(typed.into()),
     }
 }
 
-/// A text that says something, unless files do.
-fn said(typed: &str, args: &AnswerArgs) -> Result<Value> {
+/// A text that says something, unless files do, or nothing is an answer.
+fn said(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
     let text = form::read_free_text(typed)?;
-    if text.trim().is_empty() && args.files.is_empty() {
+    if text.trim().is_empty() && args.files.is_empty() && !item.takes_nothing() {
         bail!("--text is blank: write something (invalid_field)");
     }
     Ok(text.into())
