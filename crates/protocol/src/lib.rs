@@ -5,6 +5,7 @@ pub mod hap;
 pub mod id;
 pub mod jcs;
 pub mod json;
+pub mod retry_after;
 pub mod runs;
 pub mod time;
 pub mod webhooks;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use countersign_protocol::retry_after;
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
@@ -22,27 +23,13 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + chance / 2.0)
 }
 
-/// Seconds or a date, as HTTP allows both.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
-    match text.parse() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => Some(http_date(text)?.since(now())),
-    }
+    retry_after::read(headers.get(header::RETRY_AFTER)?.to_str().ok()?, now())
 }
 
 fn now() -> Timestamp {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(0).plus(elapsed)
-}
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still sent.
-fn http_date(text: &str) -> Option<Timestamp> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = text.split(' ').collect();
-    let [_, day, month, year, time, "GMT"] = words[..] else { return None };
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    Timestamp::parse_rfc3339(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
 #[cfg(test)]
@@ -68,16 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_seconds_or_a_date() {
+    fn what_a_server_asks_for_counts_from_now() {
         let after = |text: &str| {
             let value = HeaderValue::from_str(text).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))
         };
-        assert_eq!(after("30"), Some(Duration::from_secs(30)));
         assert_eq!(after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
         assert!(after("Fri, 31 Dec 9998 23:59:59 GMT").unwrap() > Duration::from_secs(3600));
-        for text in ["", "-1", "soon", "Sun, 06 Foo 1994 08:49:37 GMT"] {
-            assert_eq!(after(text), None, "{text}");
-        }
+        assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }
