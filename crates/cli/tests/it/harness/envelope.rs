@@ -93,7 +93,9 @@ pub fn resolvers(mut envelope: Value, actors: &[&str]) -> Value {
 /// The instant `millis` from now, as agents write it.
 pub fn from_now(millis: i64) -> String {
     let now = jiff::Timestamp::now().as_millisecond();
-    jiff::Timestamp::from_millisecond(now + millis).expect("an instant of this century").to_string()
+    let instant = jiff::Timestamp::from_millisecond(now + millis).expect("an instant of this century");
+    // Always to the millisecond, as the hub writes it.
+    format!("{instant:.3}")
 }
 
 pub fn expiring(mut envelope: Value, millis: i64) -> Value {
