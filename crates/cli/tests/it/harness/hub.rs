@@ -114,6 +114,17 @@ impl Hub {
         &self.scratch
     }
 
+    /// Whether its runs may start programs.
+    pub fn starts_programs(&self) -> bool {
+        self.setup.config.as_ref().is_some_and(|config| config.contains("commands = \"a"))
+    }
+
+    /// The owner's, for programs of this machine.
+    pub fn token(&self) -> String {
+        let note = std::fs::read_to_string(self.data().join("hub.json")).expect("hub.json is there");
+        text(&serde_json::from_str(&note).expect("it is JSON"), "token")
+    }
+
     pub fn anonymous(&self) -> Api {
         Api::anonymous(&self.url)
     }

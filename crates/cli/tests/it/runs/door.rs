@@ -6,6 +6,17 @@ use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
+async fn where_runs_may_start_programs_everybody_needs_a_token() {
+    for commands in ["ask", "allow"] {
+        let hub = Setup::default().config(&format!("[runs]\ncommands = \"{commands}\"\n")).start().await;
+        let refusal = Dial::to(&hub).refused().await;
+        assert_eq!(refusal.status, 403);
+        assert!(refusal.body.contains("runs.commands"), "{}", refusal.body);
+        Dial::to(&hub).bearer(&hub.token()).open().await.silence().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_any_origin_is_refused_unless_it_is_listed() {
     let hub = Hub::start().await;
     let own = hub.url.clone();

@@ -8,7 +8,7 @@ use countersign_store::ops::admin::people::ListPeople;
 
 use crate::app::Hub;
 use crate::auth::{Peer, not_for_terminals};
-use crate::config::Config;
+use crate::config::{Commands, Config};
 use crate::problem::Problem;
 use crate::serve::owner_of;
 
@@ -95,6 +95,10 @@ fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), P
     if headers.keys().any(|name| is_relayed(name.as_str())) {
         return Err(Problem::Unauthenticated);
     }
+    // Every account of this machine, and whatever a tunnel lets in, could run programs as the hub's user.
+    if config.runs.commands != Commands::Off {
+        return Err(refuse("a token is needed here, because runs may start programs (runs.commands)"));
+    }
     if !is_this_machine(headers) {
         return Err(refuse("without a token, connect to 127.0.0.1, localhost or [::1]"));
     }
@@ -177,6 +181,7 @@ mod tests {
         assert!(!local(&[host, ("origin", "https://app.example")], "127.0.0.1", |_| {}));
         assert!(!local(&[host], "127.0.0.1", |file| file.public_url = Some("https://hub.example".to_owned())));
         assert!(!local(&[host], "127.0.0.1", |file| file.trusted_proxies = Some(vec!["10.0.0.1".to_owned()])));
+        assert!(!local(&[host], "127.0.0.1", |file| file.runs.commands = Some(Commands::Ask)));
         assert!(!local(&[host], "127.0.0.1", |file| {
             file.listen = Some("0.0.0.0:7422".to_owned());
             file.allow_plain_http = Some(true);

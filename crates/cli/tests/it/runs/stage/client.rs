@@ -20,8 +20,12 @@ pub struct Client {
 }
 
 impl Client {
+    /// With no credential, as native clients do, except where a hub wants one.
     pub async fn connect(hub: &Hub) -> Self {
-        Dial::to(hub).open().await
+        match hub.starts_programs() {
+            true => Dial::to(hub).bearer(&hub.token()).open().await,
+            false => Dial::to(hub).open().await,
+        }
     }
 
     pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
