@@ -55,7 +55,7 @@ impl Run {
         }
         let is_new = state.follow(client, joining.extensions);
         joining.first.iter().for_each(|text| client.push(text.clone(), false));
-        if is_new {
+        if is_new || joining.after.is_some() {
             state.send_pending(client, joining.after);
         }
         if let Some(after) = joining.after {
@@ -123,8 +123,9 @@ mod tests {
         run.join(&client, &Joining::default());
         assert_eq!(heard(&client), told([3]));
         run.join(&client, &Joining::default());
-        run.join(&client, &after(3));
         assert!(heard(&client).is_empty(), "it follows already");
+        run.join(&client, &after(3));
+        assert_eq!(heard(&client), told([3]), "whoever names a number may have lost it");
         run.join(&client, &after(2));
         assert_eq!(heard(&client), told([3]), "asked for by number");
     }

@@ -10,8 +10,6 @@ use super::pending::{Asked, Pending};
 use super::plan::Plan;
 use super::run::{Run, Stage};
 
-/// Of a prompt; the message it is asked by has more.
-const MOST_PROMPT_BYTES: usize = 4096;
 const MOST_WAITS: usize = 50;
 
 pub struct Look {
@@ -61,14 +59,7 @@ fn wait(pending: &Pending) -> Wait {
         kind: pending.kind,
         agent_name: pending.agent_name.clone(),
         message_id: pending.message_id.clone(),
-        prompt: pending.prompt.as_deref().map(start),
+        prompt: pending.short_prompt(),
         since: pending.ts,
     }
-}
-
-fn start(text: &str) -> String {
-    if text.len() <= MOST_PROMPT_BYTES {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(MOST_PROMPT_BYTES)])
 }

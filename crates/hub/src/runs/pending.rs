@@ -6,6 +6,9 @@ use countersign_protocol::time::Timestamp;
 
 use super::frame::Frame;
 
+/// Of a prompt in a list; the message it is asked by, and the event that told of it, have all of it.
+const MOST_PROMPT_BYTES: usize = 4096;
+
 #[derive(Debug, Clone)]
 pub struct Pending {
     pub message_id: MessageId,
@@ -93,9 +96,18 @@ impl Pending {
         (self.kind == Asked::Input).then(|| PendingInput {
             agent_name: self.agent_name.clone(),
             input_id: self.id.clone(),
-            prompt: self.prompt.clone(),
+            prompt: self.short_prompt(),
             ts: self.ts,
         })
+    }
+
+    /// Its start, where it is long.
+    pub fn short_prompt(&self) -> Option<String> {
+        let text = self.prompt.as_deref()?;
+        if text.len() <= MOST_PROMPT_BYTES {
+            return Some(text.to_owned());
+        }
+        Some(format!("{}…", &text[..text.floor_char_boundary(MOST_PROMPT_BYTES)]))
     }
 }
 

@@ -156,8 +156,10 @@ async fn an_ask_that_is_resolved_says_so_when_it_comes_again_and_one_that_waits_
     assert_eq!(asks.len(), 2, "{told:#?}");
     assert_eq!((&asks[0]["resolved"], &without(asks[0], "resolved")), (&json!(true), &first));
     assert_eq!(asks[1], &second, "unchanged");
-    late.subscribe_after(&run, seq(&second)).await;
+    late.subscribe(&run).await;
     late.silence().await;
+    late.subscribe_after(&run, seq(&second)).await;
+    assert_eq!(late.so_far().await, [second.clone()], "whoever names a number may have lost it");
     let mut plain = Client::connect(&hub).await;
     plain.subscribe(&run).await;
     assert_eq!(plain.so_far().await, [second], "without a number only what waits");

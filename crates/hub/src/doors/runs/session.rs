@@ -8,15 +8,18 @@ use bytes::Bytes;
 use countersign_protocol::runs::Reply;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::dispatch;
 use super::gate::{self, Caller};
 use crate::app::Hub;
+use crate::problem::Problem;
 use crate::runs::{Client, Close, Connected, Next};
 
 const PING_EVERY: Duration = Duration::from_secs(30);
 const LONGEST_SILENCE: Duration = Duration::from_secs(90);
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// For the last words in each direction.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -24,14 +27,15 @@ pub struct Session {
     pub hub: Arc<Hub>,
     connected: Connected,
     pub caller: Caller,
+    endings: watch::Receiver<()>,
 }
 
 /// The other end is gone, or no longer to be understood.
 struct Gone;
 
 impl Session {
-    pub fn new(hub: Arc<Hub>, connected: Connected, caller: Caller) -> Self {
-        Self { hub, connected, caller }
+    pub fn new(hub: Arc<Hub>, connected: Connected, caller: Caller, endings: watch::Receiver<()>) -> Self {
+        Self { hub, connected, caller, endings }
     }
 
     pub fn client(&self) -> &Arc<Client> {
@@ -62,13 +66,19 @@ impl Session {
     }
 
     async fn read(&mut self, stream: &mut SplitStream<WebSocket>) -> Gone {
-        let mut endings = self.hub.credentials.endings();
         let mut heard_at = Instant::now();
+        // Nobody could say so far whether they may still be here.
+        let mut doubt: Option<Instant> = None;
         loop {
+            let ask_again = doubt.map_or_else(|| heard_at + LONGEST_SILENCE, |since| since + ASK_AGAIN);
             let message = tokio::select! {
                 message = stream.next() => message,
-                Ok(()) = endings.changed() => {
-                    self.check_again().await;
+                Ok(()) = self.endings.changed() => {
+                    doubt = self.check_again().await;
+                    continue;
+                }
+                () = tokio::time::sleep_until(ask_again), if doubt.is_some() => {
+                    doubt = self.check_again().await;
                     continue;
                 }
                 () = tokio::time::sleep_until(heard_at + LONGEST_SILENCE) => {
@@ -76,7 +86,6 @@ impl Session {
                     std::future::pending().await
                 }
             };
-            heard_at = Instant::now();
             match message {
                 Some(Ok(Message::Text(text))) => dispatch::message(self, text.as_bytes()).await,
                 Some(Ok(Message::Binary(bytes))) => dispatch::message(self, &bytes).await,
@@ -84,14 +93,18 @@ impl Session {
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => {}
                 Some(Err(_)) | None => return Gone,
             }
+            heard_at = Instant::now();
         }
     }
 
-    async fn check_again(&mut self) {
+    /// A store that cannot say so now has taken nobody's right away: then since when it is asked in vain.
+    async fn check_again(&mut self) -> Option<Instant> {
         match gate::readmit(&self.hub, &self.caller).await {
             Ok(caller) => self.caller = caller,
+            Err(Problem::Unavailable { .. }) => return Some(Instant::now()),
             Err(_) => self.client().close(Close::NotAllowed),
         }
+        None
     }
 }
 

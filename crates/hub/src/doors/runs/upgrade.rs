@@ -52,6 +52,8 @@ pub async fn upgrade(
         return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
     };
     let token = presented(&headers).map(str::to_owned).or(query.token);
+    // Before it is asked who they are: a credential that ends meanwhile is looked at again.
+    let endings = hub.credentials.endings();
     let caller = gate::admit(&hub, &headers, peer, token).await?;
     let Some(connected) = hub.runs.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
@@ -62,5 +64,5 @@ pub async fn upgrade(
         .write_buffer_size(0)
         .max_message_size(MAX_MESSAGE_BYTES)
         .max_frame_size(MAX_MESSAGE_BYTES);
-    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, caller).serve(socket)))
+    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, caller, endings).serve(socket)))
 }
