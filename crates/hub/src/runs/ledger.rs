@@ -90,6 +90,19 @@ impl Ledger {
         self.entries.asks_done.push(ask);
     }
 
+    /// What could not be stored: it comes before whatever is noted next.
+    pub fn take_back(&mut self, advance: Advance, news: News) {
+        let later = std::mem::take(&mut self.entries);
+        let Advance { mut events, mut records, mut asks_done, .. } = advance;
+        let mut frames = news.frames;
+        frames.extend(later.frames);
+        events.extend(later.events);
+        records.extend(later.records);
+        asks_done.extend(later.asks_done);
+        let bytes = events.iter().map(|event| event.body.len()).chain(records.iter().map(String::len)).sum();
+        self.entries = Entries { frames, events, records, asks_done, bytes };
+    }
+
     /// Takes everything for one commit, and what it will make true.
     pub fn close(&mut self, phase: Phase, machine: String) -> (Advance, News) {
         let Entries { frames, events, records, asks_done, bytes: _ } = std::mem::take(&mut self.entries);
@@ -147,6 +160,18 @@ mod tests {
         ledger.close(Phase::Working, String::new());
         ledger.add(&steer(), NOW);
         assert!(ledger.stream(&steer(), NOW).is_none());
+    }
+
+    #[test]
+    fn what_could_not_be_stored_comes_first_the_next_time() {
+        let mut ledger = ledger();
+        ledger.add(&steer(), NOW);
+        let (advance, news) = ledger.close(Phase::Between, String::new());
+        ledger.add(&steer(), NOW);
+        ledger.take_back(advance, news);
+        let (advance, news) = ledger.close(Phase::Between, String::new());
+        assert_eq!(advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(news.frames.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [11, 12]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use countersign_core::runs::Policy;
 use countersign_protocol::runs::{Conversation, Input, PrepareRun, RunStatus};
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{FindRun, FoundRun, RunState as StoredState};
+use countersign_store::ops::run::{FindRun, FoundRun, ReserveNumbers, RunState as StoredState};
 use uuid::Uuid;
 
 use super::client::Client;
@@ -20,6 +20,8 @@ use super::run::{Prepared, Run, RunState, Stage};
 use super::{file, registry::Runs};
 use crate::app::Hub;
 
+/// More than a run that is prepared can tell.
+const TOLD_EARLY: u64 = 2048;
 /// How often a conversation is read again that grew meanwhile.
 const MOST_READINGS: usize = 5;
 
@@ -59,11 +61,22 @@ impl Hub {
         }
         let (plan, past, said) = self.read(&run_id, request).await?;
         let reply = run_prepared(&run_id, &plan, said);
+        if let Some(past) = &past {
+            self.reserve_numbers(&run_id, past).await?;
+        }
         let run = make(&self.runs, &run_id, plan, past, self.store.clock().now());
-        place.fill(Arc::clone(&run));
         let first = vec![reply.frame(self.store.clock().now(), who.request_id).into()];
+        // In this order: a run that nobody follows may have to make room for another.
         run.join(who.client, &Joining { first, ..Joining::default() });
+        place.fill(run);
         Ok(())
+    }
+
+    /// What is told before the segment begins is not stored until then, and its numbers must not be given again.
+    async fn reserve_numbers(&self, run_id: &str, past: &Past) -> Result<(), Refusal> {
+        let up_to = past.last_seq + TOLD_EARLY;
+        let reserve = ReserveNumbers { run_id: run_id.to_owned(), segment: past.segment, up_to };
+        if self.store.run(reserve).await? { Ok(()) } else { Err(Refusal::already_exists(run_id)) }
     }
 
     /// What is going to be done, and what was said before.

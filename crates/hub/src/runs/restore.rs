@@ -32,7 +32,10 @@ pub async fn restore(hub: &Arc<Hub>) -> Result<(), StoreError> {
         for stored in page {
             match readable(&stored) {
                 Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
-                    go_on(hub, &stored, plan, segment, standing).await?;
+                    match go_on(hub, &stored, plan, segment, standing).await {
+                        Err(StoreError::Corrupt(error)) => end(hub, &stored, None, unreadable(&error), None).await?,
+                        taken_up => taken_up?,
+                    }
                 }
                 Ok((plan, segment, standing)) => {
                     let message = "The hub was restarted while an agent was at work".to_owned();
@@ -40,13 +43,14 @@ pub async fn restore(hub: &Arc<Hub>) -> Result<(), StoreError> {
                     let body = plan.body(&Segment { policy, ..segment })?;
                     end(hub, &stored, request_id.as_deref(), message, Some(body)).await?;
                 }
-                Err(error) => {
-                    let message = format!("The hub was restarted and cannot read where the run stood: {error}");
-                    end(hub, &stored, None, message, None).await?;
-                }
+                Err(error) => end(hub, &stored, None, unreadable(&error), None).await?,
             }
         }
     }
+}
+
+fn unreadable(error: &impl std::fmt::Display) -> String {
+    format!("The hub was restarted and cannot read where the run stood: {error}")
 }
 
 fn readable(stored: &StoredRun) -> Result<(Plan, Segment, Standing), serde_json::Error> {

@@ -66,8 +66,11 @@ impl Hub {
         let taken = take(&run, how, input, request_id)?;
         // By itself: a connection that ends in the middle does not leave half a start behind.
         let begun = tokio::spawn(begin(Arc::clone(self), Arc::clone(&run), taken));
-        let begun = begun.await.map_err(|error| Refusal::internal(&error))??;
-        if begun { Ok(()) } else { Err(how.refuse("Run already started", run_id)) }
+        match begun.await.map_err(|error| Refusal::internal(&error))?? {
+            Begun::New => Ok(()),
+            Begun::Exists => Err(how.refuse("Run already started", run_id)),
+            Begun::Missing => Err(how.refuse("Prepared run not found", run_id)),
+        }
     }
 }
 
@@ -104,8 +107,8 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
     Ok(Taken { prepared, plan: Arc::clone(&state.plan), segment, last_seq: state.last_seq, mail })
 }
 
-/// Stored first, then told. Says whether the store knew of no such segment.
-async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<bool, Refusal> {
+/// Stored first, then told.
+async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
     let now = hub.store.clock().now();
     let standing = taken.standing();
     let (op, started) = match taken.first_entry(&run.id, &standing, now) {
@@ -120,11 +123,11 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<bool, Refus
             become_running(&run, &segment, started, now);
             let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left: Vec::new(), has_past };
             Task::new(hub, beginning).spawn();
-            Ok(true)
+            Ok(Begun::New)
         }
-        Ok(Begun::Exists | Begun::Missing) => {
+        Ok(refused @ (Begun::Exists | Begun::Missing)) => {
             hub.runs.end(&run, |run| run.end(Ending::Cancelled, now, News::default()));
-            Ok(false)
+            Ok(refused)
         }
         Err(error) => Err(back_to_prepared(&run, taken.prepared, error.into())),
     }

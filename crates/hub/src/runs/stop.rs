@@ -18,7 +18,7 @@ const SETTLE: Duration = Duration::from_secs(5);
 const GO_HOME: Duration = Duration::from_secs(4);
 
 impl Hub {
-    /// Silent for a run that is over or not known. When it returns, the run is over.
+    /// Silent for a run that is over or not known. When it returns, the run is over, or will be once the store can say so.
     pub async fn stop_run(&self, run_id: &str) {
         let Some(run) = self.runs.get(run_id) else { return };
         if self.stop_prepared(&run) {
@@ -28,7 +28,9 @@ impl Hub {
         let (stopped, done) = oneshot::channel();
         // A task that ends by itself drops both.
         let _ = mailbox.send(Mail::Stop { stopped }).await;
-        let _ = done.await;
+        let _ = timeout(SETTLE, done).await;
+        // One that could not be started is prepared again.
+        self.stop_prepared(&run);
     }
 
     /// Of a run that never began nothing is stored; one that was to be continued is what it was before.

@@ -153,6 +153,33 @@ async fn stopping_a_run_ends_its_command_with_everything_it_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_can_be_stopped_while_the_store_takes_nothing() {
+    let hub = allowing("").await;
+    let mut latch = Latch::new(&hub, "latch");
+    let ids = hub.scratch().path("ids");
+    let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
+    latch.is_waited_at().await;
+    client.until("step_started").await;
+    let processes = processes(&ids).await;
+    let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store is a file");
+    store.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes from now on");
+    let mut other = Client::connect(&hub).await;
+    other.send(json!({"type": "steer_run", "runId": run, "text": "cannot be stored"})).await;
+    let mut third = Client::connect(&hub).await;
+    third.send(json!({"type": "stop_run", "runId": run})).await;
+    for process in processes {
+        until_gone(process).await;
+    }
+    store.execute_batch("ROLLBACK").expect("others write again");
+    let told = client.until("strategy_error").await;
+    assert_eq!(told.last().unwrap()["error"]["code"], "CANCELLED");
+    assert_eq!(told.of("steer_queued").len(), 1, "what could not be stored then is stored with the end");
+    assert_eq!(client.kept(&run).await["status"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_never_stops_talking_is_bounded() {
     let hub = allowing("command_output_bytes = 10000").await;
     let message = failure(&hub, command("yes", &["word"])).await;

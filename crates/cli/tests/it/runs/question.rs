@@ -104,6 +104,31 @@ async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_between() {
+    let questions = [("call_1", "Which colour?"), ("call_2", "Which size?")];
+    let (model, mut hub, mut client) = stage([calls(&questions), says(&["Good."])]).await;
+    let run = client.begin(&hub, &asker(), "Paint.").await;
+    let mut asked = client.until("request_question").await;
+    asked.extend(client.until("request_question").await);
+    let asked = asked.of("request_question");
+    client.send(response(&asked[0], "blue")).await;
+    client.silence().await;
+    client.send(json!({"type": "steer_run", "runId": run, "text": "be brief"})).await;
+    client.expect("steer_queued").await;
+    hub.kill();
+    hub.restart().await;
+    let mut client = Client::connect(&hub).await;
+    client.subscribe(&run).await;
+    let still_asked = client.expect("request_question").await;
+    assert_eq!(still_asked["question"], "Which size?");
+    client.send(response(&still_asked, "large")).await;
+    assert_eq!(client.result().await, "Good.");
+    let messages = model.asked(2).await[1].messages();
+    let answers: Vec<_> = messages.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text.as_str()).collect();
+    assert_eq!(answers, ["blue", "large"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_a_free_text_in_the_inbox() {
     let (_model, hub, mut client) =
         stage([calls(&[("call_1", "Which colour?\nAny will do.")]), says(&["Good."])]).await;

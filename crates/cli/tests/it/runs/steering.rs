@@ -52,6 +52,27 @@ async fn a_prepared_run_can_be_steered_before_it_starts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn numbers_told_before_a_continuation_began_are_not_given_again() {
+    let mut hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "hello").await;
+    client.result().await;
+    client.send(json!({"type": "prepare_run", "runId": run})).await;
+    client.expect("run_prepared").await;
+    client.send(steer(&run, "be brief")).await;
+    client.expect("steer_queued").await;
+    client.send(json!({"type": "stop_run", "runId": run})).await;
+    let cancelled = client.expect("strategy_error").await;
+    hub.kill();
+    hub.restart().await;
+    let mut client = Client::connect(&hub).await;
+    client.send(json!({"type": "prepare_run", "runId": run})).await;
+    client.expect("run_prepared").await;
+    client.send(json!({"type": "continue_run", "runId": run, "input": "again"})).await;
+    assert!(seq(&client.expect("strategy_started").await) > seq(&cancelled));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn steering_survives_a_kill() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;

@@ -1,6 +1,8 @@
 //! Asking people. An ask is a message like any other, stored together with the event that tells of it; any surface may
 //! resolve it, and the run is woken as whoever waits by long-poll.
 
+use std::sync::Arc;
+
 use countersign_core::audit::Entry;
 use countersign_core::message::{Outcome, Resolution, inbox_rank};
 use countersign_core::runs::{AskKind, Call, RunAsk, ask};
@@ -72,7 +74,11 @@ impl Task {
         }
         let (advance, mut news) = self.close(Phase::Between)?;
         let asked = AskInRun { advance, asks };
-        self.keep(|| self.hub.store.run(asked.clone())).await?;
+        let hub = Arc::clone(&self.hub);
+        if let Err(halt) = self.keep(|| hub.store.run(asked.clone())).await {
+            self.ledger.take_back(asked.advance, news);
+            return Err(halt);
+        }
         self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
         news.pending = pending;
         self.run.tell(news);
@@ -137,12 +143,9 @@ impl Task {
     }
 
     /// Everybody who may decide anything at all.
-    async fn resolvers(&self) -> Result<Vec<Actor>, Halt> {
-        let found = self.hub.store.run(Resolvers).await;
-        found.map_err(|error| {
-            tracing::error!(run_id = self.run.id, %error, "who may answer could not be read");
-            self.failed("the hub could not read who may answer")
-        })
+    async fn resolvers(&mut self) -> Result<Vec<Actor>, Halt> {
+        let hub = Arc::clone(&self.hub);
+        self.insist(|| hub.store.run(Resolvers)).await
     }
 
     /// Waits for all of them. The inner error is why there is no answer, and then nobody is asked any more.
@@ -151,29 +154,42 @@ impl Task {
         waiting: Vec<Waiting>,
         agent_name: &str,
     ) -> Result<Result<Vec<String>, String>, Halt> {
+        // None of them is done before all are: until then a restart needs what was kept with each.
+        let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.clone()).collect();
+        let answers = self.answers_in_turn(waiting, agent_name).await?;
+        if answers.is_err() {
+            self.cancel_asks().await;
+        }
+        ids.into_iter().for_each(|id| self.ledger.done_with(id));
+        Ok(answers)
+    }
+
+    async fn answers_in_turn(
+        &mut self,
+        waiting: Vec<Waiting>,
+        agent_name: &str,
+    ) -> Result<Result<Vec<String>, String>, Halt> {
         let mut answers = Vec::with_capacity(waiting.len());
         for mut waiting in waiting {
             let resolution = self.wait(&mut waiting).await?;
             self.open.retain(|open| *open != waiting.id);
-            self.ledger.done_with(waiting.id);
+            // Whoever was quicker than the telling of the ask was not heard.
+            self.run.resolved(&waiting.id, resolution.resolved_at);
             match self.read(resolution, agent_name)? {
                 Ok(text) => answers.push(text),
-                Err(cause) => {
-                    self.cancel_asks().await;
-                    return Ok(Err(cause));
-                }
+                Err(cause) => return Ok(Err(cause)),
             }
         }
         Ok(Ok(answers))
     }
 
     async fn wait(&mut self, waiting: &mut Waiting) -> Result<Resolution, Halt> {
-        let hub = std::sync::Arc::clone(&self.hub);
+        let hub = Arc::clone(&self.hub);
         loop {
             tokio::select! {
                 biased;
                 resolution = waiting.resolution(&hub) => return Ok(resolution),
-                Some(mail) = self.mail.recv() => self.heed(mail).await?,
+                Some(mail) = self.mail.next() => self.heed(mail).await?,
             }
         }
     }
@@ -199,10 +215,10 @@ impl Task {
     /// Whatever is still open. An answer that came first stays an answer; nobody needs it any more.
     pub(super) async fn cancel_asks(&mut self) {
         self.run.wait_no_longer();
+        let hub = Arc::clone(&self.hub);
         for id in std::mem::take(&mut self.open) {
-            let cancelled = self.keep(|| async { self.hub.decide(&id, Command::Cancel).await.map(|_| true) });
-            // There is no segment it could be refused for.
-            drop(cancelled.await);
+            // Whatever else is wanted of the run meanwhile, nobody is to be asked in vain.
+            while self.insist(|| hub.decide(&id, Command::Cancel)).await.is_err() {}
         }
     }
 }

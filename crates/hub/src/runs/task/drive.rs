@@ -22,7 +22,7 @@ impl Task {
     }
 
     async fn step(&mut self) -> Result<(), Halt> {
-        while let Ok(mail) = self.mail.try_recv() {
+        while let Some(mail) = self.mail.try_next() {
             self.heed(mail).await?;
         }
         match self.standing.machine.next(&self.plan.strategy) {

@@ -1,5 +1,7 @@
 //! The end of a segment.
 
+use std::sync::Arc;
+
 use countersign_protocol::runs::{Event, RunError};
 use countersign_store::ops::run::{EndRun, Ending, Phase};
 
@@ -27,6 +29,7 @@ fn error(code: &str, message: String) -> Event {
 
 impl Task {
     pub(super) async fn end(mut self, halt: Halt) {
+        self.is_ending = true;
         match halt {
             Halt::Completed(output) => {
                 let event = Event::StrategyCompleted { result: output.text, usage: output.usage };
@@ -46,7 +49,7 @@ impl Task {
             Halt::Lost => self.lost(),
         }
         self.hub.news.tell(Change::Run(self.run.id.clone()));
-        if let Some(stopped) = self.stopped.take() {
+        for stopped in self.stopped.drain(..) {
             // Who stopped it may be gone.
             let _ = stopped.send(());
         }
@@ -63,7 +66,8 @@ impl Task {
             advance.body = self.plan.body(&self.segment).ok();
         }
         let end = EndRun { advance, ending, at };
-        match self.keep(|| self.hub.store.run(end.clone())).await {
+        let hub = Arc::clone(&self.hub);
+        match self.keep(|| hub.store.run(end.clone())).await {
             Ok(()) => self.hub.runs.end(&self.run, |run| run.end(ending, at, news)),
             Err(_) => return self.lost(),
         };

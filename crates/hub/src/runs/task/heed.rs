@@ -32,18 +32,18 @@ impl Task {
                 Ok(())
             }
             Mail::Stop { stopped } => {
-                self.stopped = Some(stopped);
+                self.stopped.push(stopped);
                 Err(Halt::Cancelled)
             }
             Mail::HubStops { settled } => {
-                self.stopped = Some(settled);
+                self.stopped.push(settled);
                 Err(self.when_the_hub_stops())
             }
         }
     }
 
     /// An agent's work in progress cannot be taken up again; everything else can.
-    fn when_the_hub_stops(&self) -> Halt {
+    pub(super) fn when_the_hub_stops(&self) -> Halt {
         match (self.phase, self.hub.config.runs.on_stop) {
             (Phase::Between, OnStop::Keep) => Halt::Left,
             (Phase::Working, OnStop::Keep) | (Phase::Between | Phase::Working, OnStop::Cancel) => Halt::Cancelled,

@@ -1,6 +1,7 @@
 //! One agent at work, and what it wants meanwhile.
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
 use countersign_core::runs::policy::TOOL;
@@ -53,13 +54,13 @@ impl Task {
             earlier: &earlier,
             resumed,
         };
-        let mut work = Box::pin(agents::work(&hub.runs.tools, job, &mut desk));
+        let mut work = Beside::new(Box::pin(agents::work(&hub.runs.tools, job, &mut desk)));
         let done = loop {
             tokio::select! {
                 biased;
-                Some(wish) = wished.recv() => self.grant(wish, agent, call).await?,
-                Some(mail) = self.mail.recv() => self.heed(mail).await?,
-                done = &mut work => break done,
+                Some(wish) = wished.recv() => work.beside(self.grant(wish, agent, call)).await?,
+                Some(mail) = self.mail.next() => work.beside(self.heed(mail)).await?,
+                done = work.ended() => break done,
             }
         };
         while let Ok(wish) = wished.try_recv() {
@@ -100,6 +101,37 @@ impl Task {
         }
         self.run.tell(News { frames: frame.into_iter().collect(), ..News::default() });
         Ok(())
+    }
+}
+
+/// Work that goes on while something else is done: its own limit of time counts even when the store is slow.
+struct Beside<F: Future> {
+    work: F,
+    ended: Option<F::Output>,
+}
+
+impl<F: Future + Unpin> Beside<F> {
+    fn new(work: F) -> Self {
+        Self { work, ended: None }
+    }
+
+    async fn beside<T>(&mut self, first: impl Future<Output = T>) -> T {
+        let mut first = pin!(first);
+        if self.ended.is_none() {
+            tokio::select! {
+                biased;
+                done = &mut first => return done,
+                ended = &mut self.work => self.ended = Some(ended),
+            }
+        }
+        first.await
+    }
+
+    async fn ended(&mut self) -> F::Output {
+        match self.ended.take() {
+            Some(ended) => ended,
+            None => (&mut self.work).await,
+        }
     }
 }
 

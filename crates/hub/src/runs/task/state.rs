@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use crate::app::Hub;
 use crate::inbox::news::Change;
 use crate::runs::ledger::Ledger;
-use crate::runs::mail::Mail;
+use crate::runs::mail::{Mail, Mailbox};
 use crate::runs::plan::{Plan, Segment};
 use crate::runs::run::Run;
 use crate::runs::standing::Standing;
@@ -27,7 +27,7 @@ pub struct Task {
     pub(super) ledger: Ledger,
     /// As it is stored.
     pub(super) phase: Phase,
-    pub(super) mail: mpsc::Receiver<Mail>,
+    pub(super) mail: Mailbox,
     /// What people have been asked and have not answered.
     pub(super) open: Vec<MessageId>,
     /// What an earlier process had asked when it ended.
@@ -38,7 +38,9 @@ pub struct Task {
     /// What an agent at work sees of the policy.
     pub(super) judged: Arc<Mutex<Policy>>,
     /// Whoever stops the run waits for it.
-    pub(super) stopped: Option<oneshot::Sender<()>>,
+    pub(super) stopped: Vec<oneshot::Sender<()>>,
+    /// Nothing keeps it from that any more.
+    pub(super) is_ending: bool,
 }
 
 /// How a segment begins, or goes on in another process.
@@ -75,13 +77,14 @@ impl Task {
             memory: if has_past { Memory::unread() } else { Memory::empty() },
             finish_reason: String::new(),
             phase: Phase::Between,
-            stopped: None,
+            stopped: Vec::new(),
+            is_ending: false,
             hub,
             run,
             plan,
             segment,
             standing,
-            mail,
+            mail: mail.into(),
             left,
         }
     }

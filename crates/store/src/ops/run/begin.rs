@@ -81,6 +81,26 @@ impl BeginRun {
     }
 }
 
+/// No event up to a number is given again, although none of them is stored yet. Says whether the run still stands where it
+/// did when that segment ended.
+pub struct ReserveNumbers {
+    pub run_id: String,
+    pub segment: u64,
+    pub up_to: u64,
+}
+
+impl Op for ReserveNumbers {
+    type Out = bool;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        const RESERVE: &str = "UPDATE run SET last_seq = CASE WHEN last_seq > ?3 THEN last_seq ELSE ?3 END \
+             WHERE run_id = ?1 AND segment = ?2 AND status <> 'running'";
+        let params = [(&self.run_id).into(), whole(self.segment).into(), whole(self.up_to).into()];
+        Ok(x.exec(RESERVE, &params).await? == 1)
+    }
+}
+
 async fn is_known<X: Exec>(x: &mut X, run_id: &str) -> Result<bool, StoreError> {
     Ok(x.row("SELECT seq FROM run WHERE run_id = ?1", &[run_id.into()]).await?.is_some())
 }

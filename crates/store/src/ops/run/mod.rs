@@ -18,7 +18,7 @@ mod text;
 
 pub use advance::{Advance, AskInRun, EndRun};
 pub use asks::{AskOf, TakeAsks};
-pub use begin::BeginRun;
+pub use begin::{BeginRun, ReserveNumbers};
 pub use events::{LatestEvents, RunEvents};
 pub use find::{FindRun, LookAtRun, UnfinishedRuns};
 pub use list::ListRuns;
