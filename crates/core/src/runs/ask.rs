@@ -13,6 +13,11 @@ use crate::question::{Ask, Question};
 
 const RUNTIME: &str = "run";
 const REST_IS: &str = "see the run";
+/// What a decision for the run means: it is about program and arguments, and about nothing else that is shown.
+const ALLOWED_FROM_NOW_ON: &str =
+    "the same program with the same arguments runs without asking from now on, whatever input it is given";
+const DENIED_FROM_NOW_ON: &str =
+    "the same program with the same arguments is refused without asking from now on, whatever input it is given";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAsk {
@@ -104,8 +109,16 @@ fn body(kind: &AskKind) -> Option<String> {
     match kind {
         AskKind::Input { prompt: text } => text.as_deref().filter(|text| !text.is_empty()).map(shown),
         AskKind::Question { question } => Some(shown(question)).filter(|text| !text.is_empty()),
-        AskKind::Permission { resource, .. } => Some(fenced(&shown(resource))),
+        AskKind::Permission { resource, details, .. } => {
+            Some(details.as_ref().and_then(not_shown).unwrap_or_default() + &fenced(&shown(resource)))
+        }
     }
+}
+
+/// Said before the command, where nobody who decides can miss it.
+fn not_shown(details: &Value) -> Option<String> {
+    let (hidden, all) = (details["inputBytesNotShown"].as_u64()?, details["inputBytes"].as_u64()?);
+    Some(format!("It is given {all} bytes of input. **{hidden} of them, in the middle, are not shown.**\n\n"))
 }
 
 fn shown(text: &str) -> String {
@@ -139,11 +152,12 @@ fn question(kind: &AskKind) -> Ask {
 }
 
 fn choice(decision: Decision) -> Choice {
-    let label = match decision {
-        Decision::Allow => "Allow once",
-        Decision::Deny => "Deny once",
-        Decision::AllowSession => "Allow in this run",
-        Decision::DenySession => "Deny in this run",
+    let (label, description) = match decision {
+        Decision::Allow => ("Allow once", None),
+        Decision::Deny => ("Deny once", None),
+        Decision::AllowSession => ("Allow in this run", Some(ALLOWED_FROM_NOW_ON)),
+        Decision::DenySession => ("Deny in this run", Some(DENIED_FROM_NOW_ON)),
     };
-    Choice { value: decision.as_str().to_owned(), label: label.to_owned(), description: None }
+    let description = description.map(str::to_owned);
+    Choice { value: decision.as_str().to_owned(), label: label.to_owned(), description }
 }

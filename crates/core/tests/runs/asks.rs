@@ -90,6 +90,18 @@ fn a_permission_is_one_of_four_choices() {
     assert_eq!(values, ["allow", "deny", "allow-session", "deny-session"]);
     assert!(values.iter().all(|value| check_ask(ask, &json!(value), false).is_ok()));
     assert!(["", "approve"].iter().all(|value| check_ask(ask, &json!(value), false).is_err()));
+    for option in options.iter().filter(|option| option.value.ends_with("-session")) {
+        let said = option.description.as_deref().unwrap_or_default();
+        assert!(said.ends_with("whatever input it is given"), "what holds for the run is said in words: {said:?}");
+    }
+}
+
+#[test]
+fn what_of_a_long_input_is_not_shown_is_said_before_the_command() {
+    let details = Some(json!({"input": "a", "inputTail": "z", "inputBytes": 9000, "inputBytesNotShown": 808}));
+    let kind = AskKind::Permission { operation: "command.execute".to_owned(), resource: "sh".to_owned(), details };
+    let said = "It is given 9000 bytes of input. **808 of them, in the middle, are not shown.**\n\n```\nsh\n```";
+    assert_eq!(content(&ask(kind)).body.as_deref(), Some(said));
 }
 
 #[test]

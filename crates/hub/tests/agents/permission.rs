@@ -45,6 +45,29 @@ async fn a_person_sees_what_they_allow() {
     assert!(desk.remembered.is_empty());
 }
 
+/// Much that is harmless before what is not, and after it.
+#[tokio::test]
+async fn of_a_long_input_both_ends_are_shown_and_what_is_left_out_is_counted() {
+    let details = async |input: &str| {
+        let mut desk = TestDesk::answering(&[&["deny"]]);
+        let agent = program("sh", &[]);
+        Task::new(&agent, input).done(&command_tools(commands(Commands::Ask)), &mut desk).await.unwrap_err();
+        match &desk.asked[0].0[0] {
+            AgentAsk::Permission { details, .. } => details.clone().unwrap(),
+            AgentAsk::Question { .. } => panic!("no permission"),
+        }
+    };
+    let whole = "x".repeat(8192);
+    let shown = details(&whole).await;
+    assert_eq!((&shown["input"], shown.get("inputTail")), (&json!(whole), None));
+    let shown = details(&format!("first {} last", "ä".repeat(5000))).await;
+    let text = |name: &str| shown[name].as_str().unwrap().to_owned();
+    assert!(text("input").starts_with("first ä") && text("inputTail").ends_with("ä last"), "{shown}");
+    let left_out = 10_011 - text("input").len() - text("inputTail").len();
+    assert_eq!((&shown["inputBytes"], &shown["inputBytesNotShown"]), (&json!(10_011), &json!(left_out)));
+    assert!(left_out <= 10_011 - 8192 + 4, "{left_out}");
+}
+
 #[tokio::test]
 async fn a_denied_command_does_not_run() {
     let mut desk = TestDesk::answering(&[&["deny"], &["maybe"]]);

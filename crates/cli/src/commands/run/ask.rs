@@ -120,7 +120,7 @@ impl Answer {
 }
 
 fn scope(decision: Decision) -> &'static str {
-    if decision.is_for_the_session() { "for the rest of this run" } else { "this time" }
+    if decision.is_for_the_session() { "for the rest of this run, whatever input it is given" } else { "this time" }
 }
 
 #[cfg(test)]

@@ -108,6 +108,33 @@ async fn a_permission_has_its_four_choices_on_both_pages() {
     assert!(owner.get(&address(&run)).await.text_at("#steps").contains("What it may do changed"));
 }
 
+/// Whoever may allow a command here has seen what the item in the inbox shows of it: a shell does what it is given.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_permission_shows_its_input_and_directory_on_both_pages() {
+    let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
+    let mut client = Client::connect(&hub).await;
+    let owner = Visitor::signed_in(&hub).await;
+    let long = format!("# harmless\n{}\nrm -rf precious", "# x\n".repeat(5000));
+    let hidden = long.len() - 2 * 4096;
+    for (input, not_shown) in [("rm -rf precious", None), (long.as_str(), Some(hidden))] {
+        let run = client.begin(&hub, &alone(command("sh", &["-s", "--", "now"])), input).await;
+        let ask = client.until("request_permission").await.pop().expect("the request");
+        let cwd = ask["details"]["cwd"].as_str().expect("a directory");
+        let item = open(&owner, &id_of(&hub, &run).await).await;
+        let page = owner.get(&address(&run)).await.expect(200);
+        for shown in [item.text_at("#item"), page.text_at("#ask")] {
+            assert!(["sh -s -- now", "rm -rf precious", cwd].iter().all(|part| shown.contains(part)), "{shown}");
+            assert!(shown.contains("runs without asking from now on, whatever input it is given"), "{shown}");
+            match not_shown {
+                Some(bytes) => assert!(shown.contains(&format!("{bytes} of them, in the middle, are not shown"))),
+                None => assert!(!shown.contains("not shown"), "{shown}"),
+            }
+        }
+        client.stop(&run).await;
+        client.failure().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ask_whose_run_was_stopped_says_so() {
     let hub = Hub::start().await;

@@ -32,6 +32,7 @@ pub use answer::{Again, Answer, Wanted};
 pub use control::Shape;
 pub use faults::Faults;
 pub use page::{Occasion, page};
+pub use part::{Part, Shown, part};
 pub use reading::{Reading, lines, read};
 pub use show::missing;
 pub use track::why;

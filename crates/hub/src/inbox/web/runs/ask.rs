@@ -6,7 +6,7 @@ use crate::app::Hub;
 use crate::inbox::asker::asker;
 use crate::inbox::find::find;
 use crate::inbox::text::{Safe, markdown};
-use crate::inbox::web::item::{Again, Answer, Faults};
+use crate::inbox::web::item::{Again, Answer, Faults, Part, part};
 use crate::inbox::web::page::Failure;
 use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::Visitor;
@@ -21,6 +21,8 @@ pub struct Ask {
     pub words: &'static str,
     pub title: String,
     pub body: Option<Safe>,
+    /// What the item's page shows beside it: nobody decides here on less.
+    pub parts: Vec<Part>,
     pub since: Instant,
     pub waited: String,
     /// For those who may.
@@ -60,6 +62,7 @@ impl Ask {
             },
             title: message.content.title.clone(),
             body: message.content.body.as_deref().map(markdown),
+            parts: message.content.context.iter().map(part).collect(),
             since: instant(message.received_at),
             waited: waited(message.received_at, hub.store.clock().now()),
             answer: answer.map(Box::new),

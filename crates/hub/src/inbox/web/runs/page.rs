@@ -18,7 +18,7 @@ use crate::inbox::runs::{MOST_SHOWN, OneRun, find, timeline};
 use crate::inbox::text::{self, Safe};
 use crate::inbox::web::filters;
 use crate::inbox::web::form::Fields;
-use crate::inbox::web::item::{Shape, Wanted};
+use crate::inbox::web::item::{Shape, Shown, Wanted};
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render};
 use crate::inbox::web::visitor::Visitor;
 use crate::inbox::web::words::{Instant, instant, span, waited};

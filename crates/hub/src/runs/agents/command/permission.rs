@@ -14,7 +14,7 @@ use super::{environment, process};
 use crate::config::{Commands, LlmSettings, RunsSettings};
 
 const OPERATION: &str = "command.execute";
-/// As much of the input as a person is shown before deciding.
+/// As much of the input as a person is shown before deciding, of its beginning and of its end.
 const SHOWN_INPUT: usize = 4096;
 
 /// How commands are run on this hub.
@@ -90,14 +90,28 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
 
 /// A program that reads its orders from its input, such as a shell, cannot be judged without it.
 fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
-    let shown = &job.message[..job.message.floor_char_boundary(SHOWN_INPUT)];
-    json!({
+    let (head, tail) = ends(job.message);
+    let mut details = json!({
         "program": agent.program,
         "args": agent.args,
         "cwd": job.cwd.to_string_lossy(),
-        "input": shown,
+        "input": head,
         "inputBytes": job.message.len(),
-    })
+    });
+    if let Some(tail) = tail {
+        details["inputTail"] = json!(tail);
+        details["inputBytesNotShown"] = json!(job.message.len() - head.len() - tail.len());
+    }
+    details
+}
+
+/// All of it, or the beginning and the end: whoever wants to hide something puts much that is harmless before it.
+fn ends(input: &str) -> (&str, Option<&str>) {
+    if input.len() <= 2 * SHOWN_INPUT {
+        return (input, None);
+    }
+    let head = &input[..input.floor_char_boundary(SHOWN_INPUT)];
+    (head, Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT)..]))
 }
 
 /// The command in one line. Quoted where two different commands would look the same.
