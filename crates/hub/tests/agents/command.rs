@@ -106,13 +106,16 @@ async fn a_program_that_does_not_end_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_program_does_not_see_the_keys_of_models() {
-    // A variable that is there in every test; nothing here depends on what it holds.
-    let variable = "CARGO_MANIFEST_DIR";
-    assert!(std::env::var(variable).is_ok());
-    let endpoint = Endpoint { base_url: "http://127.0.0.1:1".parse().unwrap(), key: Key::FromEnv(variable.to_owned()) };
-    let llm = LlmSettings { endpoint: Some(endpoint), ..LlmSettings::default() };
-    let tools = Tools::new(&commands(Commands::Allow), &llm).unwrap();
-    let seen = Task::new(&program("env", &[]), "").done(&tools, &mut TestDesk::default()).await.unwrap().text;
-    assert!(seen.contains("PATH=") && !seen.contains("CARGO_MANIFEST_DIR="), "{seen}");
+async fn a_program_does_not_see_what_it_does_not_need_nor_the_keys_of_models() {
+    // Variables that are there in every test; nothing here depends on what they hold.
+    assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok() && std::env::var("PATH").is_ok());
+    let seen = async |llm: &LlmSettings| {
+        let tools = Tools::new(&commands(Commands::Allow), llm).unwrap();
+        Task::new(&program("/usr/bin/env", &[]), "").done(&tools, &mut TestDesk::default()).await.unwrap().text
+    };
+    let plain = seen(&LlmSettings::default()).await;
+    assert!(plain.contains("PATH=") && !plain.contains("CARGO_MANIFEST_DIR="), "{plain}");
+    let endpoint = Endpoint { base_url: "http://127.0.0.1:1".parse().unwrap(), key: Key::FromEnv("PATH".to_owned()) };
+    let with_key = seen(&LlmSettings { endpoint: Some(endpoint), ..LlmSettings::default() }).await;
+    assert!(!with_key.contains("PATH="), "{with_key}");
 }

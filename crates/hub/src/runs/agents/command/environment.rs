@@ -1,13 +1,24 @@
-//! What a command inherits, and what it does not.
+//! What a command inherits. A list of what it gets, not of what it does not: nobody can name everything that is a secret.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
-const OURS: &[u8] = b"COUNTERSIGN_";
+const NEEDED: [&str; 10] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE"];
+/// Language and formats, one variable for each kind.
+const LOCALE: &[u8] = b"LC_";
 
-/// The variables to leave out: our own, which hold tokens, and those with keys of models.
-pub fn secrets<'a>(all: impl Iterator<Item = OsString>, keys: impl Iterator<Item = &'a str>) -> Vec<OsString> {
-    let ours = all.filter(|name| name.as_encoded_bytes().starts_with(OURS));
-    ours.chain(keys.map(OsString::from)).collect()
+/// The variables a program needs to find its files and to speak the operator's language. A key of a model is none of them,
+/// whatever it is called.
+pub fn inherited<'a>(
+    all: impl Iterator<Item = (OsString, OsString)>,
+    keys: impl Iterator<Item = &'a str>,
+) -> Vec<(OsString, OsString)> {
+    let keys: Vec<&str> = keys.collect();
+    let is_key = |name: &OsStr| keys.iter().any(|key| *key == name);
+    all.filter(|(name, _)| is_needed(name) && !is_key(name)).collect()
+}
+
+fn is_needed(name: &OsStr) -> bool {
+    NEEDED.iter().any(|needed| *needed == name) || name.as_encoded_bytes().starts_with(LOCALE)
 }
 
 #[cfg(test)]
@@ -15,9 +26,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_variables_and_keys_stay_here() {
-        let all = ["PATH", "COUNTERSIGN_TOKEN", "MY_COUNTERSIGN_X", "COUNTERSIGN_DATA"].map(OsString::from);
-        let hidden = secrets(all.into_iter(), ["OPENAI_API_KEY"].into_iter());
-        assert_eq!(hidden, ["COUNTERSIGN_TOKEN", "COUNTERSIGN_DATA", "OPENAI_API_KEY"]);
+    fn what_a_program_needs_goes_along_and_nothing_else() {
+        let all = [
+            "PATH",
+            "LC_ALL",
+            "COUNTERSIGN_TOKEN",
+            "DATABASE_URL",
+            "AWS_SECRET_ACCESS_KEY",
+            "SSH_AUTH_SOCK",
+            "NOTIFY_SOCKET",
+            "PATHS",
+            "path",
+            "LC",
+            "HOME",
+            "LC_KEY",
+        ];
+        let all = all.map(|name| (OsString::from(name), OsString::from("x")));
+        let names = inherited(all.into_iter(), ["LC_KEY", "OPENAI_API_KEY"].into_iter());
+        let names: Vec<OsString> = names.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["PATH", "LC_ALL", "HOME"]);
     }
 }

@@ -22,8 +22,8 @@ pub struct Commander {
     pub rule: Commands,
     pub timeout: Duration,
     pub output_bytes: usize,
-    /// Variables that a command does not get to see.
-    pub secrets: Vec<OsString>,
+    /// The variables a command gets.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 impl Commander {
@@ -32,7 +32,7 @@ impl Commander {
             rule: runs.commands,
             timeout: runs.command_timeout,
             output_bytes: runs.command_output_bytes,
-            secrets: environment::secrets(std::env::vars_os().map(|(name, _)| name), llm.key_variables()),
+            environment: environment::inherited(std::env::vars_os(), llm.key_variables()),
         }
     }
 }

@@ -40,11 +40,9 @@ pub async fn run(commander: &Commander, agent: &CommandAgent, cwd: &Path, input:
 }
 
 fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<Child> {
-    let mut command = Command::new(program(&agent.program, cwd));
-    for secret in &commander.secrets {
-        command.env_remove(secret);
-    }
-    command
+    Command::new(program(&agent.program, cwd))
+        .env_clear()
+        .envs(commander.environment.iter().map(|(name, value)| (name, value)))
         .args(&agent.args)
         .current_dir(cwd)
         .stdin(Stdio::piped())
