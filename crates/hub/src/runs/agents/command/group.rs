@@ -1,5 +1,6 @@
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::Child;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A program with everything it started. Whatever becomes of the job, none of it goes on.
 pub struct Group {
@@ -13,7 +14,16 @@ impl Group {
         Self { leader: id.and_then(Pid::from_raw) }
     }
 
-    /// Once only: after the leader was waited for, its number may one day belong to somebody else.
+    /// Until the leader has ended. It is not waited for: until that is done, its number and that of its group are its own.
+    pub async fn leader_ended(&self) {
+        let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else { return };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        while let Ok(None) = waitid(WaitId::Pid(leader), options) {
+            some_child_ended.recv().await;
+        }
+    }
+
+    /// Before the leader is waited for, and once only: afterwards its number may belong to somebody else.
     pub fn end(&mut self) {
         if let Some(leader) = self.leader.take() {
             // They may all have ended by themselves.
@@ -25,5 +35,25 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::test_kill_process;
+    use tokio::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_leader_that_has_ended_keeps_its_number_until_it_is_waited_for() {
+        let mut child = Command::new("true").process_group(0).spawn().unwrap();
+        let mut group = Group::of(&child);
+        let leader = group.leader.unwrap();
+        group.leader_ended().await;
+        assert!(test_kill_process(leader).is_ok(), "nobody else can have the number");
+        group.end();
+        assert!(child.wait().await.unwrap().success());
+        assert!(test_kill_process(leader).is_err());
     }
 }

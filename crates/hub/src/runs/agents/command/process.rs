@@ -88,17 +88,18 @@ impl Printed {
             Ok(())
         };
         let mut flowing = pin!(async { tokio::try_join!(collect(stdout, kept, *most), others).map(drop) });
-        let status = tokio::select! {
+        tokio::select! {
             flowed = &mut flowing => {
                 flowed?;
-                let status = child.wait().await;
+                group.leader_ended().await;
                 group.end();
-                return status.map_err(lost);
+                return child.wait().await.map_err(lost);
             }
-            status = child.wait() => status,
-        };
+            () = group.leader_ended() => {}
+        }
         // What it left running in the background would hold the pipes open, and must not outlive the step.
         group.end();
+        let status = child.wait().await;
         timeout(AFTERWORD, flowing).await.unwrap_or(Ok(()))?;
         status.map_err(lost)
     }
