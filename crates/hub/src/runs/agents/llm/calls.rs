@@ -4,6 +4,8 @@ use super::chunk::CallDelta;
 
 /// Of one answer.
 const MOST_CALLS: usize = 64;
+/// Four times what the longest name of a tool may have; what is cut off was no tool of ours.
+const MOST_NAME_BYTES: usize = 256;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Call {
@@ -34,15 +36,17 @@ impl Calls {
         }
         let call = &mut self.0[place];
         let function = delta.function.unwrap_or_default();
+        let mut added = id.len();
         // A name comes whole, and from some servers with every piece.
         if let Some(name) = function.name
             && call.name.is_empty()
         {
-            call.name = name;
+            name[..name.floor_char_boundary(MOST_NAME_BYTES)].clone_into(&mut call.name);
+            added += call.name.len();
         }
         let piece = function.arguments.map(|arguments| arguments.into_text()).unwrap_or_default();
         call.arguments.push_str(&piece);
-        Some(id.len() + piece.len())
+        Some(added + piece.len())
     }
 
     /// By id where there is one: some servers give every call the index 0, others give none.
@@ -112,6 +116,16 @@ mod tests {
             json!({"index": 1, "function": {"name": "ask"}}),
         ]);
         assert_eq!(no_id, [call("call_0", "{}"), call("call_1", "")]);
+    }
+
+    #[test]
+    fn a_name_is_counted_and_has_a_bound() {
+        let mut calls = Calls::default();
+        let mut add = |delta: Value| calls.add(serde_json::from_value(delta).unwrap());
+        assert_eq!(add(json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}})), Some(6));
+        assert_eq!(add(json!({"index": 0, "function": {"name": "ask"}})), Some(0));
+        assert_eq!(add(json!({"index": 1, "function": {"name": "ä".repeat(1_000_000)}})), Some(MOST_NAME_BYTES));
+        assert_eq!(calls.finish()[1].name.len(), MOST_NAME_BYTES);
     }
 
     #[test]
