@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use countersign_protocol::runs::strategy::{self, AgentKind, Format, MAX_BYTES, Strategy};
 
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
+/// Of all agents together: the strategy is stored and read again with every prompt in it.
+const MAX_PROMPTS_BYTES: usize = 2 * 1024 * 1024;
 const MAX_PATH_BYTES: usize = 4096;
 
 /// A relative path counts from `base`. The error is a sentence of the wire.
@@ -26,16 +28,23 @@ fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
     let Some(bytes) = bytes else { return Err(invalid(&format!("keep it within {MAX_BYTES} bytes"))) };
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8"))?;
     let mut strategy = strategy::read(&text, format).map_err(|error| error.to_string())?;
-    let folder = file.parent().unwrap_or(base);
+    read_prompts(&mut strategy, file.parent().unwrap_or(base))?;
+    Ok(strategy)
+}
+
+fn read_prompts(strategy: &mut Strategy, folder: &Path) -> Result<(), String> {
+    let mut left = MAX_PROMPTS_BYTES;
     for agent in &mut strategy.agents {
         if let AgentKind::Llm(llm) = &mut agent.kind
             && let Some(prompt) = &mut llm.system_prompt
         {
-            *prompt = prompt_text(prompt, folder)
-                .map_err(|why| format!("Strategy validation failed:\n  - agents.{}.systemPrompt: {why}", agent.name))?;
+            let invalid = |why| format!("Strategy validation failed:\n  - agents.{}.systemPrompt: {why}", agent.name);
+            *prompt = prompt_text(prompt, folder).map_err(invalid)?;
+            let too_much = || format!("keep all system prompts together within {MAX_PROMPTS_BYTES} bytes");
+            left = left.checked_sub(prompt.len()).ok_or_else(|| invalid(too_much()))?;
         }
     }
-    Ok(strategy)
+    Ok(())
 }
 
 /// The text itself, or what is in the file it names. Words that only end like a file's name stay words.
@@ -100,6 +109,26 @@ mod tests {
         }
         for wrong in ["missing.md", "long.txt", "bytes.txt"] {
             assert!(read(wrong).unwrap_err().contains(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn all_prompts_together_have_a_bound() {
+        let folder = Folder::new("sum");
+        folder.write("long.txt", vec![b'x'; MAX_PROMPT_BYTES]);
+        for (agents, fits) in [(8, true), (9, false)] {
+            let agent = |number| format!(r#""a{number}": {{"model": "m", "systemPrompt": "long.txt"}}"#);
+            let agents: Vec<String> = (1..=agents).map(agent).collect();
+            let flow = r#"{"name": "Main", "type": "sequential", "steps": [{"agent": "a1"}]}"#;
+            let agents = agents.join(", ");
+            folder.write(
+                "many.json",
+                format!(r#"{{"name": "Many", "version": "1", "agents": {{{agents}}}, "flow": {flow}}}"#),
+            );
+            match load_now("many.json", &folder.0) {
+                Ok(_) => assert!(fits),
+                Err(said) => assert!(!fits && said.contains("agents.a9.systemPrompt: keep all"), "{said}"),
+            }
         }
     }
 
