@@ -7,6 +7,7 @@ mod fault;
 mod object;
 mod read;
 mod reply;
+mod request_id;
 mod status;
 pub mod strategy;
 mod usage;

@@ -5,6 +5,7 @@ use super::client::{ClientMessage, Decision, Mode, PolicyDefault, PrepareRun, Re
 use super::fault::{Faults, Place, shown};
 use super::is_run_id;
 use super::object::{MAX_SAFE, Object, Text};
+use super::request_id;
 use crate::json;
 
 const KIB: usize = 1024;
@@ -45,20 +46,22 @@ pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
         Some(message) if faults.is_empty() => Ok(Received { request_id, message }),
         Some(_) | None => {
             let message = format!("Invalid message: {}", faults.join("; "));
-            Err(Refused { code: "VALIDATION_ERROR", message, request_id })
+            Err(Refused { code: "VALIDATION_ERROR", message, request_id: request_id::of(bytes) })
         }
     }
 }
 
-/// Says more only about what others would take for JSON.
+/// What others take for JSON is a message of theirs that is refused, and who sent it waits for the reply to it.
 fn not_json(bytes: &[u8], error: &json::JsonError) -> Refused {
-    let message = match error {
+    match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
-            format!("Invalid JSON: {message}")
+            let message = format!("Invalid message: (root): {message}");
+            Refused { code: "VALIDATION_ERROR", message, request_id: request_id::of(bytes) }
         }
-        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => "Invalid JSON".to_owned(),
-    };
-    Refused { code: "PARSE_ERROR", message, request_id: None }
+        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => {
+            Refused { code: "PARSE_ERROR", message: "Invalid JSON".to_owned(), request_id: None }
+        }
+    }
 }
 
 fn message(object: &Object<'_>) -> Option<ClientMessage> {

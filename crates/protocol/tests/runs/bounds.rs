@@ -47,17 +47,19 @@ fn garbage_is_not_json_and_says_nothing_more() {
 
 #[test]
 fn json_that_two_readers_could_understand_differently_is_refused_with_the_reason() {
-    let deep = format!(r#"{{"type":"ping","x":{}{}}}"#, "[".repeat(65), "]".repeat(65));
+    let deep = format!(r#"{{"type":"ping","x":{}{},"requestId":"a"}}"#, "[".repeat(1000), "]".repeat(1000));
     for (text, why) in [
-        (r#"{"type":"ping","type":"stop_run","requestId":"a"}"#, r#"Invalid JSON: the key "type" comes twice"#),
-        (r#"{"type":"user_input","text":"\u0000"}"#, "Invalid JSON: the character U+0000"),
-        (deep.as_str(), "Invalid JSON: nested deeper than 64"),
-        (r#"{"type":"ping","x":1e400}"#, "Invalid JSON: number out of range"),
+        (r#"{"type":"ping","type":"stop_run","requestId":"a"}"#, r#"the key "type" comes twice"#),
+        (r#"{"type":"ping","requestId":"b","requestId":"a"}"#, r#"the key "requestId" comes twice"#),
+        (r#"{"type":"user_input","requestId":"a","text":"\u0000"}"#, "the character U+0000"),
+        (deep.as_str(), "nested deeper than 64"),
+        (r#"{"type":"ping","x":1e400,"requestId":"a"}"#, "number out of range"),
     ] {
         let refused = read(text.as_bytes()).unwrap_err();
-        assert_eq!((refused.code, refused.request_id), ("PARSE_ERROR", None));
-        assert!(refused.message.starts_with(why), "{}", refused.message);
+        assert_eq!((refused.code, refused.request_id.as_deref()), ("VALIDATION_ERROR", Some("a")), "{why}");
+        assert!(refused.message.starts_with(&format!("Invalid message: (root): {why}")), "{}", refused.message);
     }
+    assert_eq!(read(b"[[1e400]]").unwrap_err().request_id, None);
     assert_eq!(read("[".repeat(1_000_000).as_bytes()).unwrap_err().message, "Invalid JSON");
 }
 

@@ -143,10 +143,13 @@ async fn names_that_are_too_long_are_refused_by_their_field() {
         let said = client.refused(message, "VALIDATION_ERROR").await;
         assert!(said.starts_with(&format!("Invalid message: {field}: ")) && said.len() < 500, "{said}");
     }
-    client.send(json!({"type": "ping", "requestId": "x".repeat(513)})).await;
-    let error = client.expect("error").await;
-    assert_eq!(error["code"], "VALIDATION_ERROR", "{error}");
-    assert!(error.get("requestId").is_none(), "it is not echoed: {error}");
+    for (bytes, is_echoed) in [(513, true), (5000, false)] {
+        let request_id = "x".repeat(bytes);
+        client.send(json!({"type": "ping", "requestId": request_id})).await;
+        let error = client.expect("error").await;
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{error}");
+        assert_eq!(error.get("requestId"), is_echoed.then_some(&json!(request_id)), "its sender may wait for it");
+    }
     client.send(json!({"type": "ping", "requestId": "x".repeat(512)})).await;
     client.expect("pong").await;
 }

@@ -10,9 +10,7 @@ use crate::harness::*;
 async fn what_is_no_json_is_told_so_and_the_connection_survives() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let twice = r#"{"type":"ping","type":"stop_run"}"#;
-    for text in ["", "hello", "{", "{\"type\":\"ping\"", "{\"type\":\"ping\"}}", "\u{feff}{", "nul", &deep, twice] {
+    for text in ["", "hello", "{", "{\"type\":\"ping\"", "{\"type\":\"ping\"}}", "\u{feff}{", "nul"] {
         client.send_text(text).await;
         let error = client.expect("error").await;
         assert_eq!(field_names(&error), ["code", "message", "ts", "type"], "{text:.40}: {error}");
@@ -21,6 +19,24 @@ async fn what_is_no_json_is_told_so_and_the_connection_survives() {
         assert!(message.starts_with("Invalid JSON") && message.len() < 200, "{text:.40}: {message}");
         client.silence().await;
     }
+}
+
+/// Whoever sent it takes it for a message, and waits for the reply to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn json_that_others_take_is_refused_by_its_request_id() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let deep = format!(r#"{{"requestId":"r","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let zero = r#"{"type":"user_input","runId":"x","agentName":"a","text":"\u0000","requestId":"r"}"#;
+    let twice = r#"{"type":"ping","type":"stop_run","requestId":"r"}"#;
+    for text in [&deep, zero, twice] {
+        client.send_text(text).await;
+        let error = client.expect("error").await;
+        assert_eq!((&error["code"], &error["requestId"]), (&json!("VALIDATION_ERROR"), &json!("r")), "{error}");
+        let message = error["message"].as_str().expect("a message");
+        assert!(message.starts_with("Invalid message: (root): ") && message.len() < 200, "{message}");
+    }
+    client.silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
