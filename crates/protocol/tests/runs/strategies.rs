@@ -260,7 +260,7 @@ fn cycles_and_matches_have_all_their_words() {
     let kind = |key: &str, value: Value| {
         let mut flow = json!({"name": "C", "type": "cycle", "steps": [{"agent": "e"}]});
         flow[key] = value;
-        match small(&json!({"e": {"type": "echo"}}), &flow).unwrap().flow.kind {
+        match small(&json!({"e": {"type": "user"}}), &flow).unwrap().flow.kind {
             FlowKind::Cycle { cycles, matching, .. } => (cycles, matching),
             FlowKind::Sequential | FlowKind::Broadcast { .. } => panic!("a cycle"),
         }
@@ -276,6 +276,50 @@ fn cycles_and_matches_have_all_their_words() {
     ] {
         assert_eq!(kind("breakCycleSignalMatch", json!(word)).1, matching);
     }
+}
+
+#[test]
+fn a_flow_that_would_go_round_for_ever_by_itself_is_refused_by_its_name() {
+    let agents = json!({
+        "echo": {"type": "echo"}, "shout": {"type": "template", "config": {"template": "{{input}}!"}},
+        "silent": {"type": "user", "config": {"requireInput": false}}, "person": {"type": "user"},
+        "model": {"model": "m"}, "tool": {"type": "command", "config": {"program": "true"}},
+    });
+    let cycle = |name: &str, cycles: Value, steps: Value, observer: Option<&str>| {
+        let mut flow = json!({"name": name, "type": "cycle", "cycles": cycles, "steps": steps});
+        if let Some(observer) = observer {
+            flow["observer"] = json!(observer);
+        }
+        flow
+    };
+    let (instant, endless) = (json!([{"agent": "echo"}, {"agent": "shout"}, {"agent": "silent"}]), json!("Infinity"));
+    let inner = cycle("Inner", endless.clone(), instant.clone(), Some("echo"));
+    let million = cycle("Outer", json!(1000), json!([cycle("Inner", json!(1000), instant.clone(), None)]), None);
+    for (flow, name) in [
+        (cycle("Main", endless.clone(), instant.clone(), None), "Main"),
+        (cycle("Main", endless.clone(), instant.clone(), Some("shout")), "Main"),
+        (cycle("Main", json!(33_334), instant.clone(), None), "Main"),
+        (cycle("Main", json!(9_007_199_254_740_991_u64), instant.clone(), None), "Main"),
+        (cycle("Main", endless.clone(), json!([{"agent": "person"}, inner]), None), "Inner"),
+        (million, "Outer"),
+    ] {
+        let said = small(&agents, &flow).unwrap_err().to_string();
+        assert!(
+            said.starts_with(&format!("Flow {name:?} would call agents more than 100000 times in a row")),
+            "{said}"
+        );
+    }
+    for waiting in ["person", "model", "tool"] {
+        let with = cycle("Main", endless.clone(), json!([{"agent": "echo"}, {"agent": waiting}]), None);
+        assert!(small(&agents, &with).is_ok(), "{waiting}");
+        assert!(small(&agents, &cycle("Main", endless.clone(), instant.clone(), Some(waiting))).is_ok(), "{waiting}");
+    }
+    let most = cycle("Most", json!(33_333), instant, None);
+    for steps in [json!([most]), json!([most, {"agent": "person"}, most])] {
+        assert!(small(&agents, &json!({"name": "Main", "type": "sequential", "steps": steps})).is_ok());
+    }
+    let twice = json!({"name": "Main", "type": "sequential", "steps": [most, most]});
+    assert!(small(&agents, &twice).unwrap_err().to_string().starts_with("Flow \"Main\" would call"));
 }
 
 #[test]

@@ -11,12 +11,14 @@ pub enum StrategyError {
     Invalid(Vec<Fault>),
     /// A flow names an agent that is not there; the whole sentence.
     Reference(String),
+    /// A flow would never come to an end; the whole sentence.
+    Endless(String),
 }
 
 impl fmt::Display for StrategyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(sentence) | Self::Reference(sentence) => f.write_str(sentence),
+            Self::Syntax(sentence) | Self::Reference(sentence) | Self::Endless(sentence) => f.write_str(sentence),
             Self::Invalid(faults) => {
                 f.write_str("Strategy validation failed:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))

@@ -1,6 +1,7 @@
 //! The file that says which agents there are and in which order they work.
 
 mod agents;
+mod endless;
 mod error;
 mod flow;
 mod format;

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A strategy that has been read and makes sense: every agent a flow names is defined.
+/// A strategy that has been read and makes sense: every agent a flow names is defined, and no flow goes round for ever by
+/// itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Strategy {
     pub name: String,

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::error::StrategyError;
 use super::model::Strategy;
-use super::{Format, agents, flow, references, text};
+use super::{Format, agents, endless, flow, references, text};
 use crate::runs::fault::{Faults, Place};
 use crate::runs::object::Object;
 
@@ -19,7 +19,11 @@ pub fn read(text: &str, format: Format) -> Result<Strategy, StrategyError> {
     let strategy = Object::of(&value, Place::Root, &faults).map(|object| strategy(&object));
     let faults = faults.into_list();
     match strategy {
-        Some(strategy) if faults.is_empty() => references::check(&strategy).map(|()| strategy),
+        Some(strategy) if faults.is_empty() => {
+            references::check(&strategy)?;
+            endless::check(&strategy)?;
+            Ok(strategy)
+        }
         Some(_) | None => Err(StrategyError::Invalid(faults)),
     }
 }

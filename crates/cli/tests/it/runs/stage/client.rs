@@ -98,14 +98,6 @@ impl Client {
         }
     }
 
-    pub async fn take(&mut self, count: usize) -> Vec<Value> {
-        let mut frames = vec![];
-        for _ in 0..count {
-            frames.push(self.next().await);
-        }
-        frames
-    }
-
     /// Nothing was said before the reply to what is sent now.
     pub async fn silence(&mut self) {
         let request_id = self.request_id("ping");
