@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The one tool a policy speaks of.
 pub const TOOL: &str = "command";
 const MAX_RULES: usize = 200;
+/// Of all rules together: every change is told and kept with all of them.
+const MAX_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
@@ -26,7 +28,7 @@ pub enum Judgement {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a run's policy holds at most {MAX_RULES} rules; use a wildcard")]
+#[error("a run's policy holds at most {MAX_RULES} rules of {MAX_BYTES} bytes together; use a wildcard")]
 pub struct TooManyRules;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,30 +53,39 @@ impl Policy {
         }
     }
 
-    /// What is said of reading, or of another tool, is taken and changes nothing: a command may do more than read.
-    pub fn update(&mut self, change: &UpdatePolicy) -> Result<(), TooManyRules> {
+    /// Says whether anything is different now. What is said of reading, or of another tool, is taken and changes nothing: a
+    /// command may do more than read.
+    pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {
-            Mode::Read => return Ok(()),
-            Mode::Write if !is_ours => return Ok(()),
+            Mode::Read => return Ok(false),
+            Mode::Write if !is_ours => return Ok(false),
             Mode::Write => {}
         }
         let mut changed = self.clone();
         change.allow.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), true));
         change.deny.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), false));
-        if changed.allow.len() + changed.deny.len() > MAX_RULES {
+        if changed.is_too_large() {
             return Err(TooManyRules);
         }
         changed.default = change.default.map_or(self.default, Judgement::from);
+        let is_different = *self != changed;
         *self = changed;
-        Ok(())
+        Ok(is_different)
     }
 
     /// Keeps what a person decided about one command. Where there is no room left, it is asked again.
     pub fn remember(&mut self, resource: &str, allow: bool) {
-        if self.allow.len() + self.deny.len() < MAX_RULES {
-            self.put(Rule::Exactly(resource.to_owned()), allow);
+        let mut changed = self.clone();
+        changed.put(Rule::Exactly(resource.to_owned()), allow);
+        if !changed.is_too_large() {
+            *self = changed;
         }
+    }
+
+    fn is_too_large(&self) -> bool {
+        let rules = || self.allow.iter().chain(&self.deny);
+        rules().count() > MAX_RULES || rules().map(Rule::bytes).sum::<usize>() > MAX_BYTES
     }
 
     /// In words for people, denials first, as they are judged.
@@ -89,9 +100,11 @@ impl Policy {
 
     /// The last word about the same rule holds.
     fn put(&mut self, rule: Rule, allow: bool) {
-        self.allow.retain(|earlier| *earlier != rule);
-        self.deny.retain(|earlier| *earlier != rule);
-        if allow { self.allow.push(rule) } else { self.deny.push(rule) }
+        let (own, other) = if allow { (&mut self.allow, &mut self.deny) } else { (&mut self.deny, &mut self.allow) };
+        other.retain(|earlier| *earlier != rule);
+        if !own.contains(&rule) {
+            own.push(rule);
+        }
     }
 }
 
@@ -116,6 +129,12 @@ impl From<PolicyDefault> for Judgement {
 }
 
 impl Rule {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Pattern(text) | Self::Exactly(text) => text.len(),
+        }
+    }
+
     fn covers(&self, resource: &str) -> bool {
         match self {
             Self::Exactly(command) => command == resource,
@@ -253,6 +272,35 @@ mod tests {
         assert_eq!(policy.update(&change(&[], &[patterns[0]], Some(PolicyDefault::Allow))), Err(TooManyRules));
         policy.remember("ls", true);
         assert_eq!(policy, before);
+    }
+
+    #[test]
+    fn nor_do_its_rules_together() {
+        let long = "x".repeat(MAX_BYTES / 4);
+        let patterns: Vec<String> = ["a", "b", "c", "d"].map(|letter| format!("{letter}{}", &long[1..])).into();
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let mut policy = policy(&patterns, &[]);
+        let before = policy.clone();
+        assert_eq!(policy.update(&change(&["e"], &[], None)), Err(TooManyRules));
+        policy.remember("ls", true);
+        assert_eq!(policy, before);
+        assert_eq!(policy.update(&change(&[], &patterns[..1], None)), Ok(true), "what is there may change its side");
+    }
+
+    #[test]
+    fn a_change_says_whether_it_is_one() {
+        let mut policy = policy(&["git"], &["rm"]);
+        for (next, is_different) in [
+            (change(&["git"], &["rm"], None), false),
+            (change(&[], &[], Some(PolicyDefault::Ask)), false),
+            (change(&[], &[], None), false),
+            (UpdatePolicy { mode: Mode::Read, ..change(&["ls"], &[], None) }, false),
+            (UpdatePolicy { tool: Some("write_file".to_owned()), ..change(&["ls"], &[], None) }, false),
+            (change(&[], &[], Some(PolicyDefault::Deny)), true),
+            (change(&["rm"], &[], None), true),
+        ] {
+            assert_eq!(policy.update(&next), Ok(is_different), "{next:?}");
+        }
     }
 
     #[test]

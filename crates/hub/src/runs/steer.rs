@@ -2,6 +2,7 @@
 
 use countersign_core::runs::policy::TOOL;
 use countersign_protocol::runs::{Event, PolicyName, UpdatePolicy};
+use countersign_store::ops::run::StoredEvent;
 use tokio::sync::oneshot;
 
 use super::mail::Mail;
@@ -10,8 +11,9 @@ use super::run::{Run, Stage};
 use crate::app::Hub;
 
 const NOT_RUNNING: &str = "not running";
-/// What a run that has not begun tells.
+/// How often the policy of a run that has not begun may change: each time is kept until it begins.
 const MOST_EARLY: usize = 1000;
+const MOST_EARLY_BYTES: usize = 1024 * 1024;
 const TOO_MUCH: &str = "too much has been said already; wait until an agent has heard it";
 
 impl Hub {
@@ -63,17 +65,25 @@ impl Hub {
         let now = self.store.clock().now();
         let mut state = run.lock();
         let Stage::Prepared(prepared) = &mut state.stage else { return None };
-        if prepared.told.len() >= MOST_EARLY {
+        if has_told_much(&prepared.told) {
             return Some(Err(too_many("the policy was changed too often; start the run")));
         }
-        if let Err(error) = prepared.policy.update(change) {
-            return Some(Err(too_many(error)));
+        match prepared.policy.update(change) {
+            Ok(true) => {}
+            Ok(false) => return Some(Ok(())),
+            Err(error) => return Some(Err(too_many(error))),
         }
         let policies = prepared.policy.names().into_iter().map(|name| PolicyName { name }).collect();
         let tool = change.tool.clone().unwrap_or_else(|| TOOL.to_owned());
         state.tell_early(&run.id, &Event::PolicyUpdated { tool, policies }, now);
         Some(Ok(()))
     }
+}
+
+/// What people say to it is bounded for itself.
+fn has_told_much(told: &[StoredEvent]) -> bool {
+    let changes = || told.iter().filter(|event| event.kind == "policy_updated");
+    changes().count() >= MOST_EARLY || changes().map(|event| event.body.len()).sum::<usize>() >= MOST_EARLY_BYTES
 }
 
 fn too_many(error: impl std::fmt::Display) -> Refusal {

@@ -140,7 +140,7 @@ async fn a_policy_decides_without_asking() {
         (json!({"default": "allow"}), Some(true)),
         (json!({"default": "deny"}), Some(false)),
         (json!({"allow": ["cat"]}), None),
-        (json!({"default": "ask"}), None),
+        (json!({"allow": ["cat"], "default": "ask"}), None),
     ] {
         let mut client = Client::connect(&hub).await;
         let run = client.begin(&hub, &person_then_command(), "").await;
@@ -169,6 +169,64 @@ async fn a_policy_decides_without_asking() {
         };
         assert_eq!(end, expected, "{change}");
     }
+}
+
+fn policy(run: &str, change: &Value) -> Value {
+    let mut message = json!({"type": "update_policy", "runId": run, "mode": "write"});
+    for (key, value) in change.as_object().expect("an object") {
+        message[key] = value.clone();
+    }
+    message
+}
+
+/// Every change is kept and told with the whole policy, so what is none must not be.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_stays_as_it_was_is_not_told() {
+    let hub = asking().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
+    for is_running in [false, true] {
+        if is_running {
+            client.start(&run, "").await;
+            client.asked().await;
+        }
+        let rule = json!({"allow": ["cat", format!("ls {is_running}")]});
+        client.send(policy(&run, &rule)).await;
+        client.expect("policy_updated").await;
+        for nothing in [
+            rule,
+            json!({"default": "ask"}),
+            json!({}),
+            json!({"mode": "read", "allow": ["rm"]}),
+            json!({"tool": "write_file", "allow": ["rm"]}),
+        ] {
+            client.send(policy(&run, &nothing)).await;
+            client.silence().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prepared_run_holds_only_so_much_of_its_policy() {
+    let hub = asking().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
+    let long: Vec<String> = (0..17).map(|number| format!("{number} {}", "x".repeat(4000))).collect();
+    let said = client.refused(policy(&run, &json!({"allow": long})), "VALIDATION_ERROR").await;
+    assert!(said.contains("65536 bytes together"), "{said}");
+    let fitting = &long[1..];
+    client.send(policy(&run, &json!({"allow": fitting}))).await;
+    for word in ["allow", "deny"].into_iter().cycle().take(100) {
+        client.send(policy(&run, &json!({"default": word}))).await;
+    }
+    let told = client.so_far().await;
+    let bytes: usize = told.of("policy_updated").iter().map(|event| event.to_string().len()).sum();
+    assert!(bytes < 1_200_000 && told.len() == 101, "{bytes} bytes are kept");
+    assert!(told.of("error").iter().all(|error| error["code"] == "VALIDATION_ERROR"), "{:?}", told.last());
+    client.start(&run, "").await;
+    client.asked().await;
+    client.send(policy(&run, &json!({"default": "ask"}))).await;
+    client.expect("policy_updated").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,10 +25,10 @@ impl Task {
             }
             Mail::Policy { change, changed } => {
                 let outcome = self.standing.policy.update(&change);
-                if outcome.is_ok() {
+                if outcome == Ok(true) {
                     self.policy_changed(&change).await?;
                 }
-                let _ = changed.send(outcome);
+                let _ = changed.send(outcome.map(drop));
                 Ok(())
             }
             Mail::Stop { stopped } => {
