@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::extract::ws::Utf8Bytes;
 use tokio::sync::Notify;
 
+use super::ring::is_worth_a_pass;
+
 const MOST_FRAMES: usize = 20_000;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Runs one connection may follow at once.
@@ -24,6 +26,8 @@ pub struct Client {
 struct Queue {
     waiting: VecDeque<Waiting>,
     bytes: usize,
+    /// How many of those that wait streamed.
+    droppable: usize,
     close: Option<Close>,
 }
 
@@ -83,9 +87,10 @@ impl Client {
         if queue.close.is_some() {
             return;
         }
-        queue.bytes += text.len();
-        queue.waiting.push_back(Waiting { text, is_droppable });
-        if queue.is_over() {
+        queue.add(text, is_droppable);
+        if queue.is_over() && is_droppable && !is_worth_a_pass(queue.droppable, queue.waiting.len()) {
+            queue.take_back();
+        } else if queue.is_over() {
             queue.drop_what_streams();
         }
         if queue.is_over() {
@@ -156,19 +161,36 @@ impl Queue {
         self.waiting.len() > MOST_FRAMES || (self.waiting.len() > 1 && self.bytes > MOST_BYTES)
     }
 
+    fn add(&mut self, text: Utf8Bytes, is_droppable: bool) {
+        self.bytes += text.len();
+        self.droppable += usize::from(is_droppable);
+        self.waiting.push_back(Waiting { text, is_droppable });
+    }
+
+    fn take_back(&mut self) {
+        let newest = self.waiting.pop_back();
+        self.forget(newest.as_ref());
+    }
+
+    fn forget(&mut self, waiting: Option<&Waiting>) {
+        self.bytes -= waiting.map_or(0, |waiting| waiting.text.len());
+        self.droppable -= usize::from(waiting.is_some_and(|waiting| waiting.is_droppable));
+    }
+
     fn drop_what_streams(&mut self) {
+        self.droppable = 0;
         self.waiting.retain(|waiting| !waiting.is_droppable);
         self.bytes = self.waiting.iter().map(|waiting| waiting.text.len()).sum();
     }
 
     fn next(&mut self) -> Option<Next> {
-        if let Some(Waiting { text, .. }) = self.waiting.pop_front() {
-            self.bytes -= text.len();
+        if let Some(oldest) = self.waiting.pop_front() {
+            self.forget(Some(&oldest));
             if self.waiting.is_empty() {
                 // A burst does not stay with a connection that is quiet again.
                 self.waiting = VecDeque::new();
             }
-            return Some(Next::Send(text));
+            return Some(Next::Send(oldest.text));
         }
         self.close.map(Next::Close)
     }
@@ -206,6 +228,20 @@ mod tests {
         (0..MOST_FRAMES).for_each(|_| client.push("stream".into(), true));
         client.push("last".into(), false);
         assert_eq!(sent(&client), ["first", "last"]);
+    }
+
+    #[test]
+    fn a_stream_that_meets_a_full_queue_is_left_out_itself() {
+        let client = Client::new(1);
+        (1..MOST_FRAMES).for_each(|_| client.push("event".into(), false));
+        ["one", "two", "three"].into_iter().for_each(|text| client.push(text.into(), true));
+        let newest = client.lock().waiting.back().map(|newest| newest.text.to_string());
+        assert_eq!(newest.as_deref(), Some("one"), "there was room for one");
+        client.push("last".into(), false);
+        let sent = sent(&client);
+        assert_eq!((sent.len(), sent.last().map(String::as_str)), (MOST_FRAMES, Some("last")));
+        let queue = client.lock();
+        assert_eq!((queue.droppable, queue.bytes), (0, 0));
     }
 
     #[test]

@@ -43,12 +43,17 @@ impl Ring {
     }
 
     pub fn push(&mut self, frame: Frame) {
-        let together = self.together.0.fetch_add(frame.text.len(), Ordering::Relaxed) + frame.text.len();
+        let together = self.together.0.load(Ordering::Relaxed) + frame.text.len();
+        let is_much = together > MOST_BYTES_TOGETHER;
+        let (frames, bytes) = if is_much { (FEW_FRAMES, FEW_BYTES) } else { (MOST_FRAMES, MOST_BYTES) };
+        let is_over = self.frames.len() >= frames || self.bytes + frame.text.len() > bytes;
+        if is_over && frame.is_droppable && !is_worth_a_pass(self.droppable, self.frames.len()) {
+            return self.shrink(frames, bytes);
+        }
+        self.together.0.fetch_add(frame.text.len(), Ordering::Relaxed);
         self.bytes += frame.text.len();
         self.droppable += usize::from(frame.is_droppable);
         self.frames.push_back(frame);
-        let is_much = together > MOST_BYTES_TOGETHER;
-        let (frames, bytes) = if is_much { (FEW_FRAMES, FEW_BYTES) } else { (MOST_FRAMES, MOST_BYTES) };
         self.shrink(frames, bytes);
     }
 
@@ -75,6 +80,12 @@ impl Ring {
             self.together.0.fetch_sub(oldest.text.len(), Ordering::Relaxed);
         }
     }
+}
+
+/// To drop what streamed means to look at everything. Where little of it streamed, the newest frame is left out instead:
+/// otherwise every one that comes would cost such a look.
+pub fn is_worth_a_pass(droppable: usize, all: usize) -> bool {
+    droppable * 2 >= all
 }
 
 impl Drop for Ring {
@@ -112,6 +123,18 @@ mod tests {
         }
         assert_eq!(ring.floor(), 0, "nothing is missing that has to be there");
         assert_eq!(numbers(&ring, 0).len(), MOST_FRAMES / 2 + 1);
+    }
+
+    #[test]
+    fn a_stream_that_meets_a_full_ring_is_left_out_itself() {
+        let together = Together::default();
+        let mut ring = Ring::above(0, &together);
+        (1..MOST_FRAMES as u64).for_each(|seq| ring.push(frame(seq, 1, false)));
+        (0..3).for_each(|more| ring.push(frame(MOST_FRAMES as u64 + more, 1, true)));
+        assert_eq!(ring.frames.back().map(|frame| frame.seq), Some(MOST_FRAMES as u64), "there was room for one");
+        assert_eq!((ring.droppable, ring.bytes, together.0.load(Ordering::Relaxed)), (1, MOST_FRAMES, MOST_FRAMES));
+        ring.push(frame(MOST_FRAMES as u64 + 3, 1, false));
+        assert_eq!((ring.floor(), ring.droppable, ring.frames.len()), (0, 0, MOST_FRAMES), "it makes room for others");
     }
 
     #[test]
