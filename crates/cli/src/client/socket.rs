@@ -30,7 +30,7 @@ pub struct Socket(WebSocketStream<Upgraded>);
 /// The connection has ended, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Lost(String);
+pub struct Lost(pub String);
 
 impl Socket {
     pub async fn open(client: &Client) -> Result<Self, HubError> {

@@ -13,7 +13,7 @@ use super::sent::Sent;
 use crate::client::{HubError, Lost, Place, Socket};
 use crate::screen::escape;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 pub enum Back {
@@ -27,14 +27,15 @@ pub enum Back {
 impl Follow {
     /// There is no limit to the patience: a run may wait for days, and a machine sleep in between.
     pub(super) async fn come_back(&mut self, lost: &Lost) -> Back {
-        self.say(&format!("{}; waiting for the hub, Ctrl-C leaves\n", escape(&lost.to_string())));
-        let mut pause = FIRST_PAUSE;
+        if self.pause == FIRST_PAUSE {
+            self.say(&format!("{}; waiting for the hub, Ctrl-C leaves\n", escape(&lost.to_string())));
+        }
         loop {
             tokio::select! {
-                () = sleep(pause) => {}
+                () = sleep(self.pause) => {}
                 () = self.stops.any() => return Back::Left,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             self.reach.renew();
             let client = self.reach.client();
             let opened = tokio::select! {
@@ -67,6 +68,7 @@ impl Follow {
     /// From here on it is known what is still asked.
     pub(super) async fn be_sure(&mut self) -> Result<(), Lost> {
         let open = self.unsure.take().map(|unsure| unsure.open).unwrap_or_default();
+        self.pause = FIRST_PAUSE;
         if std::mem::replace(&mut self.has_been_sure, true) {
             self.say("The hub is back\n");
         }

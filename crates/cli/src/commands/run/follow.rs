@@ -1,11 +1,12 @@
 //! A run and the person who follows it: what the hub says is told, what the person types is sent, until one of them ends it.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use anyhow::Result;
 
 use super::super::Finished;
-use super::back::Back;
+use super::back::{Back, FIRST_PAUSE};
 use super::begin::Begun;
 use super::console::{Console, Deed};
 use super::ending::{self, Ending};
@@ -31,6 +32,8 @@ pub struct Follow {
     pub(super) sent: SentAnswers,
     pub(super) json: bool,
     pub(super) stops: Stops,
+    /// Before the hub is tried again; it grows until the run is heard of.
+    pub(super) pause: Duration,
     /// What was heard together with the beginning.
     first: Option<String>,
     requests: u64,
@@ -82,6 +85,7 @@ impl Follow {
             sent: SentAnswers::default(),
             json,
             stops: Stops::new()?,
+            pause: FIRST_PAUSE,
             first: None,
             requests: 0,
         })

@@ -25,6 +25,10 @@ impl Follow {
             }
             Heard::Error { code, message, request_id } => {
                 let request_id = request_id.unwrap_or_default();
+                if request_id == SUBSCRIBE && code == "INTERNAL_ERROR" {
+                    // Trouble of the hub and not of the run: it passes, as a hub does that is away.
+                    return Err(Lost(format!("the hub cannot tell about the run now: {message}")));
+                }
                 if request_id == SUBSCRIBE && code != "REPLAY_TRUNCATED" {
                     return Ok(Some(self.unknown(&format!("{message} ({code})"))));
                 }

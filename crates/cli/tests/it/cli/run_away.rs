@@ -1,6 +1,10 @@
 //! Hubs that go away while a run is followed, and come back.
 
-use serde_json::json;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, accept_async};
 
 use super::run::file_of;
 use crate::harness::*;
@@ -93,6 +97,48 @@ async fn whoever_does_not_want_to_wait_for_the_hub_leaves() {
     process.stderr_with("waiting for the hub").await;
     process.signal("TERM");
     process.finish().fails(14);
+}
+
+/// The next connection, and the subscription it begins with.
+async fn subscribed(listener: &TcpListener) -> WebSocketStream<TcpStream> {
+    let (stream, _) = within("a connection", listener.accept()).await.expect("it comes");
+    let mut socket = accept_async(stream).await.expect("an upgrade");
+    let message = within("a message", socket.next()).await.expect("it goes on").expect("a frame");
+    assert!(message.to_text().unwrap().contains(r#""type":"subscribe""#), "{message}");
+    socket
+}
+
+async fn say(socket: &mut WebSocketStream<TcpStream>, mut frame: Value) {
+    frame["ts"] = json!("2026-01-01T00:00:00.000Z");
+    socket.send(Message::text(frame.to_string())).await.expect("it hears");
+}
+
+/// A disk that fails for a moment is no end of the run. No real hub fails to order, so this one only says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
+    let scratch = Scratch::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let mut command = countersign(&scratch.home());
+    command.args(["runs", "follow", "r1"]);
+    command.env("COUNTERSIGN_URL", format!("http://{}", listener.local_addr().expect("an address")));
+    command.env("COUNTERSIGN_TOKEN", "csp_x");
+    let process = Process::spawn(command, "");
+    for _ in 0..2 {
+        let mut socket = subscribed(&listener).await;
+        let error = json!({"type": "error", "code": "INTERNAL_ERROR", "message": "id 7", "requestId": "subscribe"});
+        say(&mut socket, error).await;
+    }
+    process.stderr_with("the hub cannot tell about the run now: id 7; waiting for the hub").await;
+    let mut socket = subscribed(&listener).await;
+    let usage = json!({"promptTokens": 0, "completionTokens": 0});
+    say(&mut socket, json!({"type": "strategy_completed", "runId": "r1", "seq": 1, "result": "done", "usage": usage}))
+        .await;
+    let ping = within("a ping", socket.next()).await.expect("it goes on").expect("a frame");
+    let ping: Value = serde_json::from_str(ping.to_text().unwrap()).expect("JSON");
+    say(&mut socket, json!({"type": "pong", "requestId": ping["requestId"]})).await;
+    let ran = process.finish();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("waiting for the hub").count(), 1, "it is said once: {}", ran.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread")]
