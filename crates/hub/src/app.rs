@@ -29,6 +29,8 @@ use crate::{admin, health, inbox, openapi};
 
 /// Of the terminals of one person.
 const MOST_WAITS: usize = 1000;
+/// Of one person; on the hub's own machine all programs without a token are the owner.
+const MOST_SOCKETS: usize = 500;
 
 pub struct Hub {
     pub store: Arc<Store>,
@@ -44,7 +46,9 @@ pub struct Hub {
     pub(crate) terminals: Arc<Terminals>,
     /// The terminals that wait for an answer now.
     pub(crate) waits: Arc<Seats>,
-    pub(crate) room: Room,
+    /// The sockets of runs that are open.
+    pub(crate) sockets: Arc<Seats>,
+    pub(crate) room: Arc<Room>,
     pub(crate) runs: Arc<Runs>,
     pub(crate) receipts: Receipts,
     pub(crate) indexer: Indexer,
@@ -82,7 +86,8 @@ impl Hub {
             wake: Arc::default(),
             terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), started_at),
             waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
-            room: Room::default(),
+            sockets: Seats::new(MOST_SOCKETS, "sockets of runs are open under your name; close some of them"),
+            room: Arc::default(),
             news,
             presence: Presence::default(),
             runs,

@@ -13,6 +13,7 @@ mod extract;
 mod health;
 pub mod inbox;
 mod indexer;
+mod intake;
 mod metrics;
 mod openapi;
 mod outgoing;

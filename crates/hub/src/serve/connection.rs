@@ -18,6 +18,7 @@ use tower::util::MapRequest;
 use super::patient::Patient;
 use super::prefixed::{Prefixed, Spoken};
 use crate::auth::Peer;
+use crate::intake::Intake;
 
 const FIRST_BYTES: Duration = Duration::from_secs(10);
 const REQUEST_HEAD: Duration = Duration::from_secs(75);
@@ -31,8 +32,10 @@ pub async fn serve<S>(stream: S, peer: Peer, router: Router, stopping: watch::Re
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(Patient::new(stream))).await else { return };
-    let marked = MapRequest::new(router, move |request| peer.mark(request));
+    let intake = Intake::default();
+    let patient = Patient::new(stream, intake.clone());
+    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(patient)).await else { return };
+    let marked = MapRequest::new(router, move |request| intake.mark(peer.mark(request)));
     let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
     match spoken {

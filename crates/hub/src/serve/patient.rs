@@ -1,4 +1,5 @@
 //! A stream that is given up when nobody takes what is written to it. One that has nothing to write may be silent for ever.
+//! What is read from it is counted where it is a socket.
 
 use std::io;
 use std::pin::Pin;
@@ -8,18 +9,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::intake::Intake;
+
 /// For so long not one byte may leave.
 const STALL: Duration = Duration::from_secs(60);
 
 pub struct Patient<S> {
     stream: S,
+    intake: Intake,
     /// Only while something waits to be taken.
     until: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
-    pub fn new(stream: S) -> Self {
-        Self { stream, until: None }
+    pub fn new(stream: S, intake: Intake) -> Self {
+        Self { stream, intake, until: None }
     }
 
     /// The stream has said whether it took something.
@@ -36,7 +40,11 @@ impl<S> Patient<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        ready!(self.intake.poll_place(cx))?;
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        self.intake.took(buffer.filled().len() - before);
+        read
     }
 }
 

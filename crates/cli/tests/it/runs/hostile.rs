@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use super::stage::*;
 use crate::harness::*;
 
-const FRAME_CAP: usize = 4 * 1024 * 1024;
+const FRAME_CAP: usize = (3 * 1024 + 64) * 1024;
 
 fn padded_ping(bytes: usize) -> String {
     let overhead = r#"{"type":"ping","pad":""}"#.len();
@@ -18,7 +18,7 @@ fn padded_ping(bytes: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn four_megabytes_are_the_most_and_a_larger_frame_ends_only_its_own_connection() {
+async fn a_message_has_a_bound_and_a_larger_frame_ends_only_its_own_connection() {
     let hub = Hub::start().await;
     let mut bystander = Client::connect(&hub).await;
     let run = bystander.begin(&hub, &talk(), "").await;
@@ -34,13 +34,65 @@ async fn four_megabytes_are_the_most_and_a_larger_frame_ends_only_its_own_connec
     assert_eq!(bystander.result().await, "hello");
 }
 
+/// As the inbox takes it, from a client that writes nothing but ASCII.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_longest_answer_arrives_however_it_is_written() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "").await;
+    client.asked().await;
+    let (letters, escaped) = ("ж".repeat(512 * 1024), r"\u0436".repeat(512 * 1024));
+    let answer = format!(r#"{{"type":"user_input","runId":"{run}","agentName":"user","text":"{escaped}"}}"#);
+    client.send_text(&answer).await;
+    assert!(client.result().await == letters, "all of it");
+}
+
+/// Messages of which most has come and the end never does: each holds memory that nobody can look into.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_are_never_complete_hold_only_so_much_of_the_hub() {
+    let hub = Hub::start().await;
+    let mut clients = vec![];
+    for _ in 0..11 {
+        let mut client = Client::connect(&hub).await;
+        client.offer(piece(&"x".repeat(1024 * 1024), Data::Text, false)).await;
+        clients.push(client);
+    }
+    let ended = futures_util::future::select_all(clients.iter_mut().map(|client| Box::pin(client.closed()))).await.1;
+    assert!(ended < 11, "one of them has to go");
+    let bob = hub.person("bob", "resolver").await;
+    let mut other = Dial::to(&hub).bearer(&bob.token).open().await;
+    other.send_text(&padded_ping(FRAME_CAP)).await;
+    other.expect("pong").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_person_cannot_take_all_places_from_others() {
+    let hub = Hub::start().await;
+    let bob = hub.person("bob", "resolver").await;
+    let mut clients = vec![];
+    for _ in 0..500 {
+        clients.push(Client::connect(&hub).await);
+    }
+    let refused = Dial::to(&hub).refused().await;
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.body.contains("500 sockets of runs are open under your name"), "{refused:?}");
+    Dial::to(&hub).bearer(&bob.token).open().await.silence().await;
+    clients.pop();
+    eventually("a place is free", async || {
+        (hub.owner.get("/health").await.expect(200)["connectedClients"] == 499).then_some(())
+    })
+    .await;
+    Client::connect(&hub).await.silence().await;
+}
+
+fn piece(text: &str, code: Data, is_last: bool) -> Message {
+    Message::Frame(Frame::message(text.as_bytes().to_vec(), OpCode::Data(code), is_last))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_in_pieces_is_one_message_and_bounded_as_one() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let piece = |text: &str, code: Data, is_last: bool| {
-        Message::Frame(Frame::message(text.as_bytes().to_vec(), OpCode::Data(code), is_last))
-    };
     client.send_raw(piece(r#"{"type":"pi"#, Data::Text, false)).await;
     client.send_raw(piece(r#"ng","requestId":"#, Data::Continue, false)).await;
     client.send_raw(piece(r#""in pieces"}"#, Data::Continue, true)).await;

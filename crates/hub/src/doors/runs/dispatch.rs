@@ -1,15 +1,18 @@
 //! From a message to what it does. Whatever goes wrong is told to its sender alone, and never ends the connection.
 
+use bytes::Bytes;
 use countersign_protocol::runs::{self, ClientMessage, Received, Reply};
 
 use super::session::Session;
+use crate::body::work;
 use crate::runs::{How, Preparing, Refusal, Wanted};
 
 /// One after the other: what a client sends is done in its order.
-pub async fn message(session: &Session, bytes: &[u8]) {
-    let Received { request_id, message } = match runs::read(bytes) {
-        Ok(received) => received,
-        Err(refused) => return session.reply(&Reply::from(&refused), refused.request_id.as_deref()),
+pub async fn message(session: &Session, bytes: Bytes) {
+    let Received { request_id, message } = match work(bytes.len(), move || runs::read(&bytes)).await {
+        Ok(Ok(received)) => received,
+        Ok(Err(refused)) => return session.reply(&Reply::from(&refused), refused.request_id.as_deref()),
+        Err(_) => return session.reply(&Refusal::internal(&"a large message could not be read").into(), None),
     };
     let request_id = request_id.as_deref();
     // Boxed: an idle connection would carry the room for it.

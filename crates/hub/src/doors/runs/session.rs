@@ -14,8 +14,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::dispatch;
 use super::gate::{self, Caller};
 use crate::app::Hub;
+use crate::intake::Intake;
 use crate::problem::Problem;
 use crate::runs::{Client, Close, Connected, Next};
+use crate::seats::Seat;
 
 const PING_EVERY: Duration = Duration::from_secs(30);
 const LONGEST_SILENCE: Duration = Duration::from_secs(90);
@@ -28,14 +30,22 @@ pub struct Session {
     connected: Connected,
     pub caller: Caller,
     endings: watch::Receiver<()>,
+    intake: Intake,
+    _seat: Seat,
 }
 
 /// The other end is gone, or no longer to be understood.
 struct Gone;
 
 impl Session {
-    pub fn new(hub: Arc<Hub>, connected: Connected, caller: Caller, endings: watch::Receiver<()>) -> Self {
-        Self { hub, connected, caller, endings }
+    pub fn new(
+        hub: Arc<Hub>,
+        connected: Connected,
+        (caller, endings): (Caller, watch::Receiver<()>),
+        counted: (Seat, Intake),
+    ) -> Self {
+        let (_seat, intake) = counted;
+        Self { hub, connected, caller, endings, intake, _seat }
     }
 
     pub fn client(&self) -> &Arc<Client> {
@@ -87,14 +97,20 @@ impl Session {
                 }
             };
             match message {
-                Some(Ok(Message::Text(text))) => dispatch::message(self, text.as_bytes()).await,
-                Some(Ok(Message::Binary(bytes))) => dispatch::message(self, &bytes).await,
+                Some(Ok(Message::Text(text))) => self.act(text.into()).await,
+                Some(Ok(Message::Binary(bytes))) => self.act(bytes).await,
                 // What has to be said in return is said by the next read.
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => {}
+                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => self.intake.passed_over(payload.len()),
+                Some(Ok(Message::Close(_))) => {}
                 Some(Err(_)) | None => return Gone,
             }
             heard_at = Instant::now();
         }
+    }
+
+    async fn act(&self, message: Bytes) {
+        dispatch::message(self, message).await;
+        self.intake.done();
     }
 
     /// A store that cannot say so now has taken nobody's right away: then since when it is asked in vain.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{FromRequestParts, State};
+use axum::extract::{Extension, FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -15,10 +15,12 @@ use super::session::Session;
 use crate::app::Hub;
 use crate::auth::{Peer, presented};
 use crate::extract::Params;
+use crate::intake::Intake;
 use crate::problem::Problem;
 
-/// Of one message, however many frames it comes in.
-const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Of one message, however many frames it comes in: as much text as a person may answer with, where every letter beyond ASCII
+/// is escaped, and what stands around it.
+const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
 /// The default of 128 KiB is what an idle connection would cost.
 const READ_BUFFER_BYTES: usize = 2048;
 
@@ -43,6 +45,7 @@ pub async fn upgrade(
     peer: Peer,
     Params(query): Params<TokenQuery>,
     headers: axum::http::HeaderMap,
+    intake: Option<Extension<Intake>>,
     Asked(asked): Asked,
 ) -> Result<Response, Problem> {
     if !hub.config.runs.enabled {
@@ -55,6 +58,7 @@ pub async fn upgrade(
     // Before it is asked who they are: a credential that ends meanwhile is looked at again.
     let endings = hub.credentials.endings();
     let caller = gate::admit(&hub, &headers, peer, token).await?;
+    let seat = hub.sockets.take(&caller.person)?;
     let Some(connected) = hub.runs.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
         return Err(Problem::RateLimited { retry_after_seconds: 5, message });
@@ -64,5 +68,8 @@ pub async fn upgrade(
         .write_buffer_size(0)
         .max_message_size(MAX_MESSAGE_BYTES)
         .max_frame_size(MAX_MESSAGE_BYTES);
-    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, caller, endings).serve(socket)))
+    // A request without a connection, as tests make them, has none.
+    let intake = intake.map(|Extension(intake)| intake).unwrap_or_default();
+    intake.begin(&hub.room, &caller.person, MAX_MESSAGE_BYTES);
+    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, (caller, endings), (seat, intake)).serve(socket)))
 }
