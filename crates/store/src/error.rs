@@ -12,6 +12,12 @@ pub enum StoreError {
     Corrupt(String),
     #[error("the store was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
     NewerSchema { found: i64, known: i64 },
+    /// It would serve a part of what people and agents left in the other one.
+    #[error(
+        "this is an unfinished copy of {source_name}; finish it with `countersign store copy`, or start the hub on the \
+         store it is a copy of"
+    )]
+    HalfCopied { source_name: String },
 }
 
 impl From<rusqlite::Error> for StoreError {

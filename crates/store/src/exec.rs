@@ -70,11 +70,33 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
+impl<'a> From<&'a Value> for Param<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Int(number) => Self::Int(*number),
+            Value::Text(text) => Self::Text(text),
+            Value::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
+}
+
 /// One row, its columns taken in any order by their place in the SELECT.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row(pub Vec<Value>);
 
 impl Row {
+    /// About how many bytes it holds.
+    pub fn size(&self) -> usize {
+        let size = |value: &Value| match value {
+            Value::Null => 1,
+            Value::Int(_) => 8,
+            Value::Text(text) => text.len(),
+            Value::Blob(bytes) => bytes.len(),
+        };
+        self.0.iter().map(size).sum()
+    }
+
     fn take(&mut self, column: usize) -> Value {
         self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
     }

@@ -3,6 +3,7 @@
 //! Every operation is written once, in `ops/`, over the small `Exec` seam; an engine brings transactions and connections.
 
 pub mod clock;
+pub mod copy;
 mod error;
 mod exec;
 mod migrations;

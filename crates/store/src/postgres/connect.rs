@@ -43,7 +43,8 @@ pub fn pool(url: &str) -> Result<Pool, StoreError> {
         .map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-fn manager(config: Config) -> Result<Manager, StoreError> {
+/// Speaks TLS wherever the way leaves this machine.
+pub fn manager(config: Config) -> Result<Manager, StoreError> {
     // Asks nothing of the server when a connection is handed out again: a round trip each time, for what the driver
     // notices by itself when the connection ends.
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };

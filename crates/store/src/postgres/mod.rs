@@ -4,12 +4,12 @@
 //! changed gives `Raced`: it is undone and runs again from its start. READ COMMITTED is enough for that, and a busy row,
 //! such as an agent's counter, then makes its writers wait in line instead of fail.
 
-mod connect;
-mod migrate;
+pub mod connect;
+pub mod migrate;
 mod refusal;
 mod texts;
 mod turn;
-mod values;
+pub mod values;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use countersign_protocol::time::Timestamp;
 use deadpool_postgres::Pool;
 
 use crate::clock::Clock;
+use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{Mode, Op};
 use texts::Texts;
@@ -37,6 +38,7 @@ struct Engine {
 impl Postgres {
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let pool = connect::pool(url)?;
+        copy::refuse_half_copied_database(&pool).await?;
         migrate::run(&pool).await?;
         Ok(Self(Arc::new(Engine { pool, texts: Texts::default(), clock })))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, OpenFlags};
+use rusqlite::{CachedStatement, Connection, OpenFlags, Statement};
 
 use crate::error::StoreError;
 use crate::exec::{Exec, Param, Row, Value};
@@ -62,15 +62,7 @@ pub struct SqliteExec<'c>(pub &'c mut Connection);
 impl SqliteExec<'_> {
     fn bound(&self, sql: &'static str, params: &[Param<'_>]) -> Result<CachedStatement<'_>, StoreError> {
         let mut statement = self.0.prepare_cached(sql)?;
-        for (index, param) in params.iter().enumerate() {
-            let place = index + 1;
-            match param {
-                Param::Null => statement.raw_bind_parameter(place, rusqlite::types::Null)?,
-                Param::Int(number) => statement.raw_bind_parameter(place, number)?,
-                Param::Text(text) => statement.raw_bind_parameter(place, text)?,
-                Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
-            }
-        }
+        bind(&mut statement, params.iter().copied())?;
         Ok(statement)
     }
 
@@ -96,6 +88,21 @@ impl SqliteExec<'_> {
         }
         Ok(found)
     }
+}
+
+pub fn bind<'p>(
+    statement: &mut Statement<'_>,
+    params: impl IntoIterator<Item = Param<'p>>,
+) -> Result<(), rusqlite::Error> {
+    for (place, param) in (1_usize..).zip(params) {
+        match param {
+            Param::Null => statement.raw_bind_parameter(place, rusqlite::types::Null)?,
+            Param::Int(number) => statement.raw_bind_parameter(place, number)?,
+            Param::Text(text) => statement.raw_bind_parameter(place, text)?,
+            Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
+        }
+    }
+    Ok(())
 }
 
 fn owned(value: ValueRef<'_>) -> Value {

@@ -1,8 +1,8 @@
 //! The embedded engine: one file, one writer thread with group commit, a few readers.
 
 mod checkpoint;
-mod connection;
-mod migrate;
+pub mod connection;
+pub mod migrate;
 mod readers;
 mod writer;
 
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::clock::Clock;
+use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{Mode, Op};
 use checkpoint::Checkpointer;
@@ -25,6 +26,7 @@ pub struct Sqlite {
 impl Sqlite {
     pub fn open(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let mut connection = connection::open_writer(file)?;
+        copy::refuse_half_copied_file(&connection)?;
         migrate::run(&mut connection)?;
         let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
         let checkpointer = Checkpointer::start(file, &mut connection)?;

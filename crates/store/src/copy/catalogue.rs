@@ -1,0 +1,68 @@
+//! From what a database says about itself to tables.
+
+use std::collections::BTreeMap;
+
+use super::left_out::is_left_out;
+use super::table::{Column, Kind, Table};
+use crate::error::StoreError;
+use crate::exec::Row;
+
+/// One column, as the catalogues of both engines are asked for it.
+struct Entry {
+    column: Column,
+    /// Its place in the primary key, from 1 on; 0 when it is not in it.
+    in_key: i64,
+}
+
+/// Of rows with the name of a table, the name of a column, its type, and its place in the primary key. By name.
+pub fn tables(rows: Vec<Row>) -> Result<Vec<Table>, StoreError> {
+    let mut found: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    for mut row in rows {
+        let (table, name, word, in_key) = (row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)?);
+        if is_left_out(&table) {
+            continue;
+        }
+        let strange = || StoreError::Corrupt(format!("the column {name} of {table} is of the type {word}"));
+        let column = Column { kind: Kind::parse(&word).ok_or_else(strange)?, name };
+        found.entry(table).or_default().push(Entry { column, in_key });
+    }
+    Ok(found.into_iter().map(|(name, entries)| table(name, entries)).collect())
+}
+
+fn table(name: String, mut entries: Vec<Entry>) -> Table {
+    entries.sort_by(|one, other| one.column.name.cmp(&other.column.name));
+    let mut key: Vec<usize> = (0..entries.len()).filter(|place| entries[*place].in_key > 0).collect();
+    key.sort_by_key(|place| entries[*place].in_key);
+    Table { name, columns: entries.into_iter().map(|entry| entry.column).collect(), key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::Value;
+
+    fn entry(table: &str, column: &str, kind: &str, in_key: i64) -> Row {
+        let text = |text: &str| Value::Text(text.to_owned());
+        Row(vec![text(table), text(column), text(kind), Value::Int(in_key)])
+    }
+
+    #[test]
+    fn columns_stand_by_name_and_the_key_in_its_own_order() {
+        let rows = vec![
+            entry("shelf", "seq", "BIGINT", 1),
+            entry("shelf", "until", "bigint", 0),
+            entry("shelf", "person", "TEXT", 2),
+            entry("search_mark", "settled", "whatever", 0),
+        ];
+        let found = tables(rows).unwrap();
+        assert_eq!(found.len(), 1, "what is left out is not looked at");
+        let names: Vec<_> = found[0].columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["person", "seq", "until"]);
+        assert_eq!(found[0].key, [1, 0]);
+    }
+
+    #[test]
+    fn a_type_that_no_migration_of_ours_uses_is_refused() {
+        assert!(matches!(tables(vec![entry("map", "place", "point", 0)]), Err(StoreError::Corrupt(_))));
+    }
+}

@@ -1,0 +1,80 @@
+//! The mark of a copy under way: a table of its own in the target, so that no row of the store has to be told from it.
+
+use aws_lc_rs::digest::{Context, SHA256};
+use countersign_core::Digest;
+use deadpool_postgres::Pool;
+use rusqlite::{Connection, OptionalExtension};
+use tokio_postgres::Client;
+
+use super::side::Numbers;
+use super::sum::{Sum, finished};
+use super::table::Table;
+use crate::error::StoreError;
+use crate::migrations::SCHEMA_VERSION;
+
+pub const TABLE: &str = "copying";
+const READ: &str = "SELECT source_name, content FROM copying";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// For people.
+    pub source_name: String,
+    /// Of everything that is to be copied. A source that has changed since has another one, and a copy that went on would
+    /// put together what never was.
+    pub content: Digest,
+}
+
+impl Mark {
+    pub fn of(source_name: String, tables: &[(Table, Sum)], numbers: &Numbers) -> Result<Self, StoreError> {
+        let mut context = Context::new(&SHA256);
+        context.update(&SCHEMA_VERSION.to_be_bytes());
+        for (_, sum) in tables {
+            // The digest covers the name of its table, and all of them are equally long.
+            context.update(&sum.rows.to_be_bytes());
+            context.update(sum.digest.as_bytes());
+        }
+        for (table, number) in numbers {
+            context.update(&(table.len() as u64).to_be_bytes());
+            context.update(table.as_bytes());
+            context.update(&number.to_be_bytes());
+        }
+        Ok(Self { source_name, content: finished(context)? })
+    }
+
+    fn from_row(source_name: String, content: &[u8]) -> Result<Self, StoreError> {
+        let strange = || StoreError::Corrupt("the mark of a copy has no digest".to_owned());
+        Ok(Self { source_name, content: Digest::from_bytes(content).ok_or_else(strange)? })
+    }
+}
+
+pub fn of_file(connection: &Connection) -> Result<Option<Mark>, StoreError> {
+    let known = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
+    if connection.query_row(known, [TABLE], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(None);
+    }
+    let found = connection.query_row(READ, [], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
+    found.map(|(source_name, content)| Mark::from_row(source_name, &content)).transpose()
+}
+
+pub async fn of_database(client: &Client) -> Result<Option<Mark>, StoreError> {
+    let known = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&TABLE]).await?;
+    if !known.try_get::<_, bool>(0)? {
+        return Ok(None);
+    }
+    let found = client.query_opt(READ, &[]).await?;
+    found.map(|row| Mark::from_row(row.try_get(0)?, row.try_get(1)?)).transpose()
+}
+
+/// Before anything is done to it: not even a migration is for a hub to run there.
+pub fn refuse_half_copied_file(connection: &Connection) -> Result<(), StoreError> {
+    refuse(of_file(connection)?)
+}
+
+/// A hub is connected before it looks, and a copy looks for hubs after it has set its mark: one of them sees the other.
+pub async fn refuse_half_copied_database(pool: &Pool) -> Result<(), StoreError> {
+    refuse(of_database(&*pool.get().await?).await?)
+}
+
+fn refuse(found: Option<Mark>) -> Result<(), StoreError> {
+    found.map_or(Ok(()), |mark| Err(StoreError::HalfCopied { source_name: mark.source_name }))
+}

@@ -1,0 +1,102 @@
+use futures_util::TryStreamExt;
+use tokio_postgres::error::SqlState;
+
+use super::PostgresSide;
+use crate::copy::catalogue;
+use crate::copy::mark::{self, Mark};
+use crate::copy::side::{Numbers, Portion, Source};
+use crate::copy::sql::{self, quoted};
+use crate::copy::table::Table;
+use crate::error::StoreError;
+use crate::exec::{Param, Row};
+use crate::postgres::values;
+
+/// Of the system's own tables: the views of the standard take a hundred times as long, and hide what others own.
+const CATALOGUE: &str = "SELECT t.relname::text, c.attname::text, format_type(c.atttypid, NULL), coalesce(k.place, 0) \
+     FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
+     LEFT JOIN pg_constraint p ON p.conrelid = t.oid AND p.contype = 'p' \
+     LEFT JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k (number, place) ON k.number = c.attnum \
+     WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p')";
+const NUMBERS: &str = "SELECT table_name::text, pg_sequence_last_value(pg_get_serial_sequence( \
+         quote_ident(table_name), column_name)::regclass) \
+     FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'";
+
+impl Source for PostgresSide {
+    const TAKES_NUL: bool = false;
+
+    async fn hubs_at_work(&mut self) -> Result<Option<String>, StoreError> {
+        self.sign_of_hubs().await
+    }
+
+    async fn version(&mut self) -> Result<Option<i64>, StoreError> {
+        let known = self.connection.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[]).await?;
+        if !known.try_get::<_, bool>(0)? {
+            return Ok(None);
+        }
+        let found = self.connection.query_one("SELECT version FROM schema_version", &[]).await?;
+        Ok(Some(found.try_get(0)?))
+    }
+
+    async fn mark(&mut self) -> Result<Option<Mark>, StoreError> {
+        mark::of_database(&self.connection).await
+    }
+
+    async fn tables(&mut self) -> Result<Vec<Table>, StoreError> {
+        let rows = self.connection.query(CATALOGUE, &[]).await?;
+        catalogue::tables(rows.iter().map(values::owned).collect::<Result<_, _>>()?)
+    }
+
+    /// Locked before the first look, from which on the transaction sees nothing new: a hub that nobody saw can still read,
+    /// but it changes nothing until the copy has ended.
+    async fn hold(&mut self, tables: &[Table]) -> Result<(), StoreError> {
+        self.connection.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        let names: Vec<String> = tables.iter().map(|table| quoted(&table.name)).collect();
+        let lock = format!("LOCK TABLE {} IN SHARE MODE", names.join(", "));
+        match self.connection.batch_execute(&lock).await {
+            Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                let why = "somebody is writing to it; stop every hub on it first";
+                Err(StoreError::Unavailable(why.to_owned()))
+            }
+            locked => Ok(locked?),
+        }
+    }
+
+    async fn numbers(&mut self) -> Result<Numbers, StoreError> {
+        let mut numbers = Numbers::new();
+        for row in self.connection.query(NUMBERS, &[]).await? {
+            if let Some(number) = row.try_get(1)? {
+                numbers.insert(row.try_get(0)?, number);
+            }
+        }
+        Ok(numbers)
+    }
+
+    async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError> {
+        let text = match &after {
+            None => sql::POSTGRES.select_all(table),
+            Some(_) => sql::POSTGRES.select_rest(table),
+        };
+        let key = after.iter().flat_map(|key| &key.0).map(Param::from).collect::<Vec<_>>();
+        let statement = self.connection.prepare(&text).await?;
+        self.reading = Some(Box::pin(self.connection.query_raw(&statement, key).await?));
+        Ok(())
+    }
+
+    async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        while !portion.is_reached(found.len(), bytes)
+            && let Some(reading) = &mut self.reading
+        {
+            match reading.try_next().await? {
+                Some(row) => {
+                    let row = values::owned(&row)?;
+                    bytes += row.size();
+                    found.push(row);
+                }
+                // It must not be asked again.
+                None => self.reading = None,
+            }
+        }
+        Ok(found)
+    }
+}

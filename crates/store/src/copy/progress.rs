@@ -1,0 +1,17 @@
+/// How far a copy is; told after every portion, and when a table is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'t> {
+    pub stage: Stage,
+    pub table: &'t str,
+    pub rows: u64,
+    /// Known once the source has been read.
+    pub of: Option<u64>,
+    pub is_done: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Reading,
+    Copying,
+    Checking,
+}

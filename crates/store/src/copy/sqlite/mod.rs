@@ -1,0 +1,35 @@
+//! The embedded engine's side of a copy.
+
+mod read;
+mod write;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::table::Table;
+use crate::error::StoreError;
+use crate::exec::Row;
+use crate::sqlite::connection::{open_reader, open_writer};
+
+/// Its calls answer at once; a portion takes milliseconds, and nothing else goes on in the program.
+pub struct SqliteSide {
+    connection: Connection,
+    reading: Option<Reading>,
+}
+
+struct Reading {
+    table: Table,
+    /// The key of the row that was read last.
+    after: Option<Row>,
+}
+
+impl SqliteSide {
+    pub fn open_source(file: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: open_reader(file)?, reading: None })
+    }
+
+    pub fn open_target(file: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: open_writer(file)?, reading: None })
+    }
+}

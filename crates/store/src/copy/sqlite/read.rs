@@ -1,0 +1,106 @@
+use rusqlite::types::ValueRef;
+
+use super::{Reading, SqliteSide};
+use crate::copy::catalogue;
+use crate::copy::mark::{self, Mark};
+use crate::copy::side::{Numbers, Portion, Source};
+use crate::copy::sql;
+use crate::copy::table::Table;
+use crate::error::StoreError;
+use crate::exec::{Param, Row, Value};
+use crate::sqlite::connection::bind;
+
+/// The tables of the search are "virtual" and "shadow"; those of SQLite itself have names of their own.
+const CATALOGUE: &str = "SELECT t.name, c.name, c.type, c.pk FROM pragma_table_list t, pragma_table_info(t.name) c \
+     WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+
+impl Source for SqliteSide {
+    const TAKES_NUL: bool = true;
+
+    /// Whoever copies holds the lock that a hub would have.
+    async fn hubs_at_work(&mut self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    async fn version(&mut self) -> Result<Option<i64>, StoreError> {
+        let found: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok((found != 0).then_some(found))
+    }
+
+    async fn mark(&mut self) -> Result<Option<Mark>, StoreError> {
+        mark::of_file(&self.connection)
+    }
+
+    async fn tables(&mut self) -> Result<Vec<Table>, StoreError> {
+        let mut statement = self.connection.prepare(CATALOGUE)?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(Row(vec![
+                Value::Text(row.get(0)?),
+                Value::Text(row.get(1)?),
+                Value::Text(row.get(2)?),
+                Value::Int(row.get(3)?),
+            ]))
+        };
+        catalogue::tables(statement.query_map([], row)?.collect::<Result<_, _>>()?)
+    }
+
+    async fn hold(&mut self, _tables: &[Table]) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch("BEGIN")?)
+    }
+
+    async fn numbers(&mut self) -> Result<Numbers, StoreError> {
+        let mut statement = self.connection.prepare("SELECT name, seq FROM sqlite_sequence")?;
+        let numbers = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+        Ok(numbers)
+    }
+
+    async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError> {
+        self.reading = Some(Reading { table: table.clone(), after });
+        Ok(())
+    }
+
+    async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
+        let Some(Reading { table, after }) = &mut self.reading else { return Ok(Vec::new()) };
+        let text = match after {
+            None => sql::SQLITE.select_all(table),
+            Some(_) => sql::SQLITE.select_rest(table),
+        };
+        let mut statement = self.connection.prepare_cached(&text)?;
+        bind(&mut statement, after.iter().flat_map(|key| &key.0).map(Param::from))?;
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        let mut rows = statement.raw_query();
+        while !portion.is_reached(found.len(), bytes)
+            && let Some(row) = rows.next()?
+        {
+            let row = owned(table, row)?;
+            bytes += row.size();
+            found.push(row);
+        }
+        if let Some(last) = found.last() {
+            *after = Some(table.key_of(last));
+        }
+        Ok(found)
+    }
+}
+
+fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
+    let mut values = Vec::with_capacity(table.columns.len());
+    let mut unreadable = None;
+    for (place, column) in table.columns.iter().enumerate() {
+        values.push(match row.get_ref(place)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Int(number),
+            ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
+            // Not lossily, as a hub reads it: a copy that differs is none.
+            ValueRef::Text(text) if let Ok(text) = str::from_utf8(text) => Value::Text(text.to_owned()),
+            ValueRef::Text(_) | ValueRef::Real(_) => {
+                unreadable = Some(&column.name);
+                Value::Null
+            }
+        });
+    }
+    let row = Row(values);
+    let Some(column) = unreadable else { return Ok(row) };
+    let (name, key) = (&table.name, table.key_in_words(&row));
+    Err(StoreError::Corrupt(format!("{name} ({key}): {column} is neither text, a whole number nor bytes")))
+}

@@ -1,0 +1,94 @@
+use rusqlite::{OptionalExtension, params};
+
+use super::SqliteSide;
+use crate::copy::mark::Mark;
+use crate::copy::side::{Numbers, Target};
+use crate::copy::sql;
+use crate::copy::table::Table;
+use crate::error::StoreError;
+use crate::exec::{Param, Row, Value};
+use crate::sqlite::connection::bind;
+use crate::sqlite::migrate;
+
+/// The index is emptied in its own words: it keeps no texts that a DELETE could go through.
+const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, content BLOB NOT NULL);
+    INSERT INTO message_search (message_search) VALUES ('delete-all');
+    UPDATE search_mark SET settled = 0, high = 0, horizon = 0;";
+
+impl Target for SqliteSide {
+    /// Whoever copies holds the lock of the directory.
+    async fn take(&mut self) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
+    async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
+        let count: i64 = self.connection.query_row(&sql::count(table), [], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+
+    async fn migrate(&mut self) -> Result<(), StoreError> {
+        migrate::run(&mut self.connection)
+    }
+
+    async fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
+        const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES (?1, ?2)";
+        let transaction = self.connection.transaction()?;
+        transaction.execute_batch(BEGIN_MARK)?;
+        transaction.execute(INSERT, params![mark.source_name, mark.content.as_bytes()])?;
+        Ok(transaction.commit()?)
+    }
+
+    async fn remove_mark(&mut self) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch("DROP TABLE copying")?)
+    }
+
+    async fn last_key(&mut self, table: &Table) -> Result<Option<Row>, StoreError> {
+        let key = |row: &rusqlite::Row<'_>| {
+            let value = |place| Ok::<_, rusqlite::Error>(Value::from(row.get::<_, rusqlite::types::Value>(place)?));
+            (0..table.key.len()).map(value).collect::<Result<_, _>>().map(Row)
+        };
+        Ok(self.connection.query_row(&sql::SQLITE.last_key(table), [], key).optional()?)
+    }
+
+    async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        let mut statement = transaction.prepare_cached(&sql::SQLITE.insert(table))?;
+        for row in rows {
+            bind(&mut statement, row.0.iter().map(Param::from))?;
+            statement.raw_execute()?;
+        }
+        drop(statement);
+        Ok(transaction.commit()?)
+    }
+
+    /// A table that gives a number once is declared so; the others go on behind their last row by themselves.
+    async fn go_on_after(&mut self, numbers: &Numbers) -> Result<(), StoreError> {
+        const GIVES_ONCE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
+        const RAISE: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+        const ENTER: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+        for (table, number) in numbers {
+            let gives_once: i64 = self.connection.query_row(GIVES_ONCE, [table], |row| row.get(0))?;
+            if gives_once > 0 && self.connection.execute(RAISE, params![table, number])? == 0 {
+                self.connection.execute(ENTER, params![table, number])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// So that the file alone is the whole store, but for the mark; that goes with the connection.
+    async fn settle(&mut self) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
+    }
+}
+
+impl From<rusqlite::types::Value> for Value {
+    fn from(value: rusqlite::types::Value) -> Self {
+        use rusqlite::types::Value as Found;
+        match value {
+            Found::Integer(number) => Self::Int(number),
+            Found::Text(text) => Self::Text(text),
+            Found::Blob(bytes) => Self::Blob(bytes),
+            Found::Null | Found::Real(_) => Self::Null,
+        }
+    }
+}
