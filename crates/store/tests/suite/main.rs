@@ -1,6 +1,7 @@
 //! One suite of behaviours that every engine runs, and beside it what an engine promises of its own.
 
 mod behaviours;
+mod copy;
 mod cues;
 mod model;
 mod postgres;

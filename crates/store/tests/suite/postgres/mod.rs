@@ -2,7 +2,7 @@
 
 mod clock;
 mod database;
-mod fresh;
+pub mod fresh;
 mod rivals;
 mod sequences;
 mod server;

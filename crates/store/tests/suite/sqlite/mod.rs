@@ -2,7 +2,7 @@
 
 mod batch;
 mod file;
-mod fresh;
+pub mod fresh;
 mod looking;
 mod restart;
 mod sequences;

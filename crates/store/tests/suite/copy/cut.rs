@@ -1,0 +1,85 @@
+//! A copy that is cut off, and taken up again.
+
+use countersign_store::StoreError;
+use countersign_store::copy::{CopyError, Place};
+
+use super::stage::*;
+use crate::postgres::fresh::Database;
+use crate::sqlite::fresh::Scratch;
+
+/// Every attempt gets one portion further.
+async fn finished_in_single_portions(from: &Place, to: &Place) -> usize {
+    for attempt in 1..500 {
+        if let Some(done) = cut_after(from, to, 1).await {
+            let report = done.expect("the last attempt finishes");
+            assert!(report.resumed && report.is_same(), "{report:?}");
+            return attempt;
+        }
+    }
+    panic!("it never comes to its end");
+}
+
+#[tokio::test]
+async fn cut_after_every_portion_the_result_is_the_same() {
+    let (start, between, end) = (full_file().await, Database::create().await, Scratch::new());
+    let attempts = finished_in_single_portions(&file(&start), &database(&between)).await;
+    assert!(attempts > 50, "cut often enough: {attempts}");
+    let attempts = finished_in_single_portions(&database(&between), &file(&end)).await;
+    assert!(attempts > 50, "cut often enough: {attempts}");
+    assert_eq!(dump(&start.connect()), dump(&end.connect()));
+}
+
+#[tokio::test]
+async fn cut_while_the_source_is_read_nothing_was_begun() {
+    let (start, target) = (full_file().await, Database::create().await);
+    let cut = copied_until(&file(&start), &database(&target), |progress| progress.table == "message").await;
+    assert!(cut.is_none());
+    assert!(!copied(&file(&start), &database(&target)).await.resumed);
+}
+
+/// The database ends the connection in the middle of a portion, as a restart of the server would.
+#[tokio::test]
+async fn a_lost_connection_loses_no_more_than_a_portion() {
+    let (start, target) = (full_file().await, Database::create().await);
+    let (from, to) = (file(&start), database(&target));
+    assert!(cut_after(&from, &to, 20).await.is_none());
+    let operator = target.connect().await;
+    let trap = "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$;
+         CREATE TRIGGER cut AFTER INSERT ON message_text FOR EACH ROW WHEN (NEW.seq = 13) EXECUTE FUNCTION cut()";
+    operator.batch_execute(trap).await.unwrap();
+    match refused(&from, &to).await {
+        CopyError::Store { place, .. } => assert_eq!(place, to.to_string()),
+        other => panic!("expected a lost connection, got {other}"),
+    }
+    let there = operator.query_one("SELECT max(seq) FROM message_text", &[]).await.unwrap();
+    assert_eq!(
+        there.get::<_, Option<i64>>(0),
+        Some(11),
+        "whole portions only, and the first message has no text any more"
+    );
+    operator.batch_execute("DROP TRIGGER cut ON message_text; DROP FUNCTION cut").await.unwrap();
+    let report = copied(&from, &to).await;
+    assert!(report.resumed);
+    let end = Scratch::new();
+    copied(&to, &file(&end)).await;
+    assert_eq!(dump(&start.connect()), dump(&end.connect()));
+}
+
+#[tokio::test]
+async fn no_hub_starts_on_half_a_copy() {
+    let (start, database_, other) = (full_file().await, Database::create().await, Scratch::new());
+    let from = file(&start);
+    assert!(cut_after(&from, &database(&database_), 3).await.is_none());
+    assert!(cut_after(&from, &file(&other), 3).await.is_none());
+    for opened in [open_database(&database_).await, other.open_at(&clock())] {
+        match opened {
+            Err(error @ StoreError::HalfCopied { .. }) => assert!(error.to_string().contains(&from.to_string())),
+            Err(other) => panic!("refused for another reason: {other}"),
+            Ok(_) => panic!("half a store was opened"),
+        }
+    }
+    copied(&from, &database(&database_)).await;
+    copied(&from, &file(&other)).await;
+    assert!(open_database(&database_).await.is_ok() && other.open_at(&clock()).is_ok());
+}
