@@ -7,6 +7,7 @@ mod answer;
 mod inbox;
 mod runs;
 mod skill;
+mod store;
 
 use std::path::PathBuf;
 
@@ -26,6 +27,7 @@ pub use answer::{AnswerArgs, Field};
 pub use inbox::InboxArgs;
 pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
+pub use store::{CopyArgs, StoreCommand};
 
 /// One inbox for every agent that has to ask a person.
 ///
@@ -105,6 +107,9 @@ pub enum Command {
     Skill(SkillCommand),
     /// Prove the whole loop against a running hub: ask, answer, receive, act once.
     Smoke(SmokeArgs),
+    /// The store of a hub that is stopped.
+    #[command(subcommand)]
+    Store(StoreCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -199,6 +204,7 @@ mod tests {
             "runs show r1 --json --data d",
             "ask --confirm Ship? --data d --json",
             "journal forget msg_1 --data d --json",
+            "store copy --from a --to b --data d --json",
             "wait msg_1 --data d --json --exec deploy --json",
         ] {
             let globals = read(line).unwrap_or_else(|error| panic!("{line}: {error}")).globals;

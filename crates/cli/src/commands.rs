@@ -17,6 +17,7 @@ pub mod serve;
 mod show;
 pub mod skill;
 pub mod smoke;
+pub mod store;
 mod terminals;
 
 use anyhow::Result;

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Some(Command::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
         Some(Command::Skill(command)) => run_client(commands::skill::run(command, &globals)),
         Some(Command::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
+        Some(Command::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
     match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
         Ok(Finished { code, .. }) => ExitCode::from(code),

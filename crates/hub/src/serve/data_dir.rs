@@ -37,24 +37,16 @@ impl DataDir {
         }
         std::fs::set_permissions(path, Permissions::from_mode(0o700))
             .with_context(|| format!("cannot make the data directory {shown} private"))?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(path.join("hub.lock"))
-            .with_context(|| format!("cannot write to the data directory {shown}"))?;
-        match lock_soon(&lock) {
-            Ok(()) => {
-                let data = Self { path: path.to_owned(), _lock: lock };
-                // One that was killed left it behind, and it would now seem to be this hub's.
-                let _ = std::fs::remove_file(data.note());
-                Ok(data)
-            }
-            Err(TryLockError::WouldBlock) => {
-                bail!("another hub is running on {shown}; stop it first, or give this one its own --data directory")
-            }
-            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {shown}")),
-        }
+        let lock = lock(path)?.with_context(|| {
+            format!(
+                "another hub is running on {shown}, or its store is being copied; stop that first, or give this hub its \
+                 own --data directory"
+            )
+        })?;
+        let data = Self { path: path.to_owned(), _lock: lock };
+        // One that was killed left it behind, and it would now seem to be this hub's.
+        let _ = std::fs::remove_file(data.note());
+        Ok(data)
     }
 
     pub fn database(&self) -> PathBuf {
@@ -86,6 +78,34 @@ impl DataDir {
         if let Err(error) = std::fs::remove_file(self.note()) {
             tracing::warn!(%error, "hub.json could not be removed");
         }
+    }
+}
+
+/// Keeps hubs off a directory while somebody else works on the store in it. The directory is left as it is.
+pub struct WithoutHub {
+    _lock: File,
+}
+
+impl WithoutHub {
+    pub fn on(path: &Path) -> anyhow::Result<Self> {
+        let taken = || format!("a hub is running on {}, or another copy; stop it first", path.display());
+        Ok(Self { _lock: lock(path)?.with_context(taken)? })
+    }
+}
+
+/// Nothing when somebody has it.
+fn lock(path: &Path) -> anyhow::Result<Option<File>> {
+    let shown = path.display();
+    let lock = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path.join("hub.lock"))
+        .with_context(|| format!("cannot write to the data directory {shown}"))?;
+    match lock_soon(&lock) {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {shown}")),
     }
 }
 

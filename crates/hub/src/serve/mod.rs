@@ -29,6 +29,7 @@ use crate::delivery::Outbox;
 use crate::runs;
 use accept::Acceptor;
 use data_dir::DataDir;
+pub use data_dir::WithoutHub;
 pub use first_start::{PER_START, owner_of};
 
 /// How long requests and pushes under way may take once the hub is told to stop.

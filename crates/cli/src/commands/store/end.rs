@@ -1,0 +1,98 @@
+//! The two ends of a copy, as they are named on the command line.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use countersign_hub::serve::WithoutHub;
+use countersign_store::copy::Place;
+
+pub struct End {
+    place: Place,
+    /// Of a file: no hub starts on it, and none is running, for as long as this is held.
+    held: Option<(PathBuf, WithoutHub)>,
+}
+
+impl End {
+    pub fn source(what: &str) -> Result<Self> {
+        if Place::is_database_url(what) {
+            return Self::database(what).context("--from");
+        }
+        let file = file_of(what).context("--from")?;
+        if !file.is_file() {
+            bail!("--from: there is no hub's store: {} does not exist", file.display());
+        }
+        Self::file(&file).context("--from")
+    }
+
+    pub fn target(what: &str, source: &Self) -> Result<Self> {
+        if Place::is_database_url(what) {
+            return Self::database(what).context("--to");
+        }
+        let file = file_of(what).context("--to")?;
+        let directory = directory_of(&file);
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
+        made.with_context(|| format!("--to: cannot create the data directory {}", directory.display()))?;
+        if source.is_beside(&file) {
+            bail!("--from and --to are in the same directory, {}; name two", directory.display());
+        }
+        Self::file(&file).context("--to")
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// A password that stands in the environment is not in the list of processes.
+    fn database(url: &str) -> Result<Self> {
+        let password = std::env::var("PGPASSWORD").ok();
+        Ok(Self { place: Place::database(url, password.as_deref())?, held: None })
+    }
+
+    fn file(file: &Path) -> Result<Self> {
+        let directory = directory_of(file);
+        refuse_foreign(if file.exists() { file } else { directory })?;
+        let held = WithoutHub::on(directory)?;
+        Ok(Self { place: Place::file(file), held: Some((directory.to_owned(), held)) })
+    }
+
+    /// By what the paths lead to, not by how they are written.
+    fn is_beside(&self, file: &Path) -> bool {
+        let Some((own, _)) = &self.held else { return false };
+        matches!((own.canonicalize(), directory_of(file).canonicalize()), (Ok(own), Ok(other)) if own == other)
+    }
+}
+
+/// SQLite would leave files beside it that its owner's hub cannot open.
+fn refuse_foreign(path: &Path) -> Result<()> {
+    if path.metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw()) {
+        bail!("{} belongs to another user; call this as that user", path.display());
+    }
+    Ok(())
+}
+
+/// The file itself, or a directory with a `hub.db` in it, there or still to be made.
+fn file_of(what: &str) -> Result<PathBuf> {
+    let path = std::path::absolute(what).with_context(|| format!("{what:?} is no path"))?;
+    let is_file = path.is_file() || (path.extension().is_some_and(|end| end == "db") && !path.is_dir());
+    Ok(if is_file { path } else { path.join("hub.db") })
+}
+
+fn directory_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_stands_for_the_database_in_it() {
+        let there = std::env::temp_dir();
+        assert_eq!(file_of(&there.display().to_string()).unwrap(), there.join("hub.db"));
+        assert_eq!(file_of("/nowhere/data").unwrap(), Path::new("/nowhere/data/hub.db"));
+        assert_eq!(file_of("/nowhere/data/hub.db").unwrap(), Path::new("/nowhere/data/hub.db"));
+        assert!(file_of("").is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! What came out of a copy.
+
+use countersign_store::copy::{Compared, Place, Report};
+use serde_json::{Value, json};
+
+use crate::commands::Finished;
+use crate::screen::{self, Table, escape};
+
+/// So much of a hash tells two tables apart by eye; `--json` has all of it.
+const HASH_SHOWN: usize = 16;
+
+pub fn finished(report: &Report, from: &Place, to: &Place, is_json: bool) -> Finished {
+    let text = if is_json { screen::json(&in_json(report, from, to)) } else { in_words(report, from, to) };
+    if report.is_same() { Finished::well(text) } else { Finished::failed(text) }
+}
+
+fn in_words(report: &Report, from: &Place, to: &Place) -> String {
+    let mut table = Table::new(&["TABLE", "ROWS", "SHA-256", "COPY"]);
+    for compared in &report.tables {
+        let Compared { table: name, source, .. } = compared;
+        table.row([name.clone(), source.rows.to_string(), short(&source.digest.to_string()), verdict(compared)]);
+    }
+    let (from, to) = (escape(&from.to_string()), escape(&to.to_string()));
+    let rows = report.rows();
+    let end = if report.is_same() {
+        format!("{rows} rows of {from} are in {to}, the same on both sides. The hub fills its search index anew.\n")
+    } else {
+        format!(
+            "{to} is not the same as {from}, and no hub will start on it. Empty it, or name another target, and copy \
+             again.\n"
+        )
+    };
+    format!("{}\n{end}", table.render_or("There are no tables."))
+}
+
+fn verdict(compared: &Compared) -> String {
+    if compared.is_same() {
+        return "same".to_owned();
+    }
+    format!("DIFFERENT: {} rows, {}", compared.target.rows, short(&compared.target.digest.to_string()))
+}
+
+fn short(hash: &str) -> String {
+    hash.chars().take(HASH_SHOWN).collect()
+}
+
+fn in_json(report: &Report, from: &Place, to: &Place) -> Value {
+    let table = |compared: &Compared| {
+        json!({
+            "table": compared.table,
+            "rows": compared.source.rows,
+            "sha256": compared.source.digest.to_string(),
+            "copy_rows": compared.target.rows,
+            "copy_sha256": compared.target.digest.to_string(),
+            "same": compared.is_same(),
+        })
+    };
+    json!({
+        "from": from.to_string(),
+        "to": to.to_string(),
+        "resumed": report.resumed,
+        "same": report.is_same(),
+        "tables": report.tables.iter().map(table).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use countersign_core::Digest;
+    use countersign_store::copy::Sum;
+
+    use super::*;
+
+    fn report(copied: &[u8]) -> Report {
+        let sum = |bytes: &[u8]| Sum { rows: bytes.len() as u64, digest: Digest::of(bytes) };
+        let tables = vec![Compared { table: "agent".to_owned(), source: sum(b"ab"), target: sum(copied) }];
+        Report { tables, resumed: true }
+    }
+
+    #[test]
+    fn a_copy_that_differs_is_a_failure_in_words_and_for_machines() {
+        let (from, to) = (Place::file(Path::new("/one/hub.db")), Place::file(Path::new("/two/hub.db")));
+        let same = finished(&report(b"ab"), &from, &to, false);
+        assert_eq!(same.code, 0);
+        assert!(same.text.contains("agent  2     fb8e20fc2e4c3f24  same\n"), "{}", same.text);
+        let other = finished(&report(b"abc"), &from, &to, false);
+        assert_eq!(other.code, 1);
+        assert!(other.text.contains("DIFFERENT: 3 rows, ba7816bf8f01cfea\n"), "{}", other.text);
+        let other = finished(&report(b"abc"), &from, &to, true);
+        assert!(other.code == 1 && other.text.contains(r#""same":false"#), "{}", other.text);
+    }
+}
