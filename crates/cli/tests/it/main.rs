@@ -21,6 +21,7 @@ mod resolve;
 mod runs;
 mod skill;
 mod startup;
+mod store_copy;
 mod submit;
 mod tui;
 mod web;
