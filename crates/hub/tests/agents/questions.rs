@@ -156,3 +156,14 @@ async fn a_stopped_agent_hangs_up() {
     }
     model.until("the connection to be closed", |seen| seen.cut_off == 1).await;
 }
+
+#[tokio::test]
+async fn more_rounds_are_not_advised_where_the_tool_was_never_given() {
+    let wrong = calls(&[("a", "rm\u{1b}_rf", "{}")]);
+    for tools_given in [vec![], vec!["ask_question".to_owned()]] {
+        let agent = llm(LlmAgent { tools: tools_given, max_steps: Some(2), ..LlmAgent::default() });
+        let model = Model::start([Act::Stream(wrong.clone(), 9), Act::Stream(wrong.clone(), 9)]).await;
+        let said = Task::new(&agent, "write").done(&tools(&model), &mut TestDesk::default()).await.unwrap_err();
+        assert_eq!(said, "the model called \"rm _rf\" in round 2 of 2, a tool it was not given");
+    }
+}

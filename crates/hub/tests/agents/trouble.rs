@@ -73,10 +73,31 @@ async fn what_is_no_answer_is_shown_in_short() {
 
     let said = told([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
     assert!(said.contains("sent what is no answer of a model"), "{said}");
+}
 
-    let page = Act::Reply(200, "content-type: text/html\r\n".to_owned(), "<h1>Welcome</h1>".to_owned());
-    let said = told([page.clone(), page.clone(), page], |_| {}).await;
-    assert!(said.contains("broke off in the middle of its answer"), "{said}");
+#[tokio::test]
+async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
+    let page = |kind: &str| Act::Reply(200, kind.to_owned(), "<h1>Welcome,\n log in</h1>".to_owned());
+    for (kind, shown) in [("content-type: Text/HTML; charset=utf-8\r\n", " (text/html)"), ("", "")] {
+        let said = told([page(kind)], |_| {}).await;
+        let end =
+            format!("sent what is no answer of a model{shown}; is base_url right? It says: <h1>Welcome, log in</h1>");
+        assert!(said.ends_with(&end), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
+    let nothing = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), String::new());
+    let said = told([nothing(), nothing(), nothing()], |_| {}).await;
+    assert!(said.ends_with("answered 200 OK with nothing (attempt 3)"), "{said}");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_its_first_word_broke_off() {
+    let cut = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), "data: {\"cho".to_owned());
+    let said = told([cut(), cut(), cut()], |_| {}).await;
+    assert!(said.ends_with("broke off in the middle of its answer (attempt 3)"), "{said}");
 }
 
 #[tokio::test]

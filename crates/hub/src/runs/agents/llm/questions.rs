@@ -50,6 +50,11 @@ pub fn plan(calls: Vec<Call>, may_ask: bool) -> Vec<Planned> {
     planned.collect()
 }
 
+/// The name of the first call that cannot be answered, however often the model tries.
+pub fn not_given(calls: &[Call], may_ask: bool) -> Option<&str> {
+    calls.iter().map(|call| call.name.as_str()).find(|name| *name != ASK_QUESTION || !may_ask)
+}
+
 fn handling(call: &Call, may_ask: bool) -> Handling {
     if call.name != ASK_QUESTION || !may_ask {
         let there_is = if may_ask { "there is only ask_question" } else { "there are no tools" };

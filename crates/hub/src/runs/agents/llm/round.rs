@@ -19,6 +19,10 @@ use super::sse::Events;
 const AFTERWORD: Duration = Duration::from_millis(50);
 const REFUSAL_WAIT: Duration = Duration::from_secs(5);
 const REFUSAL_READ: usize = 16 * 1024;
+/// Of what is no answer, as much as is worth keeping to be told.
+const KEPT: usize = 2048;
+const EVENTS: &str = "text/event-stream";
+const BROKE_OFF: &str = "broke off in the middle of its answer";
 
 /// What one round asks for.
 pub struct Wish {
@@ -98,13 +102,13 @@ impl Line {
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        if is_json(&response) {
+        if kind(&response) == "application/json" {
             self.read_whole(patience, response, heard, desk).await?;
         } else {
             self.listen(patience, response, heard, desk).await?;
         }
         heard.finish(desk).await;
-        if heard.is_complete() { Ok(()) } else { Err(Trouble::passing("broke off in the middle of its answer")) }
+        if heard.is_complete() { Ok(()) } else { Err(Trouble::passing(BROKE_OFF)) }
     }
 
     async fn listen<D: Desk>(
@@ -115,9 +119,12 @@ impl Line {
         desk: &mut D,
     ) -> Result<(), Trouble> {
         let mut events = Events::default();
+        let (mut has_events, mut beginning) = (false, Vec::new());
         let too_long = |_| Trouble::lasting("sent an event that has no end");
         while let Some(bytes) = next(patience, &mut response, heard).await? {
+            beginning.extend_from_slice(&bytes[..bytes.len().min(KEPT - beginning.len())]);
             for data in events.feed(&bytes).map_err(too_long)? {
+                has_events = true;
                 self.take(&data, heard, desk).await?;
             }
             if heard.ended {
@@ -128,8 +135,24 @@ impl Line {
         match events.end().map_err(too_long)? {
             Some(data) if Heard::is_whole(&data) => self.take(&data, heard, desk).await,
             // Cut in the middle, which is told below.
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None if has_events => Ok(()),
+            None => Err(self.no_events(&response, &beginning)),
         }
+    }
+
+    /// What came is something else: often the page of a proxy, or of a server that has its models at another address.
+    fn no_events(&self, response: &Response, beginning: &[u8]) -> Trouble {
+        let kind = kind(response);
+        if beginning.is_empty() {
+            return Trouble::passing(format!("answered {} with nothing", response.status()));
+        }
+        if kind == EVENTS {
+            return Trouble::passing(BROKE_OFF);
+        }
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", excerpt(kind.as_bytes(), None)) };
+        let said = excerpt(beginning, self.key.as_ref());
+        Trouble::lasting(format!("sent what is no answer of a model{kind}; is base_url right? It says: {said}"))
     }
 
     /// From a server that does not stream.
@@ -194,7 +217,7 @@ async fn next(patience: Patience, response: &mut Response, heard: &Heard) -> Res
     match timeout(limit, response.chunk()).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(_)) | Err(_) if heard.is_complete() => Ok(None),
-        Ok(Err(error)) => Err(Trouble::passing(format!("broke off in the middle of its answer: {}", cause(error)))),
+        Ok(Err(error)) => Err(Trouble::passing(format!("{BROKE_OFF}: {}", cause(error)))),
         Err(_) => {
             let seconds = limit.as_secs_f64();
             Err(Trouble::lasting(format!("said nothing for {seconds} s (llm.idle_timeout_seconds)")))
@@ -202,9 +225,10 @@ async fn next(patience: Patience, response: &mut Response, heard: &Heard) -> Res
     }
 }
 
-fn is_json(response: &Response) -> bool {
+/// What it calls its answer, without parameters.
+fn kind(response: &Response) -> String {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// What a refusal says, as far as it is worth reading.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::seam::{Desk, Done, Job};
 use super::body::{Frame, may_ask};
 use super::client::{Line, Models, Patience};
+use super::excerpt::excerpt;
 use super::heard::Heard;
 use super::prompt;
 use super::questions::{self, Planned};
@@ -59,8 +60,7 @@ impl Caller<'_> {
                 return Ok(talk.done(heard));
             }
             if is_last {
-                let rounds = self.rounds;
-                return Err(format!("the model still called tools in round {rounds} of {rounds}; raise maxSteps"));
+                return Err(self.no_end(heard));
             }
             let planned = talk.take(heard, self.may_ask);
             for call in &planned {
@@ -69,6 +69,17 @@ impl Caller<'_> {
             let asks = questions::asks(&planned);
             let answers = if asks.is_empty() { Vec::new() } else { desk.ask(asks, talk.state(&planned)).await? };
             talk.answer(planned, answers, desk).await?;
+        }
+    }
+
+    fn no_end(&self, heard: Heard) -> String {
+        let rounds = self.rounds;
+        match questions::not_given(&heard.calls.finish(), self.may_ask) {
+            Some(name) => {
+                let name = excerpt(name.as_bytes(), None);
+                format!("the model called {name:?} in round {rounds} of {rounds}, a tool it was not given")
+            }
+            None => format!("the model still called tools in round {rounds} of {rounds}; raise maxSteps"),
         }
     }
 
