@@ -23,8 +23,10 @@ pub struct Policy {
 pub enum Judgement {
     Allow,
     Deny,
-    #[default]
     Ask,
+    /// Nothing was said about it: what the operator set holds.
+    #[default]
+    Unsaid,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -114,6 +116,7 @@ impl Judgement {
             Self::Allow => "allow",
             Self::Deny => "deny",
             Self::Ask => "ask",
+            Self::Unsaid => "as the hub is set",
         }
     }
 }
@@ -185,9 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn who_said_nothing_is_asked() {
-        assert_eq!(Policy::default().judge("git status"), Judgement::Ask);
-        assert_eq!(Policy::default().names(), ["default ask"]);
+    fn who_said_nothing_leaves_it_to_the_operator_and_who_said_ask_does_not() {
+        let mut policy = Policy::default();
+        assert_eq!(policy.judge("git status"), Judgement::Unsaid);
+        assert_eq!(policy.names(), ["default as the hub is set"]);
+        policy.update(&change(&[], &[], Some(PolicyDefault::Ask))).expect("few rules");
+        assert_eq!(policy.judge("git status"), Judgement::Ask);
+        assert_eq!(policy.names(), ["default ask"]);
     }
 
     #[test]
@@ -197,7 +204,7 @@ mod tests {
             assert_eq!(policy.judge(command), Judgement::Allow, "{command}");
         }
         for command in ["", "gitx", "git-evil push", "/tmp/git push", "npm run tests", "npm", "sudo git"] {
-            assert_eq!(policy.judge(command), Judgement::Ask, "{command}");
+            assert_eq!(policy.judge(command), Judgement::Unsaid, "{command}");
         }
     }
 
@@ -246,10 +253,10 @@ mod tests {
     fn a_decision_for_the_run_is_about_one_command_and_no_other() {
         let mut policy = Policy::default();
         policy.remember("ls *", true);
-        assert_eq!((policy.judge("ls *"), policy.judge("ls /etc")), (Judgement::Allow, Judgement::Ask));
+        assert_eq!((policy.judge("ls *"), policy.judge("ls /etc")), (Judgement::Allow, Judgement::Unsaid));
         policy.remember("ls *", false);
         assert_eq!(policy.judge("ls *"), Judgement::Deny);
-        assert_eq!(policy.names(), ["deny exactly ls *", "default ask"]);
+        assert_eq!(policy.names(), ["deny exactly ls *", "default as the hub is set"]);
     }
 
     #[test]
@@ -292,6 +299,7 @@ mod tests {
         let mut policy = policy(&["git"], &["rm"]);
         for (next, is_different) in [
             (change(&["git"], &["rm"], None), false),
+            (change(&[], &[], Some(PolicyDefault::Ask)), true),
             (change(&[], &[], Some(PolicyDefault::Ask)), false),
             (change(&[], &[], None), false),
             (UpdatePolicy { mode: Mode::Read, ..change(&["ls"], &[], None) }, false),

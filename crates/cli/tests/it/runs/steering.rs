@@ -195,7 +195,6 @@ async fn a_policy_that_stays_as_it_was_is_not_told() {
         client.expect("policy_updated").await;
         for nothing in [
             rule,
-            json!({"default": "ask"}),
             json!({}),
             json!({"mode": "read", "allow": ["rm"]}),
             json!({"tool": "write_file", "allow": ["rm"]}),
@@ -227,6 +226,25 @@ async fn a_prepared_run_holds_only_so_much_of_its_policy() {
     client.asked().await;
     client.send(policy(&run, &json!({"default": "ask"}))).await;
     client.expect("policy_updated").await;
+}
+
+/// Who wants to be asked is asked, also where the operator would not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_says_ask_is_obeyed_where_commands_are_allowed() {
+    let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &alone(command("echo", &["hello"])))).await;
+    client.send(policy(&run, &json!({"allow": ["cat"]}))).await;
+    let named = |updated: &Value| updated["policies"].as_array().unwrap().last().unwrap()["name"].clone();
+    assert_eq!(named(&client.expect("policy_updated").await), "default as the hub is set");
+    client.send(policy(&run, &json!({"default": "ask"}))).await;
+    assert_eq!(named(&client.expect("policy_updated").await), "default ask");
+    client.start(&run, "").await;
+    let ask = client.until("request_permission").await.pop().unwrap();
+    let id = ask["requestId"].clone();
+    let allow = json!({"type": "permission_decision", "runId": run, "permissionRequestId": id, "decision": "allow"});
+    client.send(allow).await;
+    assert_eq!(client.result().await.trim_end(), "hello");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,8 +63,10 @@ async fn permit<D: Desk>(
     }
     match (desk.judge(resource), commander.rule) {
         (Judgement::Deny, _) => Err(format!("the policy of this run denies the command {resource}")),
-        (Judgement::Allow, _) | (Judgement::Ask, Commands::Allow) => Ok(()),
-        (Judgement::Ask, Commands::Ask | Commands::Off) => ask(agent, resource, job, desk).await,
+        (Judgement::Allow, _) | (Judgement::Unsaid, Commands::Allow) => Ok(()),
+        (Judgement::Ask, _) | (Judgement::Unsaid, Commands::Ask | Commands::Off) => {
+            ask(agent, resource, job, desk).await
+        }
     }
 }
 
