@@ -55,7 +55,7 @@ impl Hub {
             return Err(Refusal::prepare(message));
         }
         let run_id = request.run_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
-        let place = self.runs.reserve(&run_id)?;
+        let place = self.runs.reserve(&run_id, request.strategy_path.is_some())?;
         if !who.client.has_room_for(&run_id) {
             return Err(Refusal::prepare("This connection follows too many runs; unsubscribe from some"));
         }

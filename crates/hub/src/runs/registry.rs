@@ -13,7 +13,7 @@ use super::agents::Tools;
 use super::client::{Client, Close};
 use super::refusal::Refusal;
 use super::ring::Together;
-use super::run::{Run, Stage};
+use super::run::Run;
 
 /// Runs that are over and stay in memory: the latest ones, and no more than a few of them if they told much.
 const MOST_OVER: usize = 100;
@@ -70,13 +70,14 @@ impl Runs {
         self.table().live.len()
     }
 
-    /// The right to put a run of this id in its place, until it is dropped.
-    pub fn reserve(&self, run_id: &str) -> Result<Place<'_>, Refusal> {
+    /// The right to put a run of this id in its place, until it is dropped. One that was prepared and abandoned gives way, if
+    /// there is a strategy for it besides the one it was prepared with.
+    pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<Place<'_>, Refusal> {
         if self.is_closing() {
             return Err(Refusal::prepare("The hub is stopping"));
         }
         let mut table = self.table();
-        if table.live.contains(run_id) || table.preparing.contains(run_id) {
+        if table.preparing.contains(run_id) || !table.is_free(run_id, has_strategy) {
             return Err(Refusal::already_exists(run_id));
         }
         if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
@@ -204,17 +205,27 @@ impl Table {
         self.over.iter().filter_map(|id| self.runs.get(id)).map(|run| run.lock().ring.bytes()).sum()
     }
 
-    /// A run that was prepared and that nobody follows any more will hardly be started.
+    fn is_free(&mut self, run_id: &str, has_strategy: bool) -> bool {
+        if !self.live.contains(run_id) {
+            return true;
+        }
+        let run = self.runs.get(run_id).cloned();
+        run.is_some_and(|run| (has_strategy || run.lock().is_stored()) && self.take_back(&run))
+    }
+
     fn drop_abandoned(&mut self) -> bool {
-        let is_abandoned = |run: &Run| {
-            let state = run.lock();
-            matches!(state.stage, Stage::Prepared(_)) && state.followers.is_empty()
-        };
-        let runs = self.live.iter().filter_map(|id| self.runs.get(id));
-        let Some(run_id) = runs.filter(|run| is_abandoned(run)).map(|run| run.id.clone()).next() else { return false };
-        self.live.remove(&run_id);
-        self.runs.remove(&run_id);
-        true
+        let runs: Vec<_> = self.live.iter().filter_map(|id| self.runs.get(id)).cloned().collect();
+        runs.iter().any(|run| self.take_back(run))
+    }
+
+    /// Of a run that never began nothing stays; one that was to be continued is in the store, as it was.
+    fn take_back(&mut self, run: &Run) -> bool {
+        let is_taken_back = run.take_back();
+        if is_taken_back {
+            self.live.remove(&run.id);
+            self.runs.remove(&run.id);
+        }
+        is_taken_back
     }
 }
 

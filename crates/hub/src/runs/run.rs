@@ -112,6 +112,18 @@ impl Run {
         }
     }
 
+    /// Undoes a preparation that nobody follows any more: who made it has gone, and will hardly start it. Says whether it did.
+    pub fn take_back(&self) -> bool {
+        let mut state = self.lock();
+        let Stage::Prepared(prepared) = &state.stage else { return false };
+        let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, state.started_at));
+        let is_abandoned = state.followers.is_empty();
+        if is_abandoned {
+            state.stage = Stage::Over { ending, at };
+        }
+        is_abandoned
+    }
+
     pub fn unfollow(&self, client: &Client) {
         self.lock().followers.retain(|follower| follower.client.number != client.number);
     }

@@ -78,6 +78,10 @@ fn check(run: &Run, how: How) -> Result<(), Refusal> {
     let state = run.lock();
     let is_prepared = matches!(state.stage, Stage::Prepared(_));
     let refuse = |what| Err(how.refuse(what, &run.id));
+    if matches!(state.stage, Stage::Over { .. }) && !state.is_stored() {
+        // It was stopped before it began, so there is nothing of it to start or to go on with.
+        return refuse("Prepared run not found");
+    }
     match (how, is_prepared, state.is_continuation) {
         (How::Start, true, false) | (How::Continue, true, true) => Ok(()),
         (How::Start, false, _) | (How::Continue, false, true) => refuse("Run already started"),

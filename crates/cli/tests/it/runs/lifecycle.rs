@@ -94,6 +94,75 @@ async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_o
     assert_eq!(said, "Invalid message: strategyPath: prepare_run requires runId or strategyPath");
 }
 
+/// Until nobody follows any run that is prepared.
+async fn left_alone(hub: &Hub) {
+    eventually("everybody has gone", async || {
+        (hub.owner.get("/health").await.expect(200)["connectedClients"] == 0).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preparation_whose_maker_has_gone_gives_way_to_another() {
+    let hub = Hub::start().await;
+    let path = strategy_file(&hub, &talk());
+    let again = json!({"type": "prepare_run", "strategyPath": path, "runId": "mine"});
+    Client::connect(&hub).await.call(again.clone(), "run_prepared").await;
+    left_alone(&hub).await;
+    let listed = hub.owner.get("/v1/runs").await.expect(200)["runs"].clone();
+    assert_eq!((&listed[0]["run_id"], &listed[0]["status"]), (&json!("mine"), &json!("pending")), "{listed}");
+    assert_eq!(hub.owner.get("/v1/runs?status=completed").await.expect(200)["runs"], json!([]));
+    let mut client = Client::connect(&hub).await;
+    let said = client.refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED").await;
+    assert_eq!(said, "Run already exists: mine", "there is nothing else to prepare it with");
+    client.call(again.clone(), "run_prepared").await;
+    let mut other = Client::connect(&hub).await;
+    other.refused(again, "PREPARE_FAILED").await;
+    client.start("mine", "hello").await;
+    assert_eq!(client.result().await, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_who_prepares_and_comes_back_can_still_start_it() {
+    let hub = Hub::start().await;
+    let run = Client::connect(&hub).await.prepare(&strategy_file(&hub, &talk())).await;
+    left_alone(&hub).await;
+    let mut client = Client::connect(&hub).await;
+    client.start(&run, "hello").await;
+    assert_eq!(client.result().await, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_continuation_whose_maker_has_gone_can_be_prepared_again() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.begin(&hub, &talk(), "one").await;
+    client.result().await;
+    client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let shown = hub.owner.get(&format!("/v1/runs/{run}")).await.expect(200);
+    assert_eq!((&shown["status"], &shown["completed_at"]), (&json!("pending"), &json!(null)), "{shown}");
+    drop(client);
+    left_alone(&hub).await;
+    let mut client = Client::connect(&hub).await;
+    client.proceed(&run, "two").await;
+    assert_eq!(client.result().await, "two");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_stopped_before_it_began_is_not_called_started() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let run = client.prepare(&strategy_file(&hub, &talk())).await;
+    client.stop(&run).await;
+    client.failure().await;
+    for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
+        let said = client.refused(json!({"type": kind, "runId": run, "input": ""}), code).await;
+        assert_eq!(said, format!("Prepared run not found: {run}"));
+    }
+    let said = client.refused(json!({"type": "prepare_run", "runId": run}), "PREPARE_FAILED").await;
+    assert_eq!(said, format!("Run not found: {run}"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preparation_that_fails_leaves_nothing_behind() {
     let hub = Hub::start().await;

@@ -51,7 +51,7 @@ fn place(text: &str) -> Result<RunPlace, Problem> {
     Ok(RunPlace { started_at: Timestamp::from_millis(at), seq })
 }
 
-/// Those that have begun, the latest to start first.
+/// The latest to start first.
 pub async fn list_runs(
     State(hub): State<Arc<Hub>>,
     _person: PersonCaller,
@@ -86,7 +86,9 @@ pub async fn stop(
 
 /// By anybody who may decide anything. One that is over stays as it is.
 pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Problem> {
-    who.resolver()?;
+    let may_not =
+        |_| Problem::NotAuthorized { message: format!("{} may not stop runs; a viewer decides nothing", who.actor()) };
+    who.resolver().map_err(may_not)?;
     find(hub, run_id).await?;
     hub.stop_run(run_id).await;
     Ok(())

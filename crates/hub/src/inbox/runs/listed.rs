@@ -31,10 +31,11 @@ impl Listed {
         let live = hub.runs.get(&run.run_id).map(|run| run.look());
         let is_prepared = live.as_ref().is_some_and(|live| live.status == RunStatus::Pending);
         let status = run.state.status();
+        // Prepared once more, it is about to go on.
+        let is_next = is_prepared && status.is_over();
         Self {
-            // Prepared once more, it is about to go on.
-            status: if is_prepared && status.is_over() { RunStatus::Pending } else { status },
-            completed_at: run.state.completed_at(),
+            status: if is_next { RunStatus::Pending } else { status },
+            completed_at: run.state.completed_at().filter(|_| !is_next),
             segment: run.segment,
             started_at: run.started_at,
             last_seq: live.as_ref().map_or(run.last_seq, |live| live.last_seq),
@@ -71,16 +72,24 @@ pub struct Asking {
     pub limit: i64,
 }
 
-/// Those that have begun, and where the list goes on.
+/// Those that are prepared and have never begun, then those that have, and where the list goes on.
 pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunPlace>), StoreError> {
     let Asking { status, cwd, before, limit } = asking;
+    let is_wanted = |run: &Listed| status.is_none_or(|status| status == run.status);
+    let most = usize::try_from(limit).unwrap_or(0);
+    let mut found = Vec::new();
+    if before.is_none() {
+        found = prepared(hub, cwd.as_deref()).into_iter().filter(is_wanted).collect();
+        // One that has begun stands on every page: from there the next one goes on.
+        found.truncate(most.saturating_sub(1));
+    }
     let looked_at = if status.is_some() { MOST_LOOKED_AT.max(limit) } else { limit };
     let page = hub.store.run(ListRuns { cwd, before, limit: looked_at }).await?;
-    let (most, mut found, mut last, mut next) = (usize::try_from(limit).unwrap_or(0), Vec::new(), None, page.next);
+    let (mut last, mut next) = (None, page.next);
     for summary in page.runs {
         let place = summary.place();
         let run = Listed::of(hub, summary);
-        if status.is_some_and(|status| status != run.status) {
+        if !is_wanted(&run) {
             continue;
         }
         if found.len() == most {
@@ -91,4 +100,14 @@ pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunP
         found.push(run);
     }
     Ok((found, next))
+}
+
+/// The store knows nothing of them. The latest first.
+fn prepared(hub: &Hub, cwd: Option<&str>) -> Vec<Listed> {
+    let runs = hub.runs.all().into_iter().map(|run| (run.id.clone(), run.look()));
+    let runs = runs.filter(|(_, look)| look.segment == 0 && look.status == RunStatus::Pending);
+    let runs = runs.filter(|(_, look)| cwd.is_none_or(|cwd| cwd == look.plan.cwd));
+    let mut runs: Vec<Listed> = runs.map(|(run_id, look)| Listed::in_memory(&run_id, look)).collect();
+    runs.sort_by(|one, other| (other.started_at, &other.run_id).cmp(&(one.started_at, &one.run_id)));
+    runs
 }
