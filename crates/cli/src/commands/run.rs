@@ -13,6 +13,7 @@ mod keyboard;
 mod place;
 mod sent;
 mod story;
+mod taken;
 
 use std::path::Path;
 

@@ -9,7 +9,8 @@ use tokio::time::timeout;
 
 use super::super::Finished;
 use super::heard::{Heard, read};
-use crate::client::{Client, Socket};
+use super::taken;
+use crate::client::{Client, Lost, Socket};
 use crate::screen;
 
 /// To read a strategy and the files it names, and to store that it begins.
@@ -18,6 +19,7 @@ const PREPARE: &str = "prepare";
 const SUBSCRIBE: &str = "subscribe";
 const BEGIN: &str = "begin";
 
+#[derive(Debug, Clone)]
 pub enum Beginning {
     Start(String),
     Continue(String),
@@ -44,14 +46,24 @@ impl Begun {
 }
 
 pub async fn begin(client: &Client, prepare: PrepareRun, beginning: Beginning) -> Result<Begun> {
+    if let Some(run_id) = &prepare.run_id {
+        taken::check(client, run_id, &beginning).await?;
+    }
     let mut socket = Socket::open(client).await?;
     let begun = timeout(PATIENCE, async {
         let run_id = prepared(&mut socket, prepare).await?;
-        let first = started(&mut socket, &run_id, beginning).await?;
-        anyhow::Ok((run_id, first))
+        let started = started(&mut socket, &run_id, beginning.clone()).await?;
+        anyhow::Ok((run_id, started))
     });
-    let (run_id, first) = begun.await.map_err(|_| anyhow!("the hub took too long to begin the run"))??;
-    Ok(Begun { socket, run_id, first })
+    let (run_id, started) = begun.await.map_err(|_| anyhow!("the hub took too long to begin the run"))??;
+    match started {
+        Ok(first) => Ok(Begun { socket, run_id, first }),
+        Err(refusal) => {
+            taken::leave_as_it_was(client, &run_id).await;
+            taken::check(client, &run_id, &beginning).await?;
+            bail!(refusal)
+        }
+    }
 }
 
 async fn prepared(socket: &mut Socket, prepare: PrepareRun) -> Result<String> {
@@ -65,7 +77,8 @@ async fn prepared(socket: &mut Socket, prepare: PrepareRun) -> Result<String> {
     }
 }
 
-async fn started(socket: &mut Socket, run_id: &str, beginning: Beginning) -> Result<String> {
+/// The first of its events, or why the hub does not begin it.
+async fn started(socket: &mut Socket, run_id: &str, beginning: Beginning) -> Result<Result<String, String>, Lost> {
     let run_id = run_id.to_owned();
     // Whoever prepares a run follows it; this asks to be told of answers too.
     let subscribe = ClientMessage::Subscribe { run_id: run_id.clone(), after_seq: None, extensions: true };
@@ -78,8 +91,8 @@ async fn started(socket: &mut Socket, run_id: &str, beginning: Beginning) -> Res
     loop {
         let text = socket.next().await?;
         match read(&text) {
-            Heard::Event(told) if matches!(told.event, Some(Event::StrategyStarted { .. })) => return Ok(text),
-            Heard::Error { code, message, .. } => bail!("{message} ({code})"),
+            Heard::Event(told) if matches!(told.event, Some(Event::StrategyStarted { .. })) => return Ok(Ok(text)),
+            Heard::Error { code, message, .. } => return Ok(Err(format!("{message} ({code})"))),
             Heard::Event(_) | Heard::Resolved { .. } | Heard::Prepared { .. } | Heard::Pong { .. } | Heard::Unknown => {
             }
         }

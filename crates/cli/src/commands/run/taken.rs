@@ -1,0 +1,68 @@
+//! An id that is in use: what can be done with that run, instead of what the wire calls the trouble.
+
+use anyhow::{Result, bail};
+use reqwest::StatusCode;
+use serde_json::json;
+
+use super::begin::Beginning;
+use crate::client::{Client, HubError};
+
+/// Asked before anything is prepared, because a run that has ended would be prepared to go on.
+pub async fn check(client: &Client, run_id: &str, beginning: &Beginning) -> Result<()> {
+    let Some(status) = status(client, run_id).await? else { return Ok(()) };
+    match words(run_id, &status, beginning) {
+        Some(words) => bail!(words),
+        None => Ok(()),
+    }
+}
+
+/// What was prepared here and could not be begun is in the way of whoever comes next. Best effort: a preparation that nobody
+/// follows gives way as well.
+pub async fn leave_as_it_was(client: &Client, run_id: &str) {
+    if let Ok(Some(status)) = status(client, run_id).await
+        && status == "pending"
+    {
+        let _ = client.post(&["v1", "runs", run_id, "stop"], &json!({})).await;
+    }
+}
+
+/// Nothing for a run nobody knows.
+async fn status(client: &Client, run_id: &str) -> Result<Option<String>, HubError> {
+    match client.get(&["v1", "runs", run_id], &[]).await {
+        Ok(run) => Ok(run["status"].as_str().map(str::to_owned)),
+        Err(HubError::Refused { status: StatusCode::NOT_FOUND, .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether one that is only prepared gives way, the hub knows best.
+fn words(run_id: &str, status: &str, beginning: &Beginning) -> Option<String> {
+    match (beginning, status) {
+        (_, "pending") => None,
+        (Beginning::Start(_), "running") => {
+            Some(format!("run {run_id} exists and still runs: `countersign runs follow {run_id}` follows it"))
+        }
+        (Beginning::Start(_), _) => Some(format!(
+            "run {run_id} exists and has ended ({status}): `countersign runs continue {run_id} --input TEXT` goes on with it, \
+             another --run-id begins anew"
+        )),
+        (Beginning::Continue(_), "running") => {
+            Some(format!("run {run_id} has not ended: `countersign runs follow {run_id}` follows it"))
+        }
+        (Beginning::Continue(_), _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_in_use_says_what_can_be_done_with_its_run() {
+        let start = |status: &str| words("r1", status, &Beginning::Start(String::new())).unwrap_or_default();
+        let go_on = |status: &str| words("r1", status, &Beginning::Continue(String::new())).unwrap_or_default();
+        assert!(start("completed").contains("runs continue r1") && start("error").contains("has ended (error)"));
+        assert!(start("running").contains("runs follow r1") && go_on("running").contains("runs follow r1"));
+        assert_eq!((start("pending"), go_on("pending"), go_on("cancelled")), Default::default());
+    }
+}
