@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use crate::screen::{Instant, duration_words};
 
+/// Of an answer, where it need not be told to its end.
+const LONGEST_SHORT: usize = 200;
+
 #[derive(Debug, Deserialize)]
 pub struct Item {
     pub id: String,
@@ -238,12 +241,28 @@ impl Item {
 impl Resolution {
     /// Only what was chosen or a text is named: a form's fields may be long or sensitive.
     fn words(&self) -> String {
-        let value = match &self.value {
+        self.words_with(&self.value_words())
+    }
+
+    /// Who wrote a long text knows it.
+    fn short_words(&self) -> String {
+        let value = self.value_words();
+        match value.char_indices().nth(LONGEST_SHORT) {
+            Some((end, _)) => self.words_with(&format!("{}… ({})", &value[..end], size_words(value.len() as u64))),
+            None => self.words_with(&value),
+        }
+    }
+
+    fn value_words(&self) -> String {
+        match &self.value {
             Some(Value::String(value)) => value.clone(),
             Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
             Some(_) | None => String::new(),
-        };
-        let value = if value.is_empty() { value } else { format!(" {value}") };
+        }
+    }
+
+    fn words_with(&self, value: &str) -> String {
+        let value = if value.is_empty() { String::new() } else { format!(" {value}") };
         let files = match self.files.len() {
             0 => String::new(),
             1 => " with a file".to_owned(),

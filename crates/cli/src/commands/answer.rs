@@ -37,7 +37,7 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     }
     let reply: Reply = typed(&reply)?;
     // The hub says who answered, so it is read back instead of being guessed from the token in use.
-    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.outcome_words());
+    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.outcome_in_short());
     let words = decided.unwrap_or(reply.status);
     // What came from a file or on standard input may be no sight for a screen.
     let filled_in = if args.fields.is_empty() { String::new() } else { form::filled_in(&item, &body["value"]) };
@@ -64,7 +64,7 @@ fn lost(item: &Item) -> Option<String> {
     Some(format!(
         "{} is already {} at {} (already_terminal)",
         item.id,
-        item.outcome_words().unwrap_or_default(),
+        item.outcome_in_short().unwrap_or_default(),
         winner.resolved_at
     ))
 }

@@ -1,6 +1,6 @@
 //! What only a cue tells: where its agent runs, who waits there, and which cue took the place of which.
 
-use super::Item;
+use super::{Item, Resolution};
 use crate::screen::duration_words;
 
 /// The comment with which a cue ends for another one.
@@ -63,9 +63,18 @@ impl Item {
 
     /// Who decided what: `answered approve by human:owner`.
     pub fn outcome_words(&self) -> Option<String> {
+        self.outcome(Resolution::words)
+    }
+
+    /// The same with the start of what was answered, if that is long.
+    pub fn outcome_in_short(&self) -> Option<String> {
+        self.outcome(Resolution::short_words)
+    }
+
+    fn outcome(&self, words: impl FnOnce(&Resolution) -> String) -> Option<String> {
         let resolution = self.resolution.as_ref()?;
         let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
-        Some(superseded.unwrap_or_else(|| resolution.words()))
+        Some(superseded.unwrap_or_else(|| words(resolution)))
     }
 
     /// What was said along with the decision.
