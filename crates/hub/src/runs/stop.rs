@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::mail::Mail;
 use super::run::{Run, Stage};
-use super::task::cancelled;
+use super::task::{Stopped, cancelled};
 use crate::app::Hub;
 
 /// How long runs may take to settle, and then connections to read what is for them.
@@ -21,7 +21,7 @@ impl Hub {
     /// Silent for a run that is over or not known. When it returns, the run is over, or will be once the store can say so.
     pub async fn stop_run(&self, run_id: &str) {
         let Some(run) = self.runs.get(run_id) else { return };
-        if self.stop_prepared(&run) {
+        if self.stop_prepared(&run, Stopped::ByClient) {
             return;
         }
         let Some(mailbox) = run.mailbox() else { return };
@@ -30,18 +30,18 @@ impl Hub {
         let _ = mailbox.send(Mail::Stop { stopped }).await;
         let _ = timeout(SETTLE, done).await;
         // One that could not be started is prepared again.
-        self.stop_prepared(&run);
+        self.stop_prepared(&run, Stopped::ByClient);
     }
 
     /// Of a run that never began nothing is stored; one that was to be continued is what it was before.
-    fn stop_prepared(&self, run: &Arc<Run>) -> bool {
+    fn stop_prepared(&self, run: &Arc<Run>, stopped: Stopped) -> bool {
         let now = self.store.clock().now();
         self.runs.end(run, |run| {
             let mut state = run.lock();
             let Stage::Prepared(prepared) = &state.stage else { return false };
             let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, now));
             state.stage = Stage::Over { ending, at };
-            state.tell_early(&run.id, &cancelled(), now);
+            state.tell_early(&run.id, &cancelled(stopped), now);
             true
         })
     }
@@ -60,7 +60,7 @@ impl Hub {
     }
 
     async fn settle(&self, run: &Arc<Run>) {
-        if self.stop_prepared(run) {
+        if self.stop_prepared(run, Stopped::ByTheHub) {
             return;
         }
         let Some(mailbox) = run.mailbox() else { return };

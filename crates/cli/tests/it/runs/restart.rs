@@ -25,6 +25,7 @@ async fn a_stop_cancels_what_is_at_work_and_says_goodbye() {
     let (told, end) = client.closed().await;
     let last = told.last().expect("an end");
     assert_eq!((&last["type"], &last["error"]["code"]), (&json!("strategy_error"), &json!("CANCELLED")), "{told:#?}");
+    assert_eq!(last["error"]["message"], "Run cancelled because the hub was stopped", "no client did");
     assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
     assert_eq!(end, going());
     assert_eq!(idle.closed().await, (vec![], going()));

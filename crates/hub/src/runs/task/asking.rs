@@ -18,7 +18,7 @@ use countersign_store::ops::run::{AskInRun, NewAsk, Phase};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::state::{Halt, Task};
+use super::state::{Halt, Stopped, Task};
 use super::waiting::{AskBody, Waiting};
 use crate::inbox::news::Change;
 use crate::runs::frame::Frame;
@@ -205,7 +205,7 @@ impl Task {
                 let waited = self.hub.config.runs.input_timeout.unwrap_or_default().as_millis();
                 Ok(Err(format!("Input request for agent \"{agent_name}\" timed out after {waited} ms")))
             }
-            Outcome::Cancelled => Err(Halt::Cancelled),
+            Outcome::Cancelled => Err(Halt::Cancelled(Stopped::ByClient)),
             Outcome::Declined | Outcome::Completed | Outcome::Dismissed => {
                 Ok(Err(format!("Input request for agent \"{agent_name}\" was not answered")))
             }

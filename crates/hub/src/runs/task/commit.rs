@@ -8,7 +8,7 @@ use countersign_store::StoreError;
 use countersign_store::ops::run::{Advance, Phase};
 use tokio::time::{Instant, sleep_until};
 
-use super::state::{Halt, Task};
+use super::state::{Halt, Stopped, Task};
 use crate::runs::mail::Mail;
 use crate::runs::telling::News;
 
@@ -75,7 +75,7 @@ impl Task {
             let halt = match mail {
                 Mail::Stop { stopped } => {
                     self.stopped.push(stopped);
-                    Halt::Cancelled
+                    Halt::Cancelled(Stopped::ByClient)
                 }
                 Mail::HubStops { settled } => {
                     self.stopped.push(settled);

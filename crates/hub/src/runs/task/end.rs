@@ -5,7 +5,7 @@ use std::sync::Arc;
 use countersign_protocol::runs::{Event, RunError};
 use countersign_store::ops::run::{EndRun, Ending, Phase};
 
-use super::state::{Halt, Task};
+use super::state::{Halt, Stopped, Task};
 use crate::inbox::news::Change;
 use crate::runs::telling::News;
 
@@ -13,9 +13,13 @@ const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 const CANCELLED: &str = "CANCELLED";
 const DAEMON_RESTARTED: &str = "DAEMON_RESTARTED";
 
-/// Somebody stopped it.
-pub fn cancelled() -> Event {
-    error(CANCELLED, "Run cancelled by client".to_owned())
+/// It was stopped, and by whom.
+pub fn cancelled(stopped: Stopped) -> Event {
+    let message = match stopped {
+        Stopped::ByClient => "Run cancelled by client",
+        Stopped::ByTheHub => "Run cancelled because the hub was stopped",
+    };
+    error(CANCELLED, message.to_owned())
 }
 
 /// The hub went away while an agent was at work.
@@ -40,9 +44,9 @@ impl Task {
                 self.note(&error(EXECUTION_ERROR, message));
                 self.store_end(Ending::Error).await;
             }
-            Halt::Cancelled => {
+            Halt::Cancelled(stopped) => {
                 let now = self.now();
-                self.ledger.add_unasked(&cancelled(), now);
+                self.ledger.add_unasked(&cancelled(stopped), now);
                 self.store_end(Ending::Cancelled).await;
             }
             Halt::Left => tracing::debug!(run_id = self.run.id, "a run waits for the next start"),

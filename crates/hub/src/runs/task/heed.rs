@@ -6,7 +6,7 @@ use countersign_core::runs::policy::TOOL;
 use countersign_protocol::runs::{Event, PolicyName, UpdatePolicy};
 use countersign_store::ops::run::Phase;
 
-use super::state::{Halt, Task};
+use super::state::{Halt, Stopped, Task};
 use crate::config::OnStop;
 use crate::runs::mail::Mail;
 
@@ -33,7 +33,7 @@ impl Task {
             }
             Mail::Stop { stopped } => {
                 self.stopped.push(stopped);
-                Err(Halt::Cancelled)
+                Err(Halt::Cancelled(Stopped::ByClient))
             }
             Mail::HubStops { settled } => {
                 self.stopped.push(settled);
@@ -46,7 +46,9 @@ impl Task {
     pub(super) fn when_the_hub_stops(&self) -> Halt {
         match (self.phase, self.hub.config.runs.on_stop) {
             (Phase::Between, OnStop::Keep) => Halt::Left,
-            (Phase::Working, OnStop::Keep) | (Phase::Between | Phase::Working, OnStop::Cancel) => Halt::Cancelled,
+            (Phase::Working, OnStop::Keep) | (Phase::Between | Phase::Working, OnStop::Cancel) => {
+                Halt::Cancelled(Stopped::ByTheHub)
+            }
         }
     }
 

@@ -12,5 +12,5 @@ mod state;
 mod waiting;
 
 pub use end::{cancelled, restarted};
-pub use state::{Beginning, Task};
+pub use state::{Beginning, Stopped, Task};
 pub use waiting::take_up;

@@ -56,11 +56,18 @@ pub struct Beginning {
     pub has_past: bool,
 }
 
+/// Who ended a run before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    ByClient,
+    ByTheHub,
+}
+
 /// Why a run does not go on.
 pub(super) enum Halt {
     Completed(Output),
     Failed(String),
-    Cancelled,
+    Cancelled(Stopped),
     /// The hub stops, and goes on with it after its next start.
     Left,
     /// The store says that this segment is over.
