@@ -13,21 +13,50 @@ use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Problem {
-    Validation { field: Option<String>, message: String },
-    VersionNotSupported { message: String },
+    Validation {
+        field: Option<String>,
+        message: String,
+    },
+    VersionNotSupported {
+        message: String,
+    },
     Unauthenticated,
-    AgentIdMismatch { message: String },
-    NotAuthorized { message: String },
-    NotFound { message: String },
+    /// The same, where there is more to say.
+    TokenNeeded {
+        message: String,
+    },
+    AgentIdMismatch {
+        message: String,
+    },
+    NotAuthorized {
+        message: String,
+    },
+    NotFound {
+        message: String,
+    },
     MethodNotAllowed,
     IdempotencyConflict,
-    AlreadyTerminal { id: MessageId, outcome: Outcome, message: String },
-    AlreadyExists { message: String },
+    AlreadyTerminal {
+        id: MessageId,
+        outcome: Outcome,
+        message: String,
+    },
+    AlreadyExists {
+        message: String,
+    },
     Gone,
-    InvalidField { field: String, message: String },
-    RateLimited { retry_after_seconds: u64, message: String },
+    InvalidField {
+        field: String,
+        message: String,
+    },
+    RateLimited {
+        retry_after_seconds: u64,
+        message: String,
+    },
     TimedOut,
-    Unavailable { id: Uuid },
+    Unavailable {
+        id: Uuid,
+    },
 }
 
 impl Problem {
@@ -58,7 +87,7 @@ impl Problem {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,
-            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::Unauthenticated | Self::TokenNeeded { .. } => StatusCode::UNAUTHORIZED,
             Self::AgentIdMismatch { .. } | Self::NotAuthorized { .. } => StatusCode::FORBIDDEN,
             Self::NotFound { .. } => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -77,7 +106,7 @@ impl Problem {
         match self {
             Self::Validation { .. } => "validation_error",
             Self::VersionNotSupported { .. } => "version_not_supported",
-            Self::Unauthenticated => "unauthenticated",
+            Self::Unauthenticated | Self::TokenNeeded { .. } => "unauthenticated",
             Self::AgentIdMismatch { .. } => "agent_id_mismatch",
             Self::NotAuthorized { .. } => "not_authorized",
             Self::NotFound { .. } => "not_found",
@@ -97,6 +126,7 @@ impl Problem {
         match self {
             Self::Validation { message, .. }
             | Self::VersionNotSupported { message }
+            | Self::TokenNeeded { message }
             | Self::AgentIdMismatch { message }
             | Self::NotAuthorized { message }
             | Self::NotFound { message }
@@ -158,7 +188,7 @@ impl Problem {
             Self::Unavailable { .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
             }
-            Self::Unauthenticated => {
+            Self::Unauthenticated | Self::TokenNeeded { .. } => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             _ => {}

@@ -70,21 +70,24 @@ async fn whoever_comes_through_a_proxy_needs_a_token() {
         ("forwarded", "for=192.0.2.7"),
     ] {
         let refusal = Dial::to(&hub).header(name, value).refused().await;
-        assert!([401, 403].contains(&refusal.status), "{name}: {refusal:?}");
+        assert_eq!(refusal.status, 401, "{name}: {refusal:?}");
+        for words in [name, "?token=", "Authorization: Bearer"] {
+            assert!(refusal.body.contains(words), "why, and what would help: {refusal:?}");
+        }
         Dial::to(&hub).header(name, value).bearer(&token).open().await.silence().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_others_can_reach_needs_a_token() {
-    for setup in [
-        Setup::default().args(&["--public-url", "https://hub.example"]),
-        Setup::default().config("trusted_proxies = [\"127.0.0.1\"]\n"),
+    for (setup, why) in [
+        (Setup::default().args(&["--public-url", "https://hub.example"]), "public_url"),
+        (Setup::default().config("trusted_proxies = [\"127.0.0.1\"]\n"), "trusted_proxies"),
     ] {
         let hub = setup.start().await;
         let refusal = Dial::to(&hub).refused().await;
         assert!([401, 403].contains(&refusal.status), "{refusal:?}");
-        assert!(refusal.body.contains("token"), "it says what would help: {refusal:?}");
+        assert!(refusal.body.contains("?token=") && refusal.body.contains(why), "it says what would help: {refusal:?}");
         let token = hub.person("alice", "owner").await.token;
         Dial::to(&hub).bearer(&token).open().await.silence().await;
         Dial::to(&hub).bearer(&token).header("host", "hub.example").open().await.silence().await;

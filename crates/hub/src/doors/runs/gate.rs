@@ -58,7 +58,7 @@ async fn by_token(hub: &Hub, token: String) -> Result<Caller, Problem> {
         Some(Principal::Person { role: Role::Viewer, .. }) => Err(refuse("a viewer decides nothing; ask an owner")),
         Some(Principal::Agent { .. }) => Err(refuse("this socket is for people; use a person's token")),
         Some(Principal::Terminal { .. }) => Err(not_for_terminals()),
-        None => Err(Problem::Unauthenticated),
+        None => Err(need_token("this token is not valid")),
     }
 }
 
@@ -83,17 +83,8 @@ fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), Problem> 
 }
 
 fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), Problem> {
-    let is_exposed =
-        !config.listen.ip().is_loopback() || config.public_url.is_some() || !config.trusted_proxies.is_empty();
-    if is_exposed || !peer.0.to_canonical().is_loopback() {
-        return Err(Problem::Unauthenticated);
-    }
-    if headers.contains_key(header::ORIGIN) {
-        return Err(Problem::Unauthenticated);
-    }
-    let is_relayed = |name: &str| RELAYED.contains(&name) || name.starts_with(RELAYED_PREFIX);
-    if headers.keys().any(|name| is_relayed(name.as_str())) {
-        return Err(Problem::Unauthenticated);
+    if let Some(why) = beyond_this_machine(headers, peer, config) {
+        return Err(need_token(&why));
     }
     // Every account of this machine, and whatever a tunnel lets in, could run programs as the hub's user.
     if config.runs.commands != Commands::Off {
@@ -103,6 +94,33 @@ fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), P
         return Err(refuse("without a token, connect to 127.0.0.1, localhost or [::1]"));
     }
     Ok(())
+}
+
+/// Why the other end may be somewhere else.
+fn beyond_this_machine(headers: &HeaderMap, peer: Peer, config: &Config) -> Option<String> {
+    let is_relayed = |name: &&str| RELAYED.contains(name) || name.starts_with(RELAYED_PREFIX);
+    let why = if !config.listen.ip().is_loopback() {
+        "this hub listens beyond this machine (listen)"
+    } else if config.public_url.is_some() {
+        "this hub is reached from outside (public_url)"
+    } else if !config.trusted_proxies.is_empty() {
+        "this hub stands behind a proxy (trusted_proxies)"
+    } else if !peer.0.to_canonical().is_loopback() {
+        "you are not on this machine"
+    } else if headers.contains_key(header::ORIGIN) {
+        "a page opens this socket (Origin)"
+    } else {
+        let header = headers.keys().map(header::HeaderName::as_str).find(is_relayed)?;
+        return Some(format!("the request came through a proxy ({header})"));
+    };
+    Some(why.to_owned())
+}
+
+fn need_token(why: &str) -> Problem {
+    let message = format!(
+        "{why}: send a person's token as `Authorization: Bearer …`, `X-API-Key: …`, or `?token=…` in the address of the socket"
+    );
+    Problem::TokenNeeded { message }
 }
 
 /// A page that made its own name point here still asks for it by that name.
