@@ -9,7 +9,7 @@ use crate::access;
 use crate::actor::Actor;
 use crate::answer;
 use crate::limits;
-use crate::message::{FileNote, Matter, Message, Outcome, Resolution, State, Task};
+use crate::message::{Door, FileNote, Matter, Message, Outcome, Resolution, Source, State, Task};
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
@@ -131,7 +131,7 @@ fn resolve(
         (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
         (Matter::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
         (Matter::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
-        (Matter::Ask(ask), Verdict::Declined) => declined(ask, resolution)?,
+        (Matter::Ask(ask), Verdict::Declined) => declined(ask, &message.source, resolution)?,
         (Matter::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
             worked_off(task, checklist, resolution)?
         }
@@ -167,8 +167,12 @@ fn wrote(ask: &Ask, text: String, resolution: Resolution) -> Result<Resolution, 
     Ok(Resolution { edited, ..answered })
 }
 
-fn declined(ask: &Ask, resolution: Resolution) -> Result<Resolution, Rejection> {
+fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolution, Rejection> {
     if !ask.may_decline {
+        if let (Door::Runs, Some(run_id)) = (source.door, source.ids.get("runId")) {
+            let message = format!("a run cannot be declined; answer, or stop it: `countersign runs stop {run_id}`");
+            return Err(Rejection::field("resolution", message));
+        }
         return Err(Rejection::field("resolution", "the asker withdrew declining (allow_ignore is false); answer"));
     }
     Ok(resolution)

@@ -7,6 +7,15 @@ use crate::harness::*;
 use crate::runs::inbox::id_of;
 use crate::runs::stage::*;
 
+/// What the only run asks, once it does.
+async fn asked(hub: &Hub) -> String {
+    eventually("the run asks", async || {
+        let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
+        items[0]["id"].as_str().map(str::to_owned)
+    })
+    .await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
     let hub = Hub::start().await;
@@ -78,6 +87,65 @@ async fn a_run_that_has_ended_is_continued_and_followed_from_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_is_in_use_is_left_as_it_is_and_what_to_do_is_told() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    let run = ["run", &file, "--run-id", "r1", "--input", "one"];
+    hub.cli(&run).ok();
+    let said = hub.cli(&run).fails(1);
+    assert!(said.contains("r1 exists and has ended (completed)") && said.contains("runs continue r1"), "{said}");
+    assert_eq!(hub.cli(&["runs", "show", "r1", "--json"]).json()["status"], "completed");
+    assert_eq!(hub.owner.get("/health").await.expect(200)["activeRuns"], 0);
+    assert_eq!(hub.cli(&["runs", "continue", "r1", "--input", "two"]).ok(), "two\n");
+    hub.cli(&["runs", "continue", "r1", "--no-wait"]).ok();
+    for command in [&run[..], &["runs", "continue", "r1", "--input", "three"]] {
+        let said = hub.cli(command).fails(1);
+        assert!(said.contains("`countersign runs follow r1`") && !said.contains("_FAILED"), "{said}");
+    }
+    assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 is stopped.\n");
+}
+
+/// As timers do that were set twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_run_under_one_id_one_does_and_none_leaves_it_stuck() {
+    let hub = Hub::start().await;
+    let file = file_of(&hub, &talk());
+    for id in ["r1", "r2", "r3"] {
+        let start = |_| Terminal::beside(&hub).start(&["run", &file, "--run-id", id, "--input", "one"]);
+        let ran: Vec<_> = (0..6).map(start).collect::<Vec<_>>().into_iter().map(Process::finish).collect();
+        assert_eq!(ran.iter().filter(|ran| ran.code == 0).count(), 1, "{ran:?}");
+        assert_eq!(hub.cli(&["runs", "show", id, "--json"]).json()["status"], "completed");
+        assert_eq!(hub.cli(&["runs", "continue", id, "--input", "two"]).ok(), "two\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_may_not_is_told_of_the_run_and_not_of_a_message() {
+    let hub = Hub::start().await;
+    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"]).ok();
+    let id = asked(&hub).await;
+    let said = hub.cli(&["answer", &id, "--decline"]).fails(1);
+    assert!(said.contains("a run cannot be declined") && said.contains("`countersign runs stop r1`"), "{said}");
+    let vic = hub.person("vic", "viewer").await;
+    let said = Terminal::beside(&hub).env("COUNTERSIGN_TOKEN", &vic.token).run(&["runs", "stop", "r1"]).fails(1);
+    assert!(said.contains("human:vic may not stop runs"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_is_told_by_its_start() {
+    let hub = Hub::start().await;
+    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"]).ok();
+    let id = asked(&hub).await;
+    let mut command = countersign(&hub.scratch().home());
+    command.args(["answer", &id, "-", "--data"]).arg(hub.data());
+    let said = Process::spawn(command, "y".repeat(900_000)).finish().ok();
+    assert!(said.contains("yyy… (900 KB) by human:owner") && said.len() < 500, "{} bytes", said.len());
+    let said = hub.cli(&["answer", &id, "again"]).fails(1);
+    assert!(said.contains("is already answered yyy") && said.len() < 500, "{} bytes", said.len());
+    assert!(hub.cli(&["show", &id]).ok().len() > 900_000, "all of it is shown there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_over_is_not_stopped_and_what_is_unknown_is_called_so() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
@@ -95,11 +163,7 @@ async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
     hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"]).ok();
-    let id = eventually("the run asks", async || {
-        let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
-        items[0]["id"].as_str().map(str::to_owned)
-    })
-    .await;
+    let id = asked(&hub).await;
     assert_eq!(id, id_of(&hub, "r1").await);
     let listed = hub.cli(&["inbox"]).ok();
     assert!(listed.contains("  editor  ") && !listed.contains('#'), "{listed}");
