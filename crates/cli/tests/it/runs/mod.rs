@@ -3,6 +3,7 @@
 mod answering;
 mod asking;
 mod attaching;
+mod broken;
 mod commands;
 mod crash;
 mod crowd;

@@ -7,9 +7,11 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::Bytes;
 use countersign_protocol::runs::Reply;
 use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 
 use super::dispatch;
 use super::gate::{self, Caller};
@@ -24,6 +26,10 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(90);
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// For the last words in each direction.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// For one who does not read: they may come back to it.
+const FAREWELL_TO_THE_SLOW: Duration = Duration::from_secs(30);
+/// For one who sends what is no message: nothing more is read of it, and a connection cut at once would take the reason along.
+const LINGER: Duration = Duration::from_secs(2);
 
 pub struct Session {
     pub hub: Arc<Hub>,
@@ -35,7 +41,11 @@ pub struct Session {
 }
 
 /// The other end is gone, or no longer to be understood.
-struct Gone;
+enum Gone {
+    Left,
+    /// With the code that says why.
+    Unreadable(u16, &'static str),
+}
 
 impl Session {
     pub fn new(
@@ -62,7 +72,7 @@ impl Session {
         let client = Arc::clone(self.client());
         let closed = tokio::select! {
             closed = write(&client, &mut sink) => closed,
-            Gone = self.read(&mut stream) => Err(Gone),
+            gone = self.read(&mut stream) => Err(gone),
         };
         match closed {
             // The hub waits for those who have to hear it.
@@ -71,7 +81,13 @@ impl Session {
                 drop(self);
                 take_leave(sink, stream, close).await;
             }
-            Err(Gone) => {}
+            Err(Gone::Unreadable(code, reason)) => {
+                drop(self);
+                if say_goodbye(&mut sink, code, reason, FAREWELL).await {
+                    sleep(LINGER).await;
+                }
+            }
+            Err(Gone::Left) => {}
         }
     }
 
@@ -102,7 +118,8 @@ impl Session {
                 // What has to be said in return is said by the next read.
                 Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => self.intake.passed_over(payload.len()),
                 Some(Ok(Message::Close(_))) => {}
-                Some(Err(_)) | None => return Gone,
+                Some(Err(error)) => return unreadable(error),
+                None => return Gone::Left,
             }
             heard_at = Instant::now();
         }
@@ -124,13 +141,36 @@ impl Session {
     }
 }
 
-async fn take_leave(mut sink: SplitSink<WebSocket, Message>, mut stream: SplitStream<WebSocket>, close: Close) {
-    let frame = CloseFrame { code: close.code(), reason: close.reason().into() };
-    let said = timeout(FAREWELL, sink.send(Message::Close(Some(frame)))).await;
-    if matches!(said, Ok(Ok(()))) {
+/// A connection that broke has nobody to be told; one that sends what is no message is told which rule that was against.
+fn unreadable(error: axum::Error) -> Gone {
+    match error.into_inner().downcast_ref::<Error>() {
+        Some(Error::Capacity(_)) => Gone::Unreadable(1009, "The message is too large"),
+        Some(Error::Utf8(_)) => Gone::Unreadable(1007, "The text is not UTF-8"),
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Gone::Left,
+        Some(Error::Protocol(_)) => Gone::Unreadable(1002, "This is no frame of a WebSocket"),
+        Some(_) | None => Gone::Left,
+    }
+}
+
+async fn take_leave(
+    mut sink: impl Sink<Message> + Unpin,
+    mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unpin,
+    close: Close,
+) {
+    let patience = match close {
+        Close::TooSlow => FAREWELL_TO_THE_SLOW,
+        Close::ShuttingDown | Close::NotAllowed | Close::Silent => FAREWELL,
+    };
+    if say_goodbye(&mut sink, close.code(), close.reason(), patience).await {
         // A connection cut before the other end has heard may take the last words with it.
         let _ = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} }).await;
     }
+}
+
+/// Says whether it could be said.
+async fn say_goodbye(sink: &mut (impl Sink<Message> + Unpin), code: u16, reason: &str, patience: Duration) -> bool {
+    let frame = CloseFrame { code, reason: reason.into() };
+    matches!(timeout(patience, sink.send(Message::Close(Some(frame)))).await, Ok(Ok(())))
 }
 
 /// Until the connection is to be closed.
@@ -148,8 +188,43 @@ async fn write(client: &Client, sink: &mut SplitSink<WebSocket, Message>) -> Res
             }
         };
         tokio::select! {
-            sent = sink.send(message) => sent.map_err(|_| Gone)?,
+            sent = sink.send(message) => sent.map_err(|_| Gone::Left)?,
             close = client.cut() => return Ok(close),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicU16, Ordering};
+
+    use futures_util::{sink, stream};
+
+    use super::*;
+
+    /// The code that the other end hears, if it reads again after this time.
+    async fn heard(close: Close, away: Duration) -> u16 {
+        let code = AtomicU16::new(0);
+        let reader = sink::unfold(&code, |code, message| async move {
+            sleep(away).await;
+            if let Message::Close(Some(frame)) = message {
+                code.store(frame.code, Ordering::Relaxed);
+            }
+            Ok::<_, Infallible>(code)
+        });
+        take_leave(Box::pin(reader), stream::empty(), close).await;
+        code.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_read_too_slowly_is_told_so_when_they_come_back() {
+        assert_eq!(heard(Close::TooSlow, Duration::from_secs(29)).await, 1013);
+        assert_eq!(heard(Close::TooSlow, Duration::from_secs(31)).await, 0, "nobody waits for ever");
+        assert_eq!(
+            heard(Close::ShuttingDown, Duration::from_secs(6)).await,
+            0,
+            "a hub that stops does not wait as long"
+        );
     }
 }
