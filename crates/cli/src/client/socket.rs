@@ -10,6 +10,7 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode, Upgraded};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -70,7 +71,10 @@ impl Socket {
 fn ended(error: &Error) -> Lost {
     match error {
         // What the system calls it helps nobody.
-        Error::Io(_) | Error::ConnectionClosed | Error::AlreadyClosed => {
+        Error::Io(_)
+        | Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
             Lost("the connection to the hub ended".to_owned())
         }
         error => Lost(format!("the connection to the hub ended: {error}")),

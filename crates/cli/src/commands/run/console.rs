@@ -106,6 +106,16 @@ impl Console {
         is_standing.then(|| if self.entry.is_open() { CONTINUED.to_owned() } else { self.prompt() })
     }
 
+    /// Before a prompt is shown once more.
+    pub fn forget_unfinished(&mut self) {
+        self.keyboard.forget_unfinished();
+    }
+
+    /// Whether what a person typed last is on the screen, without an end of its line.
+    pub fn is_at_terminal(&self) -> bool {
+        self.keyboard.is_terminal
+    }
+
     pub fn has_left(&self) -> bool {
         self.stage == Stage::Over
     }

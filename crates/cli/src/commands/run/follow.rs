@@ -132,7 +132,13 @@ impl Follow {
     async fn act(&mut self, deed: Deed) -> Result<(), Lost> {
         match deed {
             Deed::Say(text) => screen::note(&text),
-            Deed::Left => self.say_where().await,
+            Deed::Left => {
+                if self.console.is_at_terminal() {
+                    // Behind the prompt nobody has pressed Enter.
+                    screen::note("\n");
+                }
+                self.say_where().await;
+            }
             Deed::Answered(ask, answer) => {
                 let request_id = self.request_id("answer");
                 let message = ask.answered(&self.run_id, &answer);
@@ -173,7 +179,10 @@ impl Follow {
         match self.console.standing() {
             _ if text.is_empty() => {}
             None => screen::note(text),
-            Some(prompt) => screen::note(&format!("\n{text}{}{prompt}", self.story.pause())),
+            Some(prompt) => {
+                self.console.forget_unfinished();
+                screen::note(&format!("\n{text}{}{prompt}", self.story.pause()));
+            }
         }
     }
 

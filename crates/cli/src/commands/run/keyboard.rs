@@ -4,6 +4,7 @@
 use std::io::{BufRead, IsTerminal, Read, stdin};
 use std::sync::mpsc;
 
+use rustix::io::ioctl_fionread;
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -46,6 +47,15 @@ impl Keyboard {
         typed
     }
 
+    /// What was typed on a line that has not ended: it stands above what was shown since, and whoever does not see it would type
+    /// it again. Whole lines stay.
+    pub fn forget_unfinished(&mut self) {
+        // Of lines, a terminal counts only those that have ended.
+        if self.is_terminal && !has_a_whole_line() {
+            let _ = tcflush(stdin(), QueueSelector::IFlush);
+        }
+    }
+
     /// What was typed before now was not meant for what comes next. In a pipe everything is meant.
     pub fn forget(&mut self) {
         if !self.is_terminal {
@@ -57,6 +67,11 @@ impl Keyboard {
             self.is_reading = false;
         }
     }
+}
+
+/// A system that cannot say is believed to have something.
+fn has_a_whole_line() -> bool {
+    ioctl_fionread(stdin()).map_or(true, |bytes| bytes > 0)
 }
 
 fn serve(wishes: &mpsc::Receiver<()>, sender: &UnboundedSender<Typed>) {

@@ -123,7 +123,7 @@ impl Story {
         }
         for piece in escape_lines(text).split_inclusive('\n') {
             if !self.is_in_line {
-                told.push_str(MARGIN);
+                told.push_str(if piece == "\n" { MARGIN.trim_end() } else { MARGIN });
             }
             told.push_str(piece);
             self.is_in_line = !piece.ends_with('\n');
@@ -198,6 +198,12 @@ mod tests {
         let last_round =
             told(&[step("writer"), text("writer", "Hm. "), text("writer", "The sea"), output("writer", "The sea")]);
         assert_eq!(last_round, "Step writer\n  | Hm. The sea\n");
+    }
+
+    #[test]
+    fn an_empty_line_has_a_margin_and_nothing_behind_it() {
+        let events = [step("writer"), text("writer", "one\n"), text("writer", "\ntwo"), output("writer", "one\n\ntwo")];
+        assert_eq!(told(&events), "Step writer\n  | one\n  |\n  | two\n");
     }
 
     #[test]

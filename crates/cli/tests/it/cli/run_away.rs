@@ -18,7 +18,7 @@ async fn a_hub_that_comes_back_is_followed_again() {
     let process = Terminal::beside(&hub).start(&["run", &file, "--input", "fish", "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.kill();
-    process.stderr_with("waiting for the hub, Ctrl-C leaves").await;
+    process.stderr_with("the connection to the hub ended; waiting for the hub, Ctrl-C leaves").await;
     hub.restart().await;
     process.stderr_with("The hub is back\n").await;
     hub.owner.answer(&id_of(&hub, "r1").await, "fine").await.expect(200);

@@ -82,7 +82,8 @@ async fn ctrl_d_means_that_nobody_answers_here() {
     pane.shows("Your answer").await;
     pane.press(&["C-d"]);
     let id = id_of(&hub, "r1").await;
-    pane.shows_all(&["Nobody answers here any more", &format!("countersign answer {id} TEXT")]).await;
+    let screen = pane.shows_all(&["Nobody answers here any more", &format!("countersign answer {id} TEXT")]).await;
+    assert!(screen.contains("\nNobody answers here"), "on a line of its own: {screen}");
     hub.owner.answer(&id, "from the desk").await.expect(200);
     pane.shows_all(&["Run r1 completed", "from the desk", "ENDED 0"]).await;
 }
@@ -107,6 +108,31 @@ async fn what_is_typed_while_the_hub_is_away_is_sent_when_it_is_back() {
     hub.restart().await;
     pane.shows_all(&["The hub is back", "ENDED 0"]).await;
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "one\ntwo\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_line_that_a_lost_hub_took_from_the_screen_is_not_sent() {
+    let mut hub = Hub::start().await;
+    let pane = started(&hub, &talk());
+    pane.shows("Your answer").await;
+    pane.write("hello");
+    pane.shows("several): hello").await;
+    hub.kill();
+    let prompts = |count: usize| {
+        let pane = &pane;
+        eventually("the prompt again", async move || {
+            (pane.text().matches("Your answer").count() == count).then_some(())
+        })
+    };
+    prompts(2).await;
+    pane.write(" wor");
+    pane.shows("several):  wor").await;
+    hub.restart().await;
+    pane.shows("The hub is back").await;
+    prompts(3).await;
+    pane.write("ld\n");
+    pane.shows("ENDED 0").await;
+    assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "ld\n", "what the last line showed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,16 +34,26 @@ fn parsed(text: &str, format: Format) -> Result<Value, String> {
     }
     // Editors of some systems begin a file with a byte order mark.
     let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
-    if depth(&value) > MAX_DEPTH { Err(format!("nested deeper than {MAX_DEPTH} levels")) } else { Ok(value) }
+    match too_deep(&value, Place::Root, MAX_DEPTH) {
+        Some(path) => Err(format!("{path}: nested deeper than {MAX_DEPTH} levels")),
+        None => Ok(value),
+    }
 }
 
-fn depth(value: &Value) -> usize {
-    let inside = match value {
-        Value::Array(items) => items.iter().map(depth).max(),
-        Value::Object(entries) => entries.values().map(depth).max(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
-    };
-    1 + inside.unwrap_or_default()
+/// The first place that lies inside too many others.
+fn too_deep(value: &Value, place: Place<'_>, left: usize) -> Option<String> {
+    let is_leaf = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_));
+    match (value, left.checked_sub(1)) {
+        _ if is_leaf => None,
+        (_, None) => Some(place.to_string()),
+        (Value::Array(items), Some(left)) => {
+            items.iter().enumerate().find_map(|(index, item)| too_deep(item, Place::Item(&place, index), left))
+        }
+        (Value::Object(entries), Some(left)) => {
+            entries.iter().find_map(|(key, value)| too_deep(value, Place::Key(&place, key), left))
+        }
+        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), Some(_)) => None,
+    }
 }
 
 fn strategy(object: &Object<'_>) -> Strategy {
