@@ -111,7 +111,7 @@ async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_betwee
     let mut asked = client.until("request_question").await;
     asked.extend(client.until("request_question").await);
     let asked = asked.of("request_question");
-    client.send(response(&asked[0], "blue")).await;
+    client.send(response(asked[0], "blue")).await;
     client.silence().await;
     client.send(json!({"type": "steer_run", "runId": run, "text": "be brief"})).await;
     client.expect("steer_queued").await;
