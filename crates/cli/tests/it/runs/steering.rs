@@ -193,12 +193,9 @@ async fn a_policy_that_stays_as_it_was_is_not_told() {
         let rule = json!({"allow": ["cat", format!("ls {is_running}")]});
         client.send(policy(&run, &rule)).await;
         client.expect("policy_updated").await;
-        for nothing in [
-            rule,
-            json!({}),
-            json!({"mode": "read", "allow": ["rm"]}),
-            json!({"tool": "write_file", "allow": ["rm"]}),
-        ] {
+        for nothing in
+            [rule, json!({}), json!({"mode": "read", "allow": ["rm"]}), json!({"tool": "write_file", "allow": ["rm"]})]
+        {
             client.send(policy(&run, &nothing)).await;
             client.silence().await;
         }
