@@ -64,6 +64,10 @@ pub struct ServeArgs {
     /// The address agents and people reach the hub by, when it stands behind a proxy.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
+    /// Remember in a PostgreSQL that several hubs may share, instead of in the data directory. Where others can list
+    /// processes, give it as COUNTERSIGN_DATABASE_URL or in the configuration file: it may hold a password.
+    #[arg(long, value_name = "URL")]
+    pub database_url: Option<String>,
     /// Networks of proxies, with commas between them, whose X-Forwarded-For is believed.
     #[arg(long, value_name = "NETWORKS", value_delimiter = ',')]
     pub trusted_proxies: Option<Vec<String>>,

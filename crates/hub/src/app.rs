@@ -9,13 +9,14 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use tokio::sync::watch;
 
-use crate::auth::{Attempts, CredentialCache, Passwords, RateLimit};
+use crate::auth::{CredentialCache, Passwords, RateLimit, SignInAttempts};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
+use crate::peers::{Peers, Signal};
 use crate::presence::Presence;
 use crate::receipts::Receipts;
 use crate::room::Room;
@@ -39,9 +40,10 @@ pub struct Hub {
     pub started_at: Timestamp,
     pub(crate) credentials: CredentialCache,
     pub(crate) passwords: Passwords,
-    pub(crate) sign_in_attempts: Attempts,
+    pub(crate) sign_in_attempts: SignInAttempts,
     pub(crate) wake: Arc<Wake>,
     pub(crate) news: Arc<News>,
+    pub(crate) peers: Arc<Peers>,
     pub(crate) presence: Presence,
     pub(crate) terminals: Arc<Terminals>,
     /// The terminals that wait for an answer now.
@@ -72,23 +74,25 @@ impl Hub {
         stopping: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
         let started_at = store.clock().now();
-        let news = News::new(started_at, stopping.clone());
+        let peers = Peers::new(Arc::clone(&store));
+        let news = News::new(started_at, stopping.clone(), Arc::clone(&peers));
         outbox.tell_of_attempts(Arc::clone(&news));
         let runs = Arc::new(Runs::new(Tools::from_config(&config)?, config.runs.max_live));
         Ok(Arc::new_cyclic(|me| Self {
             started_at,
-            rate_limit: RateLimit::per_minute(config.requests_per_minute),
+            rate_limit: RateLimit::per_minute(config.requests_per_minute, &store),
             config,
             outbox,
             credentials: CredentialCache::default(),
             passwords: Passwords::default(),
-            sign_in_attempts: Attempts::default(),
+            sign_in_attempts: SignInAttempts::of(&store),
             wake: Arc::default(),
-            terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), started_at),
+            terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&peers), started_at),
             waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
             sockets: Seats::new(MOST_SOCKETS, "sockets of runs are open under your name; close some of them"),
             room: Arc::default(),
             news,
+            peers,
             presence: Presence::default(),
             runs,
             receipts: Receipts::default(),
@@ -101,6 +105,12 @@ impl Hub {
             url: OnceLock::new(),
             browser_url: OnceLock::new(),
         }))
+    }
+
+    /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.
+    pub fn credentials_ended(&self) {
+        self.credentials.clear();
+        self.peers.say(|| Signal::Credentials);
     }
 
     pub fn set_url(&self, url: String) {

@@ -1,16 +1,26 @@
 //! Every change to a message passes here on its way to the store, and everybody concerned hears of it on the way back.
 
+use std::time::Duration;
+
 use countersign_core::decide::is_overdue_at;
-use countersign_core::{Command, Outcome, Rejection, Resolution};
+use countersign_core::message::Door;
+use countersign_core::{Command, Outcome, Rejection, Resolution, State};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::StoreError;
-use countersign_store::model::{Application, Applied, Proposal, Pulled};
+use countersign_store::finish::to_the_end;
+use countersign_store::model::{Application, Applied, Found, Proposal, Pulled};
 use countersign_store::ops::apply::Apply;
+use countersign_store::ops::pull::Pull;
 use uuid::Uuid;
 
 use crate::app::Hub;
 use crate::inbox::news::Change;
+use crate::peers::Signal;
 use crate::problem::Problem;
+
+/// After the store went away in the middle of a commit.
+const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(200);
+const MOST_LOOKS: usize = 20;
 
 impl Hub {
     pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
@@ -27,18 +37,40 @@ impl Hub {
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
         let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files };
         let Some(hub) = self.me.upgrade() else { return self.apply(proposal).await };
-        // By itself: whoever leaves in the middle has decided all the same, and a run would wait for ever to hear of it.
-        let applied = tokio::spawn(async move { hub.apply(proposal).await });
-        applied.await.unwrap_or_else(|error| Err(StoreError::Unavailable(error.to_string())))
+        // Whoever leaves in the middle has decided all the same, and a run would wait for ever to hear of it.
+        to_the_end(async move { hub.apply(proposal).await }).await
     }
 
     async fn apply(&self, proposal: Proposal) -> Result<Application, StoreError> {
-        let application = self.store.run(Apply(proposal)).await?;
+        let again = self.store.is_shared().then(|| proposal.clone());
+        let application = match (self.store.run(Apply(proposal)).await, again) {
+            (Err(StoreError::Unsure(_)), Some(proposal)) => self.apply_again(proposal).await?,
+            (applied, _) => applied?,
+        };
         self.indexer.active();
         if let Application::Resolved(applied) = &application {
             self.announce(applied);
         }
         Ok(application)
+    }
+
+    /// Nobody knows whether it was stored. If it was, it is found under its own id; if not, it is tried again.
+    async fn apply_again(&self, proposal: Proposal) -> Result<Application, StoreError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+            let application = match self.store.run(Apply(proposal.clone())).await {
+                Err(error) if tries == MOST_LOOKS => return Err(error),
+                Err(_) => continue,
+                Ok(application) => application,
+            };
+            let Application::Rejected(Rejection::AlreadyTerminal { .. }) = &application else { return Ok(application) };
+            return match self.store.run(Pull(proposal.message_id.clone())).await? {
+                Some(Found::Live(pulled)) => Ok(own(pulled, &proposal).unwrap_or(application)),
+                Some(Found::Gone { .. }) | None => Ok(application),
+            };
+        }
     }
 
     /// For those to whom it is a problem if anything else becomes of the message than what they command.
@@ -75,7 +107,8 @@ impl Hub {
         self.terminals.end(id);
         self.runs.resolved(&applied.pulled, applied.resolution.resolved_at);
         self.wake.ring(&applied.pulled);
-        self.news.tell(Change::Resolved(id.clone()));
+        self.news.tell_here(Change::Resolved(id.clone()));
+        self.peers.say(|| Signal::Resolved { id: id.clone(), run: asked_by(&applied.pulled) });
         if let Some(host) = &applied.push_host {
             self.outbox.wake(host);
         }
@@ -84,11 +117,25 @@ impl Hub {
 
     /// Somebody looks at a message whose time is over before the timer got to it.
     pub async fn expire_if_overdue(&self, pulled: &Pulled) -> Result<bool, StoreError> {
-        let is_open = matches!(pulled.state, countersign_core::State::Open);
+        let is_open = matches!(pulled.state, State::Open);
         if !is_open || !is_overdue_at(pulled.expires_at, self.store.clock().now()) {
             return Ok(false);
         }
         // Boxed: it seldom happens, and everybody who waits would carry the room for it.
         Box::pin(self.decide(&pulled.id, Command::Expire)).await.map(|_| true)
+    }
+}
+
+/// The outcome that this proposal brought about, if it is the one that is stored. Where its push goes, the outbox finds out.
+fn own(pulled: Pulled, proposal: &Proposal) -> Option<Application> {
+    let State::Resolved(resolution) = &pulled.state else { return None };
+    let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == proposal.resolution_id)?;
+    Some(Application::Resolved(Box::new(Applied { resolution, pulled, push_host: None })))
+}
+
+fn asked_by(pulled: &Pulled) -> Option<String> {
+    match pulled.source.door {
+        Door::Runs => pulled.source.ids.get("runId").cloned(),
+        Door::A2h | Door::Hap => None,
     }
 }

@@ -17,6 +17,7 @@ mod intake;
 mod metrics;
 mod openapi;
 mod outgoing;
+mod peers;
 mod presence;
 mod problem;
 mod receipts;

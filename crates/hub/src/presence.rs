@@ -12,6 +12,8 @@ use countersign_store::{Store, StoreError};
 use crate::app::Hub;
 
 const ROUND: Duration = Duration::from_secs(60);
+/// Where other hubs want to know too.
+const ROUND_AMONG_OTHERS: Duration = Duration::from_secs(5);
 
 /// Only agents with a credential get in here, so there are as many entries as agents at most.
 #[derive(Default)]
@@ -73,16 +75,17 @@ impl Hub {
     /// When an agent was last here, in this process or before.
     pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
         match self.presence.seen(agent_id) {
-            Some(seen_at) => Ok(Some(seen_at)),
-            None => self.store.run(AgentSeen { id: agent_id.to_owned() }).await,
+            Some(seen_at) if !self.store.is_shared() => Ok(Some(seen_at)),
+            here => Ok(here.max(self.store.run(AgentSeen { id: agent_id.to_owned() }).await?)),
         }
     }
 }
 
 /// Runs until it is dropped.
 pub async fn run(hub: Arc<Hub>) {
+    let round = if hub.store.is_shared() { ROUND_AMONG_OTHERS } else { ROUND };
     loop {
-        tokio::time::sleep(ROUND).await;
+        tokio::time::sleep(round).await;
         if let Err(error) = hub.presence.store(&hub.store).await {
             tracing::warn!(%error, "when agents were seen could not be stored");
         }

@@ -57,6 +57,10 @@ pub enum Problem {
     Unavailable {
         id: Uuid,
     },
+    /// Nobody knows whether it was done.
+    Unsure {
+        id: Uuid,
+    },
 }
 
 impl Problem {
@@ -98,7 +102,7 @@ impl Problem {
             Self::InvalidField { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
-            Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable { .. } | Self::Unsure { .. } => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -118,7 +122,7 @@ impl Problem {
             Self::InvalidField { .. } => "invalid_field",
             Self::RateLimited { .. } => "rate_limited",
             Self::TimedOut => "request_timeout",
-            Self::Unavailable { .. } => "unavailable",
+            Self::Unavailable { .. } | Self::Unsure { .. } => "unavailable",
         }
     }
 
@@ -142,6 +146,10 @@ impl Problem {
             Self::Gone => "the message has been deleted at the end of its retention".to_owned(),
             Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
             Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
+            Self::Unsure { .. } => {
+                "the database went away in the middle, so this may be done or not; send the same again, or look"
+                    .to_owned()
+            }
         }
     }
 
@@ -158,7 +166,7 @@ impl Problem {
         if let Some(field) = self.field() {
             error["field"] = field.into();
         }
-        if let Self::Unavailable { id } = self {
+        if let Self::Unavailable { id } | Self::Unsure { id } = self {
             error["id"] = id.to_string().into();
         }
         match self {
@@ -185,7 +193,7 @@ impl Problem {
             Self::RateLimited { retry_after_seconds, .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
             }
-            Self::Unavailable { .. } => {
+            Self::Unavailable { .. } | Self::Unsure { .. } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(1));
             }
             Self::Unauthenticated | Self::TokenNeeded { .. } => {
@@ -230,6 +238,14 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let id = Uuid::new_v4();
         tracing::error!(%id, %error, "the store failed");
-        Self::Unavailable { id }
+        match error {
+            StoreError::Unsure(_) => Self::Unsure { id },
+            StoreError::Unavailable(_)
+            | StoreError::Ended(_)
+            | StoreError::Raced
+            | StoreError::Corrupt(_)
+            | StoreError::NewerSchema { .. }
+            | StoreError::HalfCopied { .. } => Self::Unavailable { id },
+        }
     }
 }

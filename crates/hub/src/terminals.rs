@@ -1,5 +1,8 @@
 //! Which cues somebody still waits for: how many connections are held for each, and when the last one ended. It is known in
-//! memory only. After a start nothing is, and everybody gets a while to come back before being called gone.
+//! memory only; hubs on one store tell each other. After a start nothing is known, and everybody gets a while to come back
+//! before being called gone.
+
+mod sight;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,9 +19,9 @@ use tokio::sync::Notify;
 
 use crate::app::Hub;
 use crate::inbox::news::{Change, News};
+use crate::peers::{Peers, Signal};
+use sight::{Elsewhere, LINGER, Sight};
 
-/// From the end of one wait to the beginning of the next, and from an answer to its being collected.
-const LINGER: Duration = Duration::from_secs(3);
 /// From a start until whoever has not come back is gone.
 const SETTLE: Duration = Duration::from_secs(10);
 /// So often those who linger are looked at; while nobody does, never.
@@ -56,32 +59,20 @@ pub struct Terminals {
     store: Arc<Store>,
     news: Arc<News>,
     started_at: Timestamp,
+    peers: Arc<Peers>,
     /// Of open cues only.
     cues: Mutex<HashMap<MessageId, Sight>>,
+    /// What other hubs see.
+    elsewhere: Mutex<Elsewhere>,
     /// Of cues that are over: when their end was handed to whoever waited. It is being printed there.
     handed: Mutex<HashMap<MessageId, Timestamp>>,
     bell: Notify,
 }
 
-struct Sight {
-    kind: Kind,
-    held: usize,
-    here_since: Timestamp,
-    left_at: Timestamp,
-    /// It broke off, or nobody came back in time.
-    is_gone: bool,
-}
-
-impl Sight {
-    fn is_here(&self, now: Timestamp) -> bool {
-        self.held > 0 || (!self.is_gone && now < self.left_at.plus(LINGER))
-    }
-}
-
 impl Terminals {
-    pub fn new(store: Arc<Store>, news: Arc<News>, started_at: Timestamp) -> Arc<Self> {
-        let (cues, handed) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { store, news, started_at, cues, handed, bell: Notify::new() })
+    pub fn new(store: Arc<Store>, news: Arc<News>, peers: Arc<Peers>, started_at: Timestamp) -> Arc<Self> {
+        let (cues, elsewhere, handed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { store, news, peers, started_at, cues, elsewhere, handed, bell: Notify::new() })
     }
 
     /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
@@ -92,17 +83,24 @@ impl Terminals {
         let sight = Self::sight(&mut cues, id, kind, now);
         sight.left_at = now;
         sight.is_gone = false;
+        let sight = *sight;
         drop(cues);
+        self.say_here(id, sight);
         self.bell.notify_one();
     }
 
     /// For as long as a connection waits. Call it before the last look at the cue.
     pub fn hold(self: &Arc<Self>, id: &MessageId, kind: Kind) -> Held {
         let now = self.store.clock().now();
+        let is_news = !self.was_here(id, now);
         let mut cues = self.lock();
-        let is_news = !self.was_here(cues.get(id), now);
-        Self::sight(&mut cues, id, kind, now).held += 1;
+        let sight = Self::sight(&mut cues, id, kind, now);
+        sight.held += 1;
+        let sight = *sight;
         drop(cues);
+        if sight.held == 1 {
+            self.say_here(id, sight);
+        }
         if is_news {
             self.news.tell(Change::Tracked(id.clone()));
         }
@@ -127,12 +125,13 @@ impl Terminals {
     /// There is no such cue any more.
     pub fn forget(&self, id: &MessageId) {
         self.lock().remove(id);
+        self.lock_elsewhere().forget(id);
     }
 
     /// The cue is over. Whoever is there for it gets its end.
     pub fn end(&self, id: &MessageId) {
         let now = self.store.clock().now();
-        let is_here = self.lock().get(id).is_some_and(|sight| sight.is_here(now));
+        let is_here = self.seen(id, now).is_some_and(|sight| sight.is_here(now));
         if is_here { self.hand(id) } else { self.forget(id) }
     }
 
@@ -150,25 +149,31 @@ impl Terminals {
     /// Whether some process is there to print the end of the cue, or just does: nobody else has to.
     pub fn is_handed(&self, id: &MessageId) -> bool {
         let now = self.store.clock().now();
-        let is_here = self.lock().get(id).is_some_and(|sight| sight.is_here(now));
+        let is_here = self.seen(id, now).is_some_and(|sight| sight.is_here(now));
         is_here || self.lock_handed().get(id).is_some_and(|at| now < at.plus(LINGER))
     }
 
     pub fn is_gone(&self, id: &MessageId) -> bool {
         let now = self.store.clock().now();
-        !self.was_here(self.lock().get(id), now)
+        !self.was_here(id, now)
     }
 
-    fn was_here(&self, sight: Option<&Sight>, now: Timestamp) -> bool {
-        sight.map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
+    fn was_here(&self, id: &MessageId, now: Timestamp) -> bool {
+        self.seen(id, now).map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
+    }
+
+    /// Here or elsewhere: where somebody is, if anybody is.
+    fn seen(&self, id: &MessageId, now: Timestamp) -> Option<Sight> {
+        let here = self.lock().get(id).copied();
+        let elsewhere = self.lock_elsewhere().seen(id, now);
+        here.into_iter().chain(elsewhere).max_by_key(|sight| (sight.is_here(now), sight.left_at))
     }
 
     /// Of an open cue.
     pub fn presence(&self, id: &MessageId, kind: Kind) -> CuePresence {
         let now = self.store.clock().now();
-        let cues = self.lock();
-        let sight = cues.get(id);
-        let is_here = self.was_here(sight, now);
+        let sight = self.seen(id, now);
+        let is_here = self.was_here(id, now);
         let state = match (is_here, sight.map_or(kind, |sight| sight.kind)) {
             (true, Kind::Cue) => CueState::Waiting,
             (true, Kind::Pause) => CueState::Paused,
@@ -190,6 +195,7 @@ impl Terminals {
         sight.left_at = now;
         sight.is_gone = ending == Ending::Broken;
         drop(cues);
+        self.peers.say(|| Signal::Away { id: id.clone(), at: now, broken: ending == Ending::Broken });
         match ending {
             Ending::Broken => self.news.tell(Change::Tracked(id.clone())),
             Ending::Finished => self.bell.notify_one(),
@@ -223,6 +229,41 @@ impl Terminals {
                 }
             }
         }
+    }
+
+    fn say_here(&self, id: &MessageId, sight: Sight) {
+        let Sight { kind, held, here_since: since, .. } = sight;
+        self.peers.say(|| Signal::Here { id: id.clone(), kind, since, held: held > 0 });
+    }
+
+    /// Another hub may not know it.
+    pub fn say_again(&self) {
+        let now = self.store.clock().now();
+        let here: Vec<_> = self.lock().iter().map(|(id, sight)| (id.clone(), *sight)).collect();
+        here.iter().filter(|(_, sight)| sight.is_here(now)).for_each(|(id, sight)| self.say_here(id, *sight));
+    }
+
+    /// Another hub says that somebody waits there.
+    pub fn is_elsewhere(&self, node: &str, id: &MessageId, kind: Kind, since: Timestamp, held: bool) {
+        let left_at = self.store.clock().now();
+        let sight = Sight { kind, held: usize::from(held), here_since: since, left_at, is_gone: false };
+        self.lock_elsewhere().note(node, id, sight);
+    }
+
+    /// Another hub says that nobody does there any more. It tells its own of it, and this one's.
+    pub fn left_elsewhere(&self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
+        self.lock_elsewhere().left(node, id, at, broken);
+    }
+
+    /// Another hub is gone, and with it whoever was connected there.
+    pub fn gone_elsewhere(&self, node: &str) {
+        let now = self.store.clock().now();
+        let left = self.lock_elsewhere().gone(node, now);
+        left.into_iter().for_each(|id| self.news.tell_here(Change::Tracked(id)));
+    }
+
+    fn lock_elsewhere(&self) -> MutexGuard<'_, Elsewhere> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_handed(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {

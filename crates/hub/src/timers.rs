@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use countersign_core::Command;
+use countersign_core::decide::is_overdue_at;
+use countersign_protocol::id::ResolutionId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
+use countersign_store::ops::rate::ForgetRates;
 use countersign_store::ops::run::{OldestEndedRun, PurgeRuns};
-use countersign_store::ops::sweep::{NextExpiry, OldestResolved, Overdue, Purge};
-use futures_util::future::join_all;
+use countersign_store::ops::sweep::{ExpireDue, NextExpiry, OldestResolved, Purge};
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::app::Hub;
 
@@ -42,6 +44,9 @@ impl Alarm {
 }
 
 const BATCH: i64 = 256;
+const MOST_RATES: i64 = 10_000;
+/// Among other hubs, who may have been told of a message that is due sooner.
+const LONGEST_SLEEP_AMONG_OTHERS: Duration = Duration::from_secs(1);
 /// A sleep is never longer than this: the wall clock may be set while we sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 const AFTER_AN_ERROR: Duration = Duration::from_millis(500);
@@ -49,31 +54,35 @@ const PURGE_ROUND: Duration = Duration::from_secs(600);
 
 /// Runs until it is dropped.
 pub async fn expire(hub: Arc<Hub>) {
+    let longest = if hub.store.is_shared() { LONGEST_SLEEP_AMONG_OTHERS } else { LONGEST_SLEEP };
     loop {
         hub.expiry_alarm.awake();
         let (next, pause) = match expire_what_is_due(&hub).await {
             // Strictly later than the instant itself, because until then an answer wins.
             Ok(Some(next)) => (Some(next), next.since(hub.store.clock().now()) + Duration::from_millis(1)),
-            Ok(None) => (None, LONGEST_SLEEP),
+            Ok(None) => (None, longest),
             Err(error) => {
                 tracing::error!(%error, "expiry could not run");
                 (None, AFTER_AN_ERROR)
             }
         };
-        hub.expiry_alarm.sleep(next, pause.min(LONGEST_SLEEP)).await;
+        hub.expiry_alarm.sleep(next, pause.min(longest)).await;
     }
 }
 
 /// Says when the next message is due.
 async fn expire_what_is_due(hub: &Hub) -> Result<Option<Timestamp>, StoreError> {
-    loop {
-        let due = hub.store.run(Overdue { limit: BATCH }).await?;
-        if due.is_empty() {
-            return hub.store.run(NextExpiry).await;
+    while is_overdue_at(hub.store.run(NextExpiry).await?, hub.store.clock().now()) {
+        let resolution_ids = (0..BATCH).map(|_| ResolutionId::from_uuid(Uuid::new_v4())).collect();
+        let expired = hub.store.run(ExpireDue { resolution_ids }).await?;
+        hub.indexer.active();
+        expired.iter().for_each(|applied| hub.announce(applied));
+        if expired.is_empty() {
+            // Others are at it.
+            break;
         }
-        let decided = join_all(due.iter().map(|id| hub.decide(id, Command::Expire))).await;
-        decided.into_iter().collect::<Result<Vec<_>, _>>()?;
     }
+    hub.store.run(NextExpiry).await
 }
 
 pub async fn purge(hub: Arc<Hub>) {
@@ -82,6 +91,11 @@ pub async fn purge(hub: Arc<Hub>) {
         let purged = purge_what_is_old(&hub, retention).await;
         if let Err(error) = purged.and(purge_old_runs(&hub, retention).await) {
             tracing::error!(%error, "retention could not run");
+        }
+        if hub.store.is_shared()
+            && let Err(error) = hub.store.run(ForgetRates { limit: MOST_RATES }).await
+        {
+            tracing::error!(%error, "limits that nobody uses could not be forgotten");
         }
         tokio::time::sleep(PURGE_ROUND).await;
     }

@@ -4,10 +4,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::model::Pulled;
 use tokio::sync::oneshot;
+
+/// For those who wait while the store is away.
+pub const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
 pub struct Wake {
@@ -34,6 +38,17 @@ impl Wake {
             // Whoever has stopped waiting does not mind.
             let _ = bell.ring.send(Box::new(resolved.clone()));
         }
+    }
+
+    /// Whoever waits for this message is to look at it again.
+    pub fn look(&self, id: &MessageId) {
+        // A bell that is dropped rings with nothing in it.
+        drop(self.lock().remove(id));
+    }
+
+    /// Everybody is, for whatever they wait.
+    pub fn look_all(&self) {
+        drop(std::mem::take(&mut *self.lock()));
     }
 
     /// Whether somebody waits for this message right now.
@@ -107,6 +122,18 @@ mod tests {
         let mut waiter = wake.register(&id);
         wake.ring(&resolved(&id));
         assert_eq!(waiter.rung().await.map(|pulled| pulled.rev), Some(2));
+    }
+
+    #[tokio::test]
+    async fn whoever_is_to_look_again_is_woken_without_being_told_why() {
+        let wake = Arc::new(Wake::default());
+        let (id, other) = (MessageId::from_uuid(Uuid::from_u128(7)), MessageId::from_uuid(Uuid::from_u128(8)));
+        let (mut waiter, mut others) = (wake.register(&id), wake.register(&other));
+        wake.look(&id);
+        assert!(waiter.rung().await.is_none());
+        assert!(wake.is_waited_for(&other));
+        wake.look_all();
+        assert!(others.rung().await.is_none());
     }
 
     #[test]

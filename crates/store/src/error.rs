@@ -3,6 +3,12 @@ pub enum StoreError {
     /// The database refused or could not be reached; trying again may help.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// The database ended the connection it was asked on; trying again may help, and on another one at once.
+    #[error("the store is not available: {0}")]
+    Ended(String),
+    /// The database went away while it was asked to commit: what was written may be there or not.
+    #[error("the store went away in the middle of a commit: {0}")]
+    Unsure(String),
     /// Somebody else changed the same thing first. An engine with several writers undoes the transaction and runs the
     /// operation again; one with a single writer never meets it.
     #[error("somebody else changed the same thing at the same moment; try again")]

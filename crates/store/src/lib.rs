@@ -6,6 +6,7 @@ pub mod clock;
 pub mod copy;
 mod error;
 mod exec;
+pub mod finish;
 mod migrations;
 pub mod model;
 pub mod ops;
@@ -15,4 +16,5 @@ mod store;
 
 pub use error::StoreError;
 pub use migrations::SCHEMA_VERSION;
+pub use postgres::{Bus, Word};
 pub use store::Store;

@@ -1,6 +1,6 @@
 //! The schema's versions, one file each and the same numbers for every engine.
 
-pub const SCHEMA_VERSION: i64 = 5;
+pub const SCHEMA_VERSION: i64 = 6;
 const COUNT: usize = SCHEMA_VERSION as usize;
 
 pub const SQLITE: [&str; COUNT] = [
@@ -9,6 +9,7 @@ pub const SQLITE: [&str; COUNT] = [
     include_str!("../migrations/sqlite/003_terminal.sql"),
     include_str!("../migrations/sqlite/004_bounds.sql"),
     include_str!("../migrations/sqlite/005_runs.sql"),
+    include_str!("../migrations/sqlite/006_nodes.sql"),
 ];
 pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/001_initial.sql"),
@@ -16,6 +17,7 @@ pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/003_terminal.sql"),
     include_str!("../migrations/postgres/004_bounds.sql"),
     include_str!("../migrations/postgres/005_runs.sql"),
+    include_str!("../migrations/postgres/006_nodes.sql"),
 ];
 
 /// What a store of version `found` still lacks, in order.

@@ -153,6 +153,9 @@ pub struct Claim {
     pub agent_id: String,
     pub attempts: u32,
     pub created_at: Timestamp,
+    /// Who took it, and until when nobody else may.
+    pub node: String,
+    pub until: Timestamp,
 }
 
 /// Everything an attempt needs to know.

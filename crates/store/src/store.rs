@@ -4,30 +4,31 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
-use crate::postgres::Postgres;
+use crate::postgres::{Bus, Postgres};
 use crate::sqlite::Sqlite;
 
 /// The hub's memory. An enum and not a trait object: the operations are generic over the engine, and there are few engines.
 pub struct Store {
     engine: Engine,
     clock: Arc<dyn Clock>,
+    node: String,
 }
 
 enum Engine {
     Sqlite(Sqlite),
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 impl Store {
     pub fn open_sqlite(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Sqlite(Sqlite::open(file, Arc::clone(&clock))?);
-        Ok(Self { engine, clock })
+        Ok(Self { engine, clock, node: new_node()? })
     }
 
     /// With a `DatabaseClock` the database's own clock settles every race, as several hubs on one database need it.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let engine = Engine::Postgres(Postgres::open(url, Arc::clone(&clock)).await?);
-        Ok(Self { engine, clock })
+        let engine = Engine::Postgres(Box::new(Postgres::open(url, Arc::clone(&clock)).await?));
+        Ok(Self { engine, clock, node: new_node()? })
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
@@ -36,6 +37,18 @@ impl Store {
             // Boxed: it takes kilobytes, which everybody who waits on the embedded engine would carry for nothing.
             Engine::Postgres(postgres) => Box::pin(postgres.run(op)).await,
         }
+    }
+
+    /// Where hubs that share this store talk to each other. Nothing where a store is one hub's alone.
+    pub fn bus(&self) -> Option<&Bus> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => Some(postgres.bus()),
+        }
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.bus().is_some()
     }
 
     /// For a clean stop: call it when nobody writes any more.
@@ -47,8 +60,19 @@ impl Store {
         }
     }
 
+    /// Under which this process has things under way in the store. Another one at every opening: what it had before is not
+    /// its own any more.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
     /// The clock that settles every race in this store.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
+}
+
+fn new_node() -> Result<String, StoreError> {
+    let random = getrandom::u64().map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    Ok(format!("{random:016x}"))
 }

@@ -4,12 +4,15 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use countersign_hub::config::{Config, ConfigFile, Overrides, TlsFiles};
+use countersign_hub::config::{Config, ConfigFile, Overrides, Secret, TlsFiles};
 use countersign_hub::serve::{ServeOptions, run as run_hub};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::ServeArgs;
+
+/// Not a flag's own variable: it says nothing to the other commands, which may find it in their environment too.
+const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
 pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     log_to_stderr();
@@ -21,6 +24,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     let flags = Overrides {
         listen: args.listen,
         public_url: args.public_url,
+        database_url: args.database_url.or_else(|| std::env::var(DATABASE_URL).ok()).map(Secret::new),
         trusted_proxies: args.trusted_proxies,
         tls,
         allow_plain_http: args.allow_plain_http,

@@ -120,7 +120,7 @@ pub async fn rotate_agent(
         Some(until) => Some(until),
         None => return Err(nothing_to_rotate(hub, id).await?),
     };
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(Credentials { token: token.text, signing_key, old_valid_until })
 }
 
@@ -163,7 +163,7 @@ pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Prob
     if !hub.store.run(RemoveAgent { id: id.to_owned(), actor }).await? {
         return Err(no_agent(id));
     }
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(())
 }
 

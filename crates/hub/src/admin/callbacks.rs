@@ -43,7 +43,7 @@ pub async fn register(
     agent: AgentCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<CallbackHost>), Problem> {
-    hub.rate_limit.check(&agent.id)?;
+    hub.rate_limit.check(&agent.id).await?;
     let own: OwnBinding = read_json(body).await?;
     let actor = Actor::agent(&agent.id).to_string();
     let stored = put(&hub, Binding { agent_id: agent.id, host: own.host }, false, actor).await?;

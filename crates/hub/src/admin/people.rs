@@ -71,7 +71,7 @@ pub fn no_person(name: &str) -> Problem {
 pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
     match hub.store.run(RemovePerson { name: name.to_owned(), actor }).await? {
         Change::Done => {
-            hub.credentials.clear();
+            hub.credentials_ended();
             Ok(())
         }
         Change::NotThere => Err(no_person(name)),

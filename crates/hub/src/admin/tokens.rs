@@ -20,7 +20,7 @@ use crate::auth::{OwnerCaller, Token};
 use crate::body::read_json;
 use crate::extract::Params;
 use crate::problem::Problem;
-use crate::serve::PER_START;
+use crate::serve::is_per_start;
 
 const LONGEST_LABEL: usize = 60;
 /// What a person holds that is called a token, in the order of lists.
@@ -31,8 +31,8 @@ pub fn check_label(label: &str) -> Result<(), Problem> {
     if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
         return Err(Problem::invalid("label", format!("say in 1 to {LONGEST_LABEL} characters what it is for")));
     }
-    if label == PER_START {
-        return Err(Problem::invalid("label", format!("{PER_START} is what the hub calls its own; say it otherwise")));
+    if is_per_start(label) {
+        return Err(Problem::invalid("label", "that is what the hub calls its own; say it otherwise"));
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result
     for kind in TOKENS {
         let (person, id, actor) = (person.to_owned(), id.to_owned(), actor.to_owned());
         if hub.store.run(EndCredential { person, kind, id, actor }).await? {
-            hub.credentials.clear();
+            hub.credentials_ended();
             return Ok(());
         }
     }

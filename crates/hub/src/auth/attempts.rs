@@ -14,17 +14,17 @@ use governor::{Quota, RateLimiter};
 use crate::problem::Problem;
 
 /// One account from one place.
-const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
+pub const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
 /// One account from many places. One place alone never uses this up, or it could keep the account's person out.
-const OF_A_NAME: Limit = Limit { at_once: 100, then_every: Duration::from_secs(2) };
+pub const OF_A_NAME: Limit = Limit { at_once: 100, then_every: Duration::from_secs(2) };
 /// Many accounts from one place. Everybody behind a proxy that is not trusted comes from one address.
-const OF_AN_ADDRESS: Limit = Limit { at_once: 30, then_every: Duration::from_secs(3) };
+pub const OF_AN_ADDRESS: Limit = Limit { at_once: 30, then_every: Duration::from_secs(3) };
 /// The present password, asked for within a session.
-const OF_A_SESSION: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
+pub const OF_A_SESSION: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
 
-struct Limit {
-    at_once: u32,
-    then_every: Duration,
+pub struct Limit {
+    pub at_once: u32,
+    pub then_every: Duration,
 }
 
 /// Strangers choose names and addresses, so these go into a fixed number of boxes by a hash that only this process
@@ -87,10 +87,15 @@ impl<C: Clock + Clone> Attempts<C> {
 
     fn check(&self, limiter: &Limiter<C>, whom: impl std::hash::Hash) -> Result<(), Problem> {
         let [.., high, low] = self.boxes.hash_one(whom).to_be_bytes();
-        limiter.check_key(&u16::from_be_bytes([high, low])).map_err(|until| Problem::RateLimited {
-            retry_after_seconds: until.wait_time_from(self.clock.now()).as_secs() + 1,
-            message: "too many attempts to sign in; wait a moment, or use a passkey or a one-time link".to_owned(),
-        })
+        let admitted = limiter.check_key(&u16::from_be_bytes([high, low]));
+        admitted.map_err(|until| too_many(until.wait_time_from(self.clock.now())))
+    }
+}
+
+pub fn too_many(wait: Duration) -> Problem {
+    Problem::RateLimited {
+        retry_after_seconds: wait.as_secs() + 1,
+        message: "too many attempts to sign in; wait a moment, or use a passkey or a one-time link".to_owned(),
     }
 }
 
@@ -101,7 +106,7 @@ fn limiter<C: Clock + Clone>(limit: &Limit, clock: &C) -> Limiter<C> {
 }
 
 /// Whoever has one IPv6 address has the whole network around it.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(_) => address.to_canonical(),
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & !u128::from(u64::MAX)).into()),

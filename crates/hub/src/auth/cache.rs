@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use countersign_core::access::Principal;
+use countersign_protocol::time::Timestamp;
 use countersign_store::ops::credential::{Authenticate, Credential, Kind};
 use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
@@ -15,6 +17,8 @@ use super::hash_token;
 
 /// Beyond this the cache starts anew; hubs with more callers than this pay a look-up now and then.
 const MOST_ENTRIES: usize = 20_000;
+/// Another hub may have ended a credential and not lived to say so.
+const FRESH_AMONG_OTHERS: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub struct CredentialCache {
@@ -27,7 +31,19 @@ pub struct CredentialCache {
 struct Known {
     /// Counts the times the cache was cleared, so that a look-up that began before does not put back what it found.
     generation: u64,
-    entries: HashMap<[u8; 32], Credential>,
+    entries: HashMap<[u8; 32], Entry>,
+}
+
+struct Entry {
+    credential: Credential,
+    since: Timestamp,
+}
+
+impl Entry {
+    fn is_good(&self, now: Timestamp, is_shared: bool) -> bool {
+        let is_fresh = !is_shared || now.since(self.since) < FRESH_AMONG_OTHERS;
+        is_fresh && self.credential.expires_at.is_none_or(|expires_at| now <= expires_at)
+    }
 }
 
 impl CredentialCache {
@@ -49,18 +65,16 @@ impl CredentialCache {
         let generation = {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             match known.entries.get(&hash) {
-                Some(entry) if entry.expires_at.is_none_or(|expires_at| now <= expires_at) => {
-                    return Ok(Some(entry.clone()));
-                }
+                Some(entry) if entry.is_good(now, store.is_shared()) => return Ok(Some(entry.credential.clone())),
                 Some(_) | None => known.generation,
             }
         };
         let Some(credential) = store.run(Authenticate { hash }).await? else { return Ok(None) };
-        self.remember(hash, credential.clone(), generation);
+        self.remember(hash, Entry { credential: credential.clone(), since: now }, generation);
         Ok(Some(credential))
     }
 
-    fn remember(&self, hash: [u8; 32], entry: Credential, generation: u64) {
+    fn remember(&self, hash: [u8; 32], entry: Entry, generation: u64) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.generation != generation {
             return;
@@ -71,7 +85,7 @@ impl CredentialCache {
         known.entries.insert(hash, entry);
     }
 
-    /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.
+    /// For this hub alone; `Hub::credentials_ended` tells the others too.
     pub fn clear(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.generation += 1;

@@ -1,41 +1,64 @@
-//! How often one agent, or the terminals of one person, may write.
+//! How often one agent, or the terminals of one person, may write. A hub of its own counts in memory; hubs that share a store
+//! count there, so that a limit is the same however many there are.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
 
+use countersign_store::Store;
+use countersign_store::ops::rate::{Admission, Admit};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::caller::TerminalCaller;
 use crate::problem::Problem;
 
-pub struct RateLimit {
-    limiter: Option<DefaultKeyedRateLimiter<String>>,
-    clock: DefaultClock,
+pub enum RateLimit {
+    Unlimited,
+    Here { limiter: DefaultKeyedRateLimiter<String>, clock: DefaultClock },
+    InStore { store: Arc<Store>, per_minute: NonZeroU32 },
 }
 
 impl RateLimit {
-    pub fn per_minute(requests: Option<NonZeroU32>) -> Self {
-        let limiter = requests.map(|requests| RateLimiter::keyed(Quota::per_minute(requests)));
-        Self { limiter, clock: DefaultClock::default() }
+    pub fn per_minute(requests: Option<NonZeroU32>, store: &Arc<Store>) -> Self {
+        match requests {
+            None => Self::Unlimited,
+            Some(per_minute) if store.is_shared() => Self::InStore { store: Arc::clone(store), per_minute },
+            Some(requests) => {
+                Self::Here { limiter: RateLimiter::keyed(Quota::per_minute(requests)), clock: DefaultClock::default() }
+            }
+        }
     }
 
-    pub fn check(&self, agent_id: &str) -> Result<(), Problem> {
-        self.check_key(agent_id.to_owned(), "this agent")
+    pub async fn check(&self, agent_id: &str) -> Result<(), Problem> {
+        self.check_key(agent_id.to_owned(), "this agent").await
     }
 
     /// All of them together: each agent in a terminal takes a name by itself.
-    pub fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
-        self.check_key(caller.key(), "your terminals")
+    pub async fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
+        self.check_key(caller.key(), "your terminals").await
     }
 
-    fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        limiter.check_key(&key).map_err(|until| {
-            let wait = until.wait_time_from(self.clock.now());
-            Problem::RateLimited {
+    async fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {
+        let wait = match self {
+            Self::Unlimited => None,
+            Self::Here { limiter, clock } => {
+                limiter.check_key(&key).err().map(|until| until.wait_time_from(clock.now()))
+            }
+            Self::InStore { store, per_minute } => {
+                let then_every = Duration::from_secs(60) / per_minute.get();
+                let admit = Admit { key: format!("write {key}"), at_once: per_minute.get(), then_every };
+                match store.run(admit).await? {
+                    Admission::Granted => None,
+                    Admission::After(wait) => Some(wait),
+                }
+            }
+        };
+        wait.map_or(Ok(()), |wait| {
+            Err(Problem::RateLimited {
                 retry_after_seconds: wait.as_secs() + 1,
                 message: format!("too many requests from {whom}; wait as long as Retry-After says"),
-            }
+            })
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{LlmTable, RunsTable};
+use super::{LlmTable, RunsTable, Secret};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -27,6 +27,7 @@ impl ConfigError {
 pub struct ConfigFile {
     pub listen: Option<String>,
     pub public_url: Option<String>,
+    pub database_url: Option<Secret>,
     pub trusted_proxies: Option<Vec<String>>,
     pub retention_days: Option<u32>,
     pub allow_plain_http: Option<bool>,
@@ -79,13 +80,17 @@ impl ConfigFile {
     }
 }
 
+/// Keys whose values are nobody's business.
+const SECRETS: [&str; 2] = ["api_key", "database_url"];
+
 /// An error shows the line it is about, and a key must not be shown. Every byte keeps its place.
 fn without_keys(text: &str) -> String {
     text.split('\n').map(without_key).collect::<Vec<_>>().join("\n")
 }
 
 fn without_key(line: &str) -> String {
-    let mut names = line.match_indices("api_key").map(|(at, name)| at + name.len());
+    let places = SECRETS.iter().flat_map(|name| line.match_indices(name));
+    let mut names = places.map(|(at, name)| at + name.len());
     let is_name = |end: &usize| line[*end..].trim_start_matches(['"', '\'', ' ', '\t']).starts_with('=');
     match names.find(is_name) {
         Some(end) => format!("{}={}", &line[..end], "*".repeat(line.len() - end - 1)),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::public_url::parse_public_url;
-use super::{ConfigError, ConfigFile, LlmSettings, RunsSettings, TrustedProxies};
+use super::{ConfigError, ConfigFile, LlmSettings, RunsSettings, Secret, TrustedProxies};
 
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
 
@@ -19,6 +19,8 @@ pub struct Config {
     /// Nobody chose the address, so another port will do when this one is taken.
     pub listen_is_default: bool,
     pub public_url: Option<String>,
+    /// Where the hub remembers; nothing means in its own data directory.
+    pub database_url: Option<Secret>,
     pub trusted_proxies: TrustedProxies,
     pub tls: Option<TlsFiles>,
     pub retention_days: u32,
@@ -61,6 +63,7 @@ pub enum LegacyPush {
 pub struct Overrides {
     pub listen: Option<String>,
     pub public_url: Option<String>,
+    pub database_url: Option<Secret>,
     pub trusted_proxies: Option<Vec<String>>,
     pub tls: Option<TlsFiles>,
     pub allow_plain_http: bool,
@@ -91,6 +94,7 @@ impl Config {
             listen,
             listen_is_default,
             public_url,
+            database_url: database_url(flags.database_url.or_else(|| file.database_url.clone()))?,
             trusted_proxies: TrustedProxies::parse(proxies)?,
             tls,
             retention_days,
@@ -102,6 +106,18 @@ impl Config {
             llm: LlmSettings::resolve(file.llm)?,
         })
     }
+}
+
+/// It may hold a password, so an error does not show it.
+fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
+    let Some(url) = url else { return Ok(None) };
+    let is_one = ["postgres://", "postgresql://"].iter().any(|scheme| url.reveal().starts_with(scheme));
+    if !is_one {
+        let message =
+            "begin it with postgres://, as in postgres://user@host/name; without it the hub keeps a file of its own";
+        return Err(ConfigError::invalid("database_url", message));
+    }
+    Ok(Some(url))
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {

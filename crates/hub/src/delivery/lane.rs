@@ -117,7 +117,8 @@ impl Lane {
     async fn claim(&self, limit: usize) -> Result<Vec<Claim>, StoreError> {
         let lease = self.outbox.settings().attempt_timeout.saturating_add(LEASE_RESERVE);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.outbox.store().run(ClaimDue { host: self.host.clone(), limit, lease }).await
+        let store = self.outbox.store();
+        store.run(ClaimDue { node: store.node().to_owned(), host: self.host.clone(), limit, lease }).await
     }
 
     fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {

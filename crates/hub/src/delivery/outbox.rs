@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use countersign_core::delivery::Attempt;
 use countersign_store::model::Claim;
-use countersign_store::ops::deliver::{PendingHosts, ReleaseClaims};
+use countersign_store::ops::deliver::PendingHosts;
 use countersign_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -25,6 +25,8 @@ const PLACES: usize = 512;
 /// How often pending hosts are looked for. A wake-up is a hint that can be missed: whoever committed the obligation may
 /// have been cut off before passing it on.
 const PATROL: Duration = Duration::from_secs(30);
+/// The same where other hubs commit obligations, and may be gone before they get to them.
+const PATROL_AMONG_OTHERS: Duration = Duration::from_secs(1);
 
 #[derive(Debug, thiserror::Error)]
 #[error("the client for pushes cannot be set up: {0}")]
@@ -84,12 +86,11 @@ impl Outbox {
         }))
     }
 
-    /// Takes over from a predecessor: what it had under way is due again, and every pending host gets its lane.
+    /// Every pending host gets its lane.
     pub async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
-        let released = self.store.run(ReleaseClaims).await?;
         self.lock().phase = Phase::Running;
         let hosts = self.store.run(PendingHosts).await?;
-        tracing::debug!(released, hosts = hosts.len(), "outbox started");
+        tracing::debug!(hosts = hosts.len(), "outbox started");
         hosts.iter().for_each(|host| self.wake(host));
         tokio::spawn(patrol(Arc::clone(self), self.stop.subscribe()));
         Ok(())
@@ -110,8 +111,8 @@ impl Outbox {
         }
     }
 
-    /// No new attempts from here on. Those under way have `grace` to finish; then they are cut, and their claims are
-    /// released by the next start.
+    /// No new attempts from here on. Those under way have `grace` to finish; then they are cut. What was cut is given back
+    /// when the node leaves, and does not count.
     pub async fn stop(&self, grace: Duration) {
         let open = {
             let mut lanes = self.lock();
@@ -197,7 +198,8 @@ impl Outbox {
 
 /// Wakes whoever has obligations, heard of or not.
 async fn patrol(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
-    while tokio::time::timeout(PATROL, stop.wait_for(|stop| *stop)).await.is_err() {
+    let round = if outbox.store.is_shared() { PATROL_AMONG_OTHERS } else { PATROL };
+    while tokio::time::timeout(round, stop.wait_for(|stop| *stop)).await.is_err() {
         match outbox.store.run(PendingHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
             Err(error) => tracing::warn!(%error, "pending hosts could not be read"),

@@ -50,9 +50,11 @@ pub async fn settle(
 ) {
     let (ending, settlement) = settlement(schedule, &claim, attempt, store.clock().now(), jitter());
     log(host, &claim, ending, &settlement);
-    let Claim { message_id, .. } = claim;
-    match store.run(Settle { message_id: message_id.clone(), settlement }).await {
-        Ok(()) => counts.send_modify(|counts| *place(counts, ending) += 1),
+    let message_id = claim.message_id.clone();
+    match store.run(Settle { claim, settlement }).await {
+        Ok(true) => counts.send_modify(|counts| *place(counts, ending) += 1),
+        // Another hub took it over meanwhile, and says how it ends.
+        Ok(false) => tracing::info!(id = %message_id, host, "a push was taken over before it was settled"),
         Err(error) => tracing::error!(id = %message_id, host, %error, "a push could not be settled"),
     }
 }

@@ -10,7 +10,10 @@ use crate::app::Hub;
 impl Hub {
     /// Silence is success: whoever follows the run hears how it goes on.
     pub async fn answer_run(&self, run_id: &str, wanted: Wanted<'_>, text: &str, actor: Actor) -> Result<(), Refusal> {
-        let pending = self.runs.get(run_id).and_then(|run| run.pending(wanted));
+        let pending = match self.runs.get(run_id).and_then(|run| run.pending(wanted)) {
+            Some(pending) => Some(pending),
+            None => self.pending_elsewhere(run_id, wanted).await?,
+        };
         let Some(pending) = pending else { return Err(not_pending(run_id, wanted)) };
         let command = Command::Resolve { actor, verdict: Verdict::Answered(text.into()), comment: None };
         match self.decide(&pending.message_id, command).await? {

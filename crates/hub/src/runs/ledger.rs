@@ -4,6 +4,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, Record};
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::{Advance, Phase, StoredEvent};
+use uuid::Uuid;
 
 use super::frame::Frame;
 use super::telling::News;
@@ -16,6 +17,7 @@ const RESERVED: u64 = 4096;
 
 pub struct Ledger {
     run_id: String,
+    node: String,
     segment: u64,
     request_id: Option<String>,
     /// The number given last.
@@ -35,8 +37,9 @@ pub struct Entries {
 }
 
 impl Ledger {
-    pub fn new(run_id: String, segment: u64, request_id: Option<String>, last_seq: u64) -> Self {
-        Self { run_id, segment, request_id, seq: last_seq, reserved: last_seq, entries: Entries::default() }
+    pub fn new(run_id: &str, node: &str, segment: u64, request_id: Option<String>, last_seq: u64) -> Self {
+        let (run_id, node) = (run_id.to_owned(), node.to_owned());
+        Self { run_id, node, segment, request_id, seq: last_seq, reserved: last_seq, entries: Entries::default() }
     }
 
     pub fn is_full(&self) -> bool {
@@ -112,7 +115,21 @@ impl Ledger {
         };
         let news = News { frames, pending: Vec::new(), records: records.len() as u64 };
         let (run_id, segment, last_seq) = (self.run_id.clone(), self.segment, self.reserved);
-        (Advance { run_id, segment, events, records, asks_done, machine, phase, last_seq, body: None }, news)
+        let (node, write_id) = (self.node.clone(), Uuid::new_v4().to_string());
+        let advance = Advance {
+            run_id,
+            segment,
+            node,
+            write_id,
+            events,
+            records,
+            asks_done,
+            machine,
+            phase,
+            last_seq,
+            body: None,
+        };
+        (advance, news)
     }
 }
 
@@ -123,7 +140,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1);
 
     fn ledger() -> Ledger {
-        Ledger::new("r".to_owned(), 1, Some("s1".to_owned()), 10)
+        Ledger::new("r", "n", 1, Some("s1".to_owned()), 10)
     }
 
     fn steer() -> Event {

@@ -1,26 +1,49 @@
 //! What runs there are.
 
-use countersign_protocol::runs::{ListedRun, LiveRun};
-use countersign_store::StoreError;
-use countersign_store::ops::run::{ListRuns, RunSummary};
+use std::collections::HashSet;
 
+use countersign_protocol::runs::{ListedRun, LiveRun, PendingInput};
+use countersign_store::StoreError;
+use countersign_store::ops::run::{ListRuns, RunState, RunSummary};
+
+use super::pending::Pending;
 use crate::app::Hub;
 
 /// The wire has no pages.
 const MOST_LISTED: i64 = 1000;
 
 impl Hub {
-    /// Those in memory, in the order of their starts.
-    pub fn live_runs(&self) -> Vec<LiveRun> {
+    /// Those in memory, and those that other hubs move, in the order of their starts.
+    pub async fn live_runs(&self) -> Result<Vec<LiveRun>, StoreError> {
         let mut runs: Vec<LiveRun> = self.runs.all().iter().map(|run| run.listed()).collect();
+        if self.store.is_shared() {
+            let known: HashSet<String> = runs.iter().map(|run| run.run_id.clone()).collect();
+            let page = self.store.run(ListRuns { cwd: None, before: None, limit: MOST_LISTED }).await?;
+            let elsewhere = page.runs.into_iter().filter(|run| run.state == RunState::Running);
+            for run in elsewhere.filter(|run| !known.contains(&run.run_id)) {
+                let pending = self.pending_in_store(&run.run_id).await?;
+                runs.push(live(run, pending.iter().filter_map(Pending::input).collect()));
+            }
+        }
         runs.sort_by(|one, other| (one.started_at, &one.run_id).cmp(&(other.started_at, &other.run_id)));
-        runs
+        Ok(runs)
     }
 
     /// Those that are stored, the latest first.
     pub async fn stored_runs(&self, cwd: Option<String>) -> Result<Vec<ListedRun>, StoreError> {
         let page = self.store.run(ListRuns { cwd, before: None, limit: MOST_LISTED }).await?;
         Ok(page.runs.into_iter().map(listed).collect())
+    }
+}
+
+fn live(run: RunSummary, pending_inputs: Vec<PendingInput>) -> LiveRun {
+    LiveRun {
+        run_id: run.run_id,
+        strategy_name: run.strategy_name,
+        status: run.state.status(),
+        started_at: run.started_at,
+        completed_at: None,
+        pending_inputs,
     }
 }
 

@@ -40,7 +40,7 @@ impl Run {
         let state = self.lock();
         let completed_at = match &state.stage {
             Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) => None,
+            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere => None,
         };
         Look {
             plan: Arc::clone(&state.plan),
@@ -49,9 +49,14 @@ impl Run {
             started_at: state.started_at,
             completed_at,
             last_seq: state.last_seq,
-            waiting: state.pending.iter().take(MOST_WAITS).map(wait).collect(),
+            waiting: waits(&state.pending),
         }
     }
+}
+
+/// Of what a run waits for, as much as is shown.
+pub(crate) fn waits(pending: &[Pending]) -> Vec<Wait> {
+    pending.iter().take(MOST_WAITS).map(wait).collect()
 }
 
 fn wait(pending: &Pending) -> Wait {

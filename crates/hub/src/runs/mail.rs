@@ -18,6 +18,8 @@ pub enum Mail {
     Stop {
         stopped: oneshot::Sender<()>,
     },
+    /// Another hub moves the run from now on.
+    Moved,
     /// A run that waits for a person may stay as it is.
     HubStops {
         settled: oneshot::Sender<()>,

@@ -11,6 +11,7 @@ mod ledger;
 mod list;
 mod look;
 mod mail;
+mod mirror;
 mod pending;
 mod plan;
 mod prepare;
@@ -31,7 +32,7 @@ mod telling;
 
 pub use client::{Client, Close, Next};
 pub(crate) use join::{Joined, Joining};
-pub(crate) use look::{Look, Wait};
+pub(crate) use look::{Look, Wait, waits};
 pub(crate) use pending::Asked;
 pub use pending::Wanted;
 pub(crate) use plan::{Plan, read as read_plan};

@@ -45,9 +45,9 @@ struct Past {
 impl Hub {
     /// The reply goes out together with what follows it.
     pub async fn prepare_run(&self, request: PrepareRun, who: Preparing<'_>) -> Result<(), Refusal> {
-        let running = request.run_id.as_deref().and_then(|run_id| self.runs.get(run_id));
-        let running = running.filter(|run| run.status() == RunStatus::Running);
-        if let (Some(run), None) = (running, &request.strategy_path) {
+        if let (Some(run_id), None) = (&request.run_id, &request.strategy_path)
+            && let Some(run) = self.find_run(run_id).await?.filter(|run| run.status() == RunStatus::Running)
+        {
             return self.attach(&run, &who).await;
         }
         if !who.is_owner {

@@ -1,18 +1,20 @@
 //! Why a client does not get what it wants, in the codes and texts of the wire.
 
+use std::borrow::Cow;
+
 use countersign_protocol::runs::Reply;
 use countersign_store::StoreError;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     pub message: String,
 }
 
 impl Refusal {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
     }
 
     pub fn prepare(message: impl Into<String>) -> Self {

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::message::Door;
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Pulled;
 use tokio::sync::Notify;
 
 use super::agents::Tools;
 use super::client::{Client, Close};
+use super::mail::Mail;
 use super::refusal::Refusal;
 use super::ring::Together;
 use super::run::Run;
@@ -30,6 +32,8 @@ pub struct Runs {
     /// The hub stops: nothing new begins.
     is_closing: AtomicBool,
     client_left: Notify,
+    /// Runs of other hubs that are followed here, each with what makes it look again.
+    mirrors: Mutex<HashMap<String, Arc<Notify>>>,
 }
 
 #[derive(Default)]
@@ -54,11 +58,16 @@ impl Runs {
             next_client: AtomicU64::new(1),
             is_closing: AtomicBool::new(false),
             client_left: Notify::new(),
+            mirrors: Mutex::default(),
         }
     }
 
     pub fn get(&self, run_id: &str) -> Option<Arc<Run>> {
         self.table().runs.get(run_id).cloned()
+    }
+
+    pub fn has(&self, run: &Arc<Run>) -> bool {
+        self.table().runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run))
     }
 
     pub fn all(&self) -> Vec<Arc<Run>> {
@@ -127,6 +136,64 @@ impl Runs {
         }
     }
 
+    /// The same, by another hub.
+    pub fn resolved_elsewhere(&self, run_id: &str, message_id: &MessageId, now: Timestamp) {
+        if let Some(run) = self.get(run_id) {
+            run.resolved(message_id, now);
+        }
+    }
+
+    /// A run of another hub, or the one that is here already; for a new one, what makes it look again.
+    pub fn put_mirror(&self, run: Arc<Run>) -> (Arc<Run>, Option<Arc<Notify>>) {
+        let mut table = self.table();
+        if let Some(known) = table.runs.get(&run.id).filter(|known| !Arc::ptr_eq(known, &run)) {
+            return (Arc::clone(known), None);
+        }
+        table.live.remove(&run.id);
+        table.over.retain(|over| *over != run.id);
+        table.runs.insert(run.id.clone(), Arc::clone(&run));
+        let bell = Arc::new(Notify::new());
+        self.mirrors().insert(run.id.clone(), Arc::clone(&bell));
+        (run, Some(bell))
+    }
+
+    /// Says whether there is such a mirror.
+    pub fn ring_mirror(&self, run_id: &str) -> bool {
+        self.mirrors().get(run_id).inspect(|bell| bell.notify_one()).is_some()
+    }
+
+    /// All of them are to look again.
+    pub fn ring_mirrors(&self) {
+        self.mirrors().values().for_each(|bell| bell.notify_one());
+    }
+
+    /// Says whether nobody follows it, and it is gone from here.
+    pub fn forget_mirror(&self, run: &Arc<Run>) -> bool {
+        let mut table = self.table();
+        let is_followed = !run.lock().followers.is_empty();
+        if is_followed || !run.is_elsewhere() {
+            return false;
+        }
+        if table.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
+            table.runs.remove(&run.id);
+        }
+        self.mirrors().remove(&run.id);
+        true
+    }
+
+    /// It is this hub's now, or over.
+    pub fn end_mirror(&self, run: &Run) {
+        self.mirrors().remove(&run.id);
+    }
+
+    /// Other hubs have taken over from this one.
+    pub fn moved_away(&self) {
+        for mailbox in self.all().iter().filter_map(|run| run.mailbox()) {
+            // One that has no room for it finds out when it next stores something.
+            let _ = mailbox.try_send(Mail::Moved);
+        }
+    }
+
     /// Nothing if there are too many, or the hub stops.
     pub fn connect(self: &Arc<Self>) -> Option<Connected> {
         let mut clients = self.clients();
@@ -171,6 +238,10 @@ impl Runs {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mirrors(&self) -> MutexGuard<'_, HashMap<String, Arc<Notify>>> {
+        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {

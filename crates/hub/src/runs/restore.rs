@@ -1,13 +1,12 @@
-//! What runs that were under way when the hub went away do next.
+//! What runs do next whose hub went away: an earlier process, or another one on the same store.
 
 use std::sync::Arc;
 
 use countersign_core::{Command, State};
 use countersign_store::StoreError;
-use countersign_store::ops::run::{
-    Advance, EndRun, Ending, Phase, Run as StoredRun, StoredEvent, TakeAsks, UnfinishedRuns,
-};
+use countersign_store::ops::run::{Advance, EndRun, Ending, Phase, Run as StoredRun, StoredEvent, TakeAsks};
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
 use super::plan::{self, Plan, Segment};
 use super::ring::Ring;
@@ -16,37 +15,29 @@ use super::standing::Standing;
 use super::start::MAILBOX;
 use super::task::{Beginning, Task, restarted, take_up};
 use crate::app::Hub;
+use crate::peers::Signal;
 
-const PAGE: i64 = 200;
-
-/// Before anybody can connect. Each goes on from where it stood, or ends because nobody can say how far its agent got.
-pub async fn restore(hub: &Arc<Hub>) -> Result<(), StoreError> {
-    if !hub.config.runs.enabled {
-        return Ok(());
-    }
-    let mut behind = 0;
-    loop {
-        let page = hub.store.run(UnfinishedRuns { behind, limit: PAGE }).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        behind = last.summary.seq;
-        for stored in page {
-            match readable(&stored) {
-                Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
-                    match go_on(hub, &stored, plan, segment, standing).await {
-                        Err(StoreError::Corrupt(error)) => end(hub, &stored, None, unreadable(&error), None).await?,
-                        taken_up => taken_up?,
-                    }
+/// Runs that are this hub's from now on. Each goes on from where it stood, or ends because nobody can say how far its agent
+/// got.
+pub async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
+    for stored in runs {
+        match readable(&stored) {
+            Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
+                match go_on(hub, &stored, plan, segment, standing).await {
+                    Err(StoreError::Corrupt(error)) => end(hub, &stored, None, unreadable(&error), None).await?,
+                    taken_up => taken_up?,
                 }
-                Ok((plan, segment, standing)) => {
-                    let message = "The hub was restarted while an agent was at work".to_owned();
-                    let (request_id, policy) = (segment.request_id.clone(), standing.policy);
-                    let body = plan.body(&Segment { policy, ..segment })?;
-                    end(hub, &stored, request_id.as_deref(), message, Some(body)).await?;
-                }
-                Err(error) => end(hub, &stored, None, unreadable(&error), None).await?,
             }
+            Ok((plan, segment, standing)) => {
+                let message = "The hub was restarted while an agent was at work".to_owned();
+                let (request_id, policy) = (segment.request_id.clone(), standing.policy);
+                let body = plan.body(&Segment { policy, ..segment })?;
+                end(hub, &stored, request_id.as_deref(), message, Some(body)).await?;
+            }
+            Err(error) => end(hub, &stored, None, unreadable(&error), None).await?,
         }
     }
+    Ok(())
 }
 
 fn unreadable(error: &impl std::fmt::Display) -> String {
@@ -75,6 +66,7 @@ async fn go_on(
     }
     let (mailbox, mail) = mpsc::channel(MAILBOX);
     let (plan, last_seq) = (Arc::new(plan), summary.last_seq);
+    let followed = followed(hub, &summary.run_id).await?;
     let state = RunState {
         plan: Arc::clone(&plan),
         stage: Stage::Running(mailbox),
@@ -88,11 +80,21 @@ async fn go_on(
         pending,
         followers: Vec::new(),
     };
-    let run = Run::new(summary.run_id.clone(), state);
+    let run = match followed {
+        Some(run) => run.taken_over(state),
+        None => Run::new(summary.run_id.clone(), state),
+    };
     hub.runs.make_live(Arc::clone(&run));
     let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left, has_past: true };
     Task::new(Arc::clone(hub), beginning).spawn();
     Ok(())
+}
+
+/// One that somebody follows here already, with all that it told before.
+async fn followed(hub: &Arc<Hub>, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
+    let Some(run) = hub.runs.get(run_id).filter(|run| run.is_elsewhere()) else { return Ok(None) };
+    hub.refresh(&run).await?;
+    Ok(Some(run))
 }
 
 /// It can be prepared and continued like any other that has ended.
@@ -114,6 +116,8 @@ async fn end(
     let advance = Advance {
         run_id: summary.run_id.clone(),
         segment: summary.segment,
+        node: hub.store.node().to_owned(),
+        write_id: Uuid::new_v4().to_string(),
         events: StoredEvent::of(&event, seq, &frame).into_iter().collect(),
         records: Vec::new(),
         asks_done: Vec::new(),
@@ -123,6 +127,8 @@ async fn end(
         body,
     };
     hub.store.run(EndRun { advance, ending: Ending::Error, at }).await?;
+    hub.runs.ring_mirror(&summary.run_id);
+    hub.peers.say(|| Signal::Advanced(summary.run_id.clone()));
     tracing::info!(run_id = summary.run_id, "a run was cut in the middle of an agent's work; it can be continued");
     Ok(())
 }

@@ -13,7 +13,7 @@ use super::client::Client;
 use super::mail::Mail;
 use super::pending::{Pending, Wanted};
 use super::plan::Plan;
-use super::ring::Ring;
+use super::ring::{Ring, Together};
 use super::standing::Steering;
 
 pub struct Run {
@@ -52,6 +52,8 @@ pub enum Stage {
     /// It is being stored.
     Starting(mpsc::Sender<Mail>),
     Running(mpsc::Sender<Mail>),
+    /// Another hub moves it; what it tells is read from the store.
+    Elsewhere,
     Over {
         ending: Ending,
         at: Timestamp,
@@ -74,6 +76,18 @@ impl Run {
         Arc::new(Self { id, state: Mutex::new(state) })
     }
 
+    /// From another hub: those who follow it stay, and hear it go on.
+    pub fn taken_over(self: Arc<Self>, state: RunState) -> Arc<Self> {
+        let mut known = self.lock();
+        let (ring, followers) = (
+            std::mem::replace(&mut known.ring, Ring::above(0, &Together::default())),
+            std::mem::take(&mut known.followers),
+        );
+        *known = RunState { ring, followers, ..state };
+        drop(known);
+        self
+    }
+
     /// Never held over anything that waits.
     pub fn lock(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,7 +101,7 @@ impl Run {
         let state = self.lock();
         let completed_at = match &state.stage {
             Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) => None,
+            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere => None,
         };
         LiveRun {
             run_id: self.id.clone(),
@@ -108,7 +122,7 @@ impl Run {
     pub fn mailbox(&self) -> Option<mpsc::Sender<Mail>> {
         match &self.lock().stage {
             Stage::Starting(mailbox) | Stage::Running(mailbox) => Some(mailbox.clone()),
-            Stage::Prepared(_) | Stage::Over { .. } => None,
+            Stage::Prepared(_) | Stage::Elsewhere | Stage::Over { .. } => None,
         }
     }
 
@@ -133,7 +147,7 @@ impl RunState {
     pub fn status(&self) -> RunStatus {
         match &self.stage {
             Stage::Prepared(_) | Stage::Starting(_) => RunStatus::Pending,
-            Stage::Running(_) => RunStatus::Running,
+            Stage::Running(_) | Stage::Elsewhere => RunStatus::Running,
             Stage::Over { ending, .. } => ending.status(),
         }
     }

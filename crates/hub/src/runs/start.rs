@@ -1,8 +1,10 @@
 //! start_run and continue_run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
+use countersign_store::StoreError;
 use countersign_store::ops::run::{BeginRun, Begun, Ending, NewRun, StoredEvent};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -18,9 +20,13 @@ use super::standing::Standing;
 use super::task::{Beginning, Task};
 use super::telling::News;
 use crate::app::Hub;
+use crate::peers::Signal;
 
 /// Mail that waits while a run is busy; who writes more waits too.
 pub const MAILBOX: usize = 16;
+/// After the store went away in the middle of a commit.
+const BEFORE_ANOTHER_TRY: Duration = Duration::from_millis(200);
+const MOST_TRIES: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
@@ -115,16 +121,17 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
 async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
     let now = hub.store.clock().now();
     let standing = taken.standing();
-    let (op, started) = match taken.first_entry(&run.id, &standing, now) {
+    let (op, started) = match taken.first_entry(&run.id, hub.store.node(), &standing, now) {
         Ok(entry) => entry,
         Err(error) => return Err(back_to_prepared(&run, taken.prepared, Refusal::internal(&error))),
     };
-    match hub.store.run(op).await {
+    match store_begin(&hub, op).await {
         Ok(Begun::New) => {
             let Taken { plan, segment, mail, .. } = taken;
             let (last_seq, has_past) = (started.seq, segment.number > 1);
             hub.runs.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
+            hub.peers.say(|| Signal::Advanced(run.id.clone()));
             let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left: Vec::new(), has_past };
             Task::new(hub, beginning).spawn();
             Ok(Begun::New)
@@ -137,6 +144,17 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
     }
 }
 
+/// What may have been stored is stored again, which changes nothing if it was.
+async fn store_begin(hub: &Hub, op: BeginRun) -> Result<Begun, StoreError> {
+    for _ in 0..MOST_TRIES {
+        match hub.store.run(op.clone()).await {
+            Err(StoreError::Unsure(_)) => tokio::time::sleep(BEFORE_ANOTHER_TRY).await,
+            begun => return begun,
+        }
+    }
+    hub.store.run(op).await
+}
+
 impl Taken {
     fn standing(&self) -> Standing {
         Standing::start(&self.segment.input, self.prepared.steering.clone(), self.prepared.policy.clone())
@@ -146,6 +164,7 @@ impl Taken {
     fn first_entry(
         &self,
         run_id: &str,
+        node: &str,
         standing: &Standing,
         now: Timestamp,
     ) -> Result<(BeginRun, Frame), serde_json::Error> {
@@ -154,6 +173,8 @@ impl Taken {
         let text = event.frame(run_id, seq, now, segment.request_id.as_deref());
         let run = NewRun {
             run_id: run_id.to_owned(),
+            node: node.to_owned(),
+            write_id: Uuid::new_v4().to_string(),
             segment: segment.number,
             strategy_path: plan.strategy_path.clone(),
             strategy_name: plan.strategy.name.clone(),

@@ -1,7 +1,7 @@
 //! What clients say to a run besides answers.
 
 use countersign_core::runs::policy::TOOL;
-use countersign_protocol::runs::{Event, PolicyName, UpdatePolicy};
+use countersign_protocol::runs::{ClientMessage, Event, PolicyName, UpdatePolicy};
 use countersign_store::ops::run::StoredEvent;
 use tokio::sync::oneshot;
 
@@ -9,6 +9,7 @@ use super::mail::Mail;
 use super::refusal::Refusal;
 use super::run::{Run, Stage};
 use crate::app::Hub;
+use crate::peers::Reply;
 
 const NOT_RUNNING: &str = "not running";
 /// How often the policy of a run that has not begun may change: each time is kept until it begins.
@@ -18,6 +19,28 @@ const TOO_MUCH: &str = "too much has been said already; wait until an agent has 
 
 impl Hub {
     pub async fn steer_run(&self, run_id: &str, text: String) -> Result<(), Refusal> {
+        if self.is_run_here(run_id) {
+            return self.steer_run_here(run_id, text).await;
+        }
+        let steer = ClientMessage::SteerRun { run_id: run_id.to_owned(), text };
+        self.said_elsewhere(run_id, &steer, || Refusal::not_steerable(run_id, NOT_RUNNING)).await
+    }
+
+    /// By a letter to the hub that moves the run.
+    async fn said_elsewhere(
+        &self,
+        run_id: &str,
+        message: &ClientMessage,
+        nobody: impl FnOnce() -> Refusal,
+    ) -> Result<(), Refusal> {
+        match self.write_to_run(run_id, message).await? {
+            Some(Reply::Done) => Ok(()),
+            Some(Reply::Refused { code, message }) => Err(Refusal::new(code, message)),
+            None => Err(nobody()),
+        }
+    }
+
+    pub(crate) async fn steer_run_here(&self, run_id: &str, text: String) -> Result<(), Refusal> {
         let refuse = |why| Refusal::not_steerable(run_id, why);
         let Some(run) = self.runs.get(run_id) else { return Err(refuse(NOT_RUNNING)) };
         if let Some(was_taken) = self.steer_early(&run, &text) {
@@ -47,6 +70,15 @@ impl Hub {
     }
 
     pub async fn change_policy(&self, change: UpdatePolicy) -> Result<(), Refusal> {
+        let run_id = change.run_id.clone();
+        if self.is_run_here(&run_id) {
+            return self.change_policy_here(change).await;
+        }
+        let change = ClientMessage::UpdatePolicy(change);
+        self.said_elsewhere(&run_id, &change, || Refusal::no_active_run(&run_id)).await
+    }
+
+    pub(crate) async fn change_policy_here(&self, change: UpdatePolicy) -> Result<(), Refusal> {
         let run_id = change.run_id.clone();
         let Some(run) = self.runs.get(&run_id) else { return Err(Refusal::no_active_run(&run_id)) };
         if let Some(changed) = self.change_policy_early(&run, &change) {

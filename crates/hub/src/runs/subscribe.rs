@@ -17,7 +17,7 @@ use crate::app::Hub;
 const PAGE: i64 = 1000;
 
 impl Hub {
-    /// One in memory, or one that is over and in the store.
+    /// One in memory, one that is over and in the store, or one of another hub.
     pub async fn find_run(&self, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
         if let Some(run) = self.runs.get(run_id) {
             return Ok(Some(run));
@@ -25,9 +25,14 @@ impl Hub {
         if !is_run_id(run_id) {
             return Ok(None);
         }
-        let found = self.store.run(FindRun { run_id: run_id.to_owned() }).await?;
-        let run = found.map(|found| self.over(&found)).transpose()?.flatten();
-        Ok(run.map(|run| self.runs.adopt(run)))
+        let Some(found) = self.store.run(FindRun { run_id: run_id.to_owned() }).await? else { return Ok(None) };
+        if let Some(run) = self.over(&found)? {
+            return Ok(Some(self.runs.adopt(run)));
+        }
+        if !self.store.is_shared() {
+            return Ok(None);
+        }
+        self.mirror(&found.run).await.map(Some)
     }
 
     fn over(&self, found: &FoundRun) -> Result<Option<Arc<Run>>, StoreError> {
@@ -57,11 +62,15 @@ impl Hub {
         (after, extensions): (Option<u64>, bool),
         request_id: Option<&str>,
     ) -> Result<(), Refusal> {
-        let run = self.find_run(run_id).await?;
-        let Some(run) = run else { return Err(Refusal::subscribe(format!("Run not found: {run_id}"))) };
+        let not_found = || Refusal::subscribe(format!("Run not found: {run_id}"));
+        let mut run = self.find_run(run_id).await?.ok_or_else(not_found)?;
         let mut joining = Joining { after, extensions, ..Joining::default() };
         loop {
             match run.join(client, &joining) {
+                // One that nobody followed may have been forgotten at this very moment.
+                Joined::Done | Joined::Stale if run.is_elsewhere() && !self.runs.has(&run) => {
+                    run = self.find_run(run_id).await?.ok_or_else(not_found)?;
+                }
                 Joined::Done | Joined::Stale => return Ok(()),
                 Joined::Missing { up_to } => self.read_earlier(&run, &mut joining, up_to, request_id).await?,
                 Joined::TooMany => {

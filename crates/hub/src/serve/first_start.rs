@@ -8,6 +8,7 @@ use countersign_store::model::{PersonSummary, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
 use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
+use countersign_store::ops::node::LABEL;
 
 use crate::app::Hub;
 use crate::auth::{Token, new_signing_key};
@@ -17,7 +18,12 @@ const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
 const HUB: &str = "system:hub";
 /// The tokens of hub.json and the demo token live from start to start; each start replaces them.
-pub const PER_START: &str = "start";
+const PER_START: &str = "start";
+
+/// Whether it is the label of what a hub made at its start. Among several each has its own, which ends with it.
+pub fn is_per_start(label: &str) -> bool {
+    label == PER_START || label.starts_with(LABEL)
+}
 const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Welcome {
@@ -62,7 +68,8 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
 
 async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
-    let (subject, label) = (subject.to_owned(), PER_START.to_owned());
+    let label = if hub.store.is_shared() { format!("{LABEL}{}", hub.store.node()) } else { PER_START.to_owned() };
+    let subject = subject.to_owned();
     hub.store.run(Relabel(NewCredential { hash: token.hash, kind, subject, label, expires_at })).await?;
     Ok(token.text)
 }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use countersign_store::Store;
-use countersign_store::clock::SystemClock;
+use countersign_store::clock::{DatabaseClock, SystemClock};
+use countersign_store::{Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -26,11 +26,11 @@ use crate::admin::keys::ensure_key;
 use crate::app::{self, Hub};
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::runs;
+use crate::peers;
 use accept::Acceptor;
 use data_dir::DataDir;
 pub use data_dir::WithoutHub;
-pub use first_start::{PER_START, owner_of};
+pub use first_start::{is_per_start, owner_of};
 
 /// How long requests and pushes under way may take once the hub is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -44,20 +44,18 @@ pub struct ServeOptions {
 pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let data = DataDir::open(&options.data)?;
     let acceptor = Acceptor::from_config(&options.config)?;
-    let clock = Arc::new(SystemClock);
-    let store = Store::open_sqlite(&data.database(), clock).context("cannot open the database")?;
-    let store = Arc::new(store);
+    let store = Arc::new(open_store(&options.config, &data).await.context("cannot open the database")?);
     ensure_key(&store).await?;
     let (stop_sender, stopping) = watch::channel(false);
     let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
     let hub = Hub::new(store, options.config, outbox, stopping)?;
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
+    // Before anybody can connect: a run that waits is to be found.
+    peers::enter(&hub).await.context("cannot take up what was under way")?;
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    // Before anybody can connect: a run that waits is to be found.
-    runs::restore(&hub).await.context("cannot take up the runs that were under way")?;
     let mut beside = tasks::start(&hub);
     let router = app::router(Arc::clone(&hub));
     let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
@@ -71,8 +69,18 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
     beside.shutdown().await;
     keep_what_is_noted(&hub).await;
+    if let Err(error) = peers::leave(&hub).await {
+        tracing::warn!(%error, "what was under way could not be given back; others take it when the lease has run out");
+    }
     hub.store.settle()?;
     served.context("the listener failed")
+}
+
+async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError> {
+    match &config.database_url {
+        Some(url) => Store::open_postgres(url.reveal(), Arc::new(DatabaseClock::default())).await,
+        None => Store::open_sqlite(&data.database(), Arc::new(SystemClock)),
+    }
 }
 
 /// What is in memory only, for a moment or a minute, when the hub stops.

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::app::Hub;
 use crate::inbox::news;
-use crate::{indexer, presence, receipts, terminals, timers};
+use crate::{indexer, peers, presence, receipts, terminals, timers};
 
 const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
 
@@ -24,6 +24,9 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     tasks.spawn(keep("receipts", hub(), receipts::run));
     tasks.spawn(keep("presence", hub(), presence::run));
     tasks.spawn(keep("terminals", hub(), terminals::run));
+    tasks.spawn(keep("lease", hub(), peers::lease));
+    tasks.spawn(keep("peers", hub(), peers::hear));
+    tasks.spawn(keep("net", hub(), peers::net));
     tasks
 }
 

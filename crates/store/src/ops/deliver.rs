@@ -13,8 +13,10 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 use crate::model::{Claim, Delivery, Found, Parcel, Settlement, SignatureAlg};
 
-/// Takes due obligations of one host. A claim is a lease: if nobody settles it, it falls due again by itself.
+/// Takes due obligations of one host. A claim is a lease: if nobody settles it, it falls due again by itself, and sooner
+/// when the node that has it is gone.
 pub struct ClaimDue {
+    pub node: String,
     pub host: String,
     pub limit: i64,
     pub lease: Duration,
@@ -25,40 +27,20 @@ impl Op for ClaimDue {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
-        const CLAIM: &str = "UPDATE delivery SET due_at = ?1, claimed = 1 WHERE message_id IN \
-             (SELECT message_id FROM delivery WHERE track = 'pending' AND host = ?2 AND due_at <= ?3 \
-             ORDER BY due_at LIMIT ?4) AND track = 'pending' AND due_at <= ?3 \
-             RETURNING message_id, agent_id, attempts, created_at";
-        const MORE: &str = "SELECT 1 FROM delivery WHERE track = 'pending' AND host = ?1 AND due_at <= ?2 LIMIT 1";
-        let params = [now.plus(self.lease).into(), (&self.host).into(), now.into(), self.limit.into()];
+        let until = now.plus(self.lease);
+        let params = [until.into(), (&self.host).into(), now.into(), self.limit.into(), (&self.node).into()];
         let mut claims = Vec::new();
-        for mut row in x.rows(CLAIM, &params).await? {
+        for mut row in x.rows(X::DIALECT.claim_due, &params).await? {
             claims.push(Claim {
                 message_id: rows::message_id(&mut row, 0)?,
                 agent_id: row.text(1)?,
                 attempts: u32::try_from(row.int(2)?).unwrap_or(u32::MAX),
                 created_at: row.instant(3)?,
+                node: self.node.clone(),
+                until,
             });
         }
-        // Fewer than were due: a rival took what the inner SELECT had found, and the outer condition kept it from both.
-        let full = i64::try_from(claims.len()).is_ok_and(|count| count >= self.limit);
-        if !full && x.row(MORE, &[(&self.host).into(), now.into()]).await?.is_some() {
-            return Err(StoreError::Raced);
-        }
         Ok(claims)
-    }
-}
-
-/// After a crash: whatever this process's predecessor had under way is due at once.
-pub struct ReleaseClaims;
-
-impl Op for ReleaseClaims {
-    type Out = u64;
-    const MODE: Mode = Mode::Write;
-
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
-        const RELEASE: &str = "UPDATE delivery SET due_at = ?1, claimed = 0 WHERE track = 'pending' AND claimed = 1";
-        x.exec(RELEASE, &[now.into()]).await
     }
 }
 
@@ -69,7 +51,10 @@ impl Op for PendingHosts {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
-        const SELECT: &str = "SELECT DISTINCT host FROM delivery WHERE track = 'pending'";
+        // From one host to the next in the index: as long as there are hosts, not as there are obligations.
+        const SELECT: &str = "WITH RECURSIVE found (host) AS (SELECT min(host) FROM delivery WHERE track = 'pending' \
+             UNION ALL SELECT (SELECT min(d.host) FROM delivery d WHERE d.track = 'pending' AND d.host > found.host) \
+             FROM found WHERE found.host IS NOT NULL) SELECT host FROM found WHERE host IS NOT NULL";
         x.rows(SELECT, &[]).await?.into_iter().map(|mut row| row.text(0)).collect()
     }
 }
@@ -122,27 +107,37 @@ async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Sign
     Ok(SignatureAlg::parse(&row.text(0)?))
 }
 
-/// Counts an attempt and says what becomes of the obligation.
+/// Counts an attempt and says what becomes of the obligation. What was delivered was, whoever has the claim by now; whoever
+/// failed after losing the claim has nothing to say any more. Gives whether it counted.
 pub struct Settle {
-    pub message_id: MessageId,
+    pub claim: Claim,
     pub settlement: Settlement,
 }
 
 impl Op for Settle {
-    type Out = ();
+    type Out = bool;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        const SETTLE: &str = "UPDATE delivery SET track = ?1, attempts = attempts + 1, due_at = ?2, claimed = 0, \
-             delivered_at = ?3, last_error = ?4 WHERE message_id = ?5 AND track = 'pending'";
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+        const SETTLE: &str = "UPDATE delivery SET track = ?1, attempts = attempts + 1, due_at = ?2, claimed_by = NULL, \
+             delivered_at = ?3, last_error = ?4 WHERE message_id = ?5 AND track = 'pending' \
+             AND (?1 = 'delivered' OR (claimed_by = ?6 AND due_at = ?7))";
         let (track, due_at, delivered_at, reason) = match &self.settlement {
             Settlement::Delivered => (Track::Delivered, now, Some(now), None),
             Settlement::Failed { reason } => (Track::Failed, now, None, Some(reason)),
             Settlement::Retry { at, reason } => (Track::Pending, *at, None, Some(reason)),
         };
-        let params =
-            [track.as_str().into(), due_at.into(), delivered_at.into(), reason.into(), self.message_id.as_str().into()];
-        x.exec(SETTLE, &params).await.map(drop)
+        let Claim { message_id, node, until, .. } = &self.claim;
+        let params = [
+            track.as_str().into(),
+            due_at.into(),
+            delivered_at.into(),
+            reason.into(),
+            message_id.as_str().into(),
+            node.into(),
+            (*until).into(),
+        ];
+        Ok(x.exec(SETTLE, &params).await? == 1)
     }
 }
 
@@ -187,9 +182,9 @@ impl Op for RetryDelivery {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
         const ANEW: &str = "UPDATE delivery SET track = 'pending', attempts = 0, created_at = ?1, due_at = ?1, \
-             claimed = 0, last_error = NULL WHERE message_id = ?2 AND track = 'failed' RETURNING host";
+             claimed_by = NULL, last_error = NULL WHERE message_id = ?2 AND track = 'failed' RETURNING host";
         const SOONER: &str = "UPDATE delivery SET due_at = ?1 WHERE message_id = ?2 AND track = 'pending' \
-             AND claimed = 0 AND due_at > ?1 RETURNING host";
+             AND claimed_by IS NULL AND due_at > ?1 RETURNING host";
         const PENDING: &str = "SELECT host FROM delivery WHERE message_id = ?1 AND track <> 'delivered'";
         let id = self.message_id.as_str();
         for retry in [ANEW, SOONER] {

@@ -1,12 +1,19 @@
 //! The few texts that SQLite and PostgreSQL do not share, side by side.
 //!
-//! All are about the search: each engine has one of its own, and a message enters it after it was committed, in an order
-//! that only an engine with several writers has to think about.
+//! Most are about the search: each engine has one of its own, and a message enters it after it was committed, in an order
+//! that only an engine with several writers has to think about. The others take what is due: with several writers, each passes
+//! over what another one is just taking.
 
 use super::rows;
 use super::search::Asked;
 
 pub struct Dialect {
+    /// Takes up to ?4 obligations of the host ?2 that are due at ?3, for the node ?5, until ?1: message_id, agent_id,
+    /// attempts, created_at.
+    pub claim_due: &'static str,
+    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id,
+    /// agent_id.
+    pub overdue: &'static str,
     /// Which transaction is the oldest under way, and which is the next to begin.
     pub traffic: &'static str,
     /// Messages behind ?1 that are not in the search, at most ?2: seq, content, wire.
@@ -20,7 +27,32 @@ pub struct Dialect {
     pub found_by_search: &'static str,
 }
 
+// Materialized: PostgreSQL would otherwise be free to look for what is due once for each row, and so go past the limit.
+macro_rules! claim_due {
+    ($skipping:literal) => {
+        concat!(
+            "WITH due AS MATERIALIZED (SELECT message_id FROM delivery WHERE track = 'pending' AND host = ?2 \
+             AND due_at <= ?3 ORDER BY due_at LIMIT ?4",
+            $skipping,
+            ") UPDATE delivery SET due_at = ?1, claimed_by = ?5 WHERE message_id IN (SELECT message_id FROM due) \
+             RETURNING message_id, agent_id, attempts, created_at"
+        )
+    };
+}
+
+macro_rules! overdue {
+    ($skipping:literal) => {
+        concat!(
+            "SELECT id, agent_id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
+             AND expires_at < ?1 ORDER BY expires_at LIMIT ?2",
+            $skipping
+        )
+    };
+}
+
 pub const SQLITE: Dialect = Dialect {
+    claim_due: claim_due!(""),
+    overdue: overdue!(""),
     // There is one writer, and this is its turn.
     traffic: "SELECT 1, 0",
     // So whatever is behind the mark is missing.
@@ -36,6 +68,8 @@ pub const SQLITE: Dialect = Dialect {
 };
 
 pub const POSTGRES: Dialect = Dialect {
+    claim_due: claim_due!(" FOR UPDATE SKIP LOCKED"),
+    overdue: overdue!(" FOR UPDATE SKIP LOCKED"),
     // As this statement sees them; both numbers only grow.
     traffic: "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s",
     missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \

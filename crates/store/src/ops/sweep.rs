@@ -1,27 +1,43 @@
 //! What time does to messages: what is due to expire, and what retention empties.
 
+use countersign_core::Command;
 use countersign_core::message::{Outcome, Status};
-use countersign_protocol::id::MessageId;
+use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
+use super::apply::apply;
 use super::{list, rows, search};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
+use crate::model::{Application, Applied, Proposal};
 
-/// Open messages past their expiry, longest overdue first.
-pub struct Overdue {
-    pub limit: i64,
+/// Ends open messages past their expiry, longest overdue first: one for each id that is given for a resolution. What another
+/// node is just ending is left to it; should that node be gone, its transaction is undone and the next look finds them.
+pub struct ExpireDue {
+    pub resolution_ids: Vec<ResolutionId>,
 }
 
-impl Op for Overdue {
-    type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Scan;
+impl Op for ExpireDue {
+    type Out = Vec<Applied>;
+    const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
-        const SELECT: &str = "SELECT id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
-             AND expires_at < ?1 ORDER BY expires_at LIMIT ?2";
-        let found = x.rows(SELECT, &[now.into(), self.limit.into()]).await?;
-        found.into_iter().map(|mut row| rows::message_id(&mut row, 0)).collect()
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Applied>, StoreError> {
+        let limit = i64::try_from(self.resolution_ids.len()).unwrap_or(i64::MAX);
+        let mut due = Vec::new();
+        for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
+            due.push((row.text(1)?, rows::message_id(&mut row, 0)?));
+        }
+        // Agents in one order: two who count down the same ones would otherwise wait for each other.
+        due.sort_unstable();
+        let mut expired = Vec::new();
+        for ((_, message_id), resolution_id) in due.into_iter().zip(&self.resolution_ids) {
+            let (command, resolution_id) = (Command::Expire, resolution_id.clone());
+            let proposal = Proposal { message_id, command, resolution_id, files: Vec::new() };
+            if let Application::Resolved(applied) = apply(x, &proposal, now).await? {
+                expired.push(*applied);
+            }
+        }
+        Ok(expired)
     }
 }
 
@@ -35,6 +51,30 @@ impl Op for NextExpiry {
         const SELECT: &str = "SELECT expires_at FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
              ORDER BY expires_at LIMIT 1";
         first_instant(x.row(SELECT, &[]).await?)
+    }
+}
+
+/// What was resolved at an instant or later, at most `limit` of each outcome, latest first.
+pub struct ResolvedSince {
+    pub since: Timestamp,
+    pub limit: i64,
+}
+
+impl Op for ResolvedSince {
+    type Out = Vec<MessageId>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        const SELECT: &str = "SELECT id FROM message WHERE status = ?1 AND resolved_at IS NOT NULL \
+             AND resolved_at >= ?2 ORDER BY resolved_at DESC, seq DESC LIMIT ?3";
+        let mut found = Vec::new();
+        for outcome in Outcome::ALL {
+            let params = [Status::Resolved(outcome).as_str().into(), self.since.into(), self.limit.into()];
+            for mut row in x.rows(SELECT, &params).await? {
+                found.push(rows::message_id(&mut row, 0)?);
+            }
+        }
+        Ok(found)
     }
 }
 

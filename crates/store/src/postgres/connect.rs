@@ -1,13 +1,17 @@
 //! From a URL to a pool of connections.
 
+use std::error::Error;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Notification};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
@@ -15,13 +19,17 @@ use crate::error::StoreError;
 /// Three hubs together stay below the hundred connections that PostgreSQL allows unless told otherwise.
 const MOST_CONNECTIONS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What was heard and not yet taken; the connection is not read while there is more.
+const HEARD: usize = 256;
 
-/// A hub that is stopped inside a transaction must not hold its locks against the others, and nobody waits for ever.
-const SESSION: &str = "SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '5s'; \
+/// A hub that is stopped inside a transaction must not hold its locks against the others for longer than people notice, and
+/// nobody waits for ever.
+const SESSION: &str = "SET idle_in_transaction_session_timeout = '1s'; SET lock_timeout = '5s'; \
      SET statement_timeout = '30s'";
 
-pub fn pool(url: &str) -> Result<Pool, StoreError> {
-    let mut config: Config = url.parse()?;
+/// What a URL says, and what it leaves open.
+pub fn settings(url: &str) -> Result<Config, StoreError> {
+    let mut config: Config = url.parse().map_err(unreadable)?;
     if config.get_application_name().is_none() {
         config.application_name("countersign");
     }
@@ -31,6 +39,18 @@ pub fn pool(url: &str) -> Result<Pool, StoreError> {
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(PATIENCE * 2);
     }
+    Ok(config)
+}
+
+/// Without the URL: there may be a password in it.
+fn unreadable(error: tokio_postgres::Error) -> StoreError {
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    StoreError::Unavailable(format!(
+        "the database's URL cannot be read: {cause}; write it as postgres://user@host/name"
+    ))
+}
+
+pub fn pool(config: Config) -> Result<Pool, StoreError> {
     Pool::builder(manager(config)?)
         .max_size(MOST_CONNECTIONS)
         .runtime(Runtime::Tokio1)
@@ -48,12 +68,44 @@ pub fn manager(config: Config) -> Result<Manager, StoreError> {
     // Asks nothing of the server when a connection is handed out again: a round trip each time, for what the driver
     // notices by itself when the connection ends.
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let on_this_machine = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
-    // Only then: reading the machine's roots of trust fails where there are none.
-    if on_this_machine || config.get_ssl_mode() == SslMode::Disable {
+    if is_plain(&config) {
         return Ok(Manager::from_config(config, NoTls, recycling));
     }
     Ok(Manager::from_config(config, MakeRustlsConnect::new(tls()?), recycling))
+}
+
+/// Reading the machine's roots of trust fails where there are none, so it is done only where they are needed.
+fn is_plain(config: &Config) -> bool {
+    let on_this_machine = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+    on_this_machine || config.get_ssl_mode() == SslMode::Disable
+}
+
+/// One connection beside the pool, and what the database says on it by itself. That ends with the connection.
+pub async fn listener(config: &Config) -> Result<(Client, mpsc::Receiver<Notification>), StoreError> {
+    if is_plain(config) {
+        let (client, connection) = config.connect(NoTls).await?;
+        return Ok((client, heard(connection)));
+    }
+    let (client, connection) = config.connect(MakeRustlsConnect::new(tls()?)).await?;
+    Ok((client, heard(connection)))
+}
+
+fn heard<S, T>(mut connection: Connection<S, T>) -> mpsc::Receiver<Notification>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (heard, hears) = mpsc::channel(HEARD);
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+            if let AsyncMessage::Notification(notification) = message
+                && heard.send(notification).await.is_err()
+            {
+                return;
+            }
+        }
+    });
+    hears
 }
 
 /// Verifies the server by the machine's own roots of trust, whenever TLS is spoken at all.

@@ -4,77 +4,144 @@
 //! changed gives `Raced`: it is undone and runs again from its start. READ COMMITTED is enough for that, and a busy row,
 //! such as an agent's counter, then makes its writers wait in line instead of fail.
 
+mod bus;
 pub mod connect;
 pub mod migrate;
+mod outage;
 mod refusal;
 mod texts;
 mod turn;
 pub mod values;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_protocol::time::Timestamp;
-use deadpool_postgres::Pool;
+use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
+use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{Mode, Op};
+use crate::finish::to_the_end;
+pub use bus::{Bus, Word};
+use outage::Outage;
 use texts::Texts;
 use turn::Turn;
 
 const MOST_ATTEMPTS: u32 = 16;
 const LONGEST_PAUSE_MILLIS: u64 = 64;
+/// Connections that turn out to be dead when they are used: after a restart of the database all of them are.
+const MOST_BROKEN: u32 = 3;
+/// From the beginning of a transaction to its commit. The database has limits of its own; this one is for when it is silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE_FOR_SCANS: Duration = Duration::from_secs(35);
 
-pub struct Postgres(Arc<Engine>);
+pub struct Postgres {
+    engine: Arc<Engine>,
+    bus: Bus,
+}
 
 struct Engine {
     pool: Pool,
     texts: Texts,
     clock: Arc<dyn Clock>,
+    outage: Outage,
+}
+
+/// Why a transaction came to nothing.
+enum Fault {
+    Raced,
+    /// The connection was dead; on another one it may work.
+    Broken(StoreError),
+    Refused(StoreError),
 }
 
 impl Postgres {
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let pool = connect::pool(url)?;
+        let settings = connect::settings(url)?;
+        let pool = connect::pool(settings.clone())?;
         copy::refuse_half_copied_database(&pool).await?;
         migrate::run(&pool).await?;
-        Ok(Self(Arc::new(Engine { pool, texts: Texts::default(), clock })))
+        let engine = Engine { pool, texts: Texts::default(), clock, outage: Outage::default() };
+        Ok(Self { engine: Arc::new(engine), bus: Bus::new(settings) })
+    }
+
+    pub fn bus(&self) -> &Bus {
+        &self.bus
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match O::MODE {
-            // On a task of its own: a caller that goes away does not undo its write, as on the embedded engine.
+            // A caller that goes away does not undo its write, as on the embedded engine.
             Mode::Write => {
-                let engine = Arc::clone(&self.0);
-                tokio::spawn(async move { engine.run(&op).await })
-                    .await
-                    .map_err(|error| StoreError::Unavailable(error.to_string()))?
+                let engine = Arc::clone(&self.engine);
+                to_the_end(async move { engine.run(&op).await }).await
             }
-            Mode::Read | Mode::Scan => self.0.run(&op).await,
+            Mode::Read | Mode::Scan => self.engine.run(&op).await,
         }
     }
 }
 
 impl Engine {
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+        let mut broken = 0;
         for attempt in 1..=MOST_ATTEMPTS {
             match self.run_once(op).await {
-                Err(StoreError::Raced) => pause(attempt).await,
-                done => return done,
+                Ok(out) => return Ok(out),
+                Err(Fault::Raced) => pause(attempt).await,
+                Err(Fault::Broken(error)) if broken == MOST_BROKEN => return Err(error),
+                Err(Fault::Broken(_)) => broken += 1,
+                Err(Fault::Refused(error)) => return Err(error),
             }
         }
         Err(StoreError::Unavailable(format!("others were first {MOST_ATTEMPTS} times in a row")))
     }
 
-    async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
-        let mut turn = Turn::take(&self.pool, &self.texts).await?;
-        let now = self.begin(&mut turn, O::MODE).await?;
-        match op.run(&mut turn, now).await {
-            Ok(out) => turn.commit().await.map(|()| out),
-            Err(error) => {
+    async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, Fault> {
+        let connection = self.connection().await.map_err(Fault::Refused)?;
+        let mut turn = Turn::new(connection, &self.texts);
+        let patience = if O::MODE == Mode::Scan { PATIENCE_FOR_SCANS } else { PATIENCE };
+        let ran = timeout(patience, async {
+            let now = self.begin(&mut turn, O::MODE).await?;
+            op.run(&mut turn, now).await
+        });
+        match ran.await {
+            Ok(Ok(out)) => turn.commit().await.map(|()| out).map_err(|error| match error {
+                StoreError::Raced => Fault::Raced,
+                // It said so instead of committing.
+                ended @ StoreError::Ended(_) => Fault::Broken(ended),
+                other => Fault::Refused(other),
+            }),
+            Ok(Err(StoreError::Raced)) => {
                 turn.undo().await;
+                Err(Fault::Raced)
+            }
+            Ok(Err(error)) if turn.is_broken() || matches!(error, StoreError::Ended(_)) => Err(Fault::Broken(error)),
+            Ok(Err(error)) => {
+                turn.undo().await;
+                Err(Fault::Refused(error))
+            }
+            // Not undone: nobody would answer that either. The connection is closed instead.
+            Err(_elapsed) => Err(Fault::Refused(StoreError::Unavailable("it did not answer in time".to_owned()))),
+        }
+    }
+
+    async fn connection(&self) -> Result<Object, StoreError> {
+        if self.pool.status().available == 0 {
+            self.outage.check(Instant::now())?;
+        }
+        match self.pool.get().await {
+            Ok(connection) => {
+                self.outage.is_over();
+                Ok(connection)
+            }
+            // All are in use: the database is there, and busy.
+            Err(error @ PoolError::Timeout(TimeoutType::Wait)) => Err(error.into()),
+            Err(error) => {
+                let error = error.into();
+                self.outage.failed(Instant::now(), &error);
                 Err(error)
             }
         }

@@ -14,6 +14,7 @@ impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(refusal) if is_lost_race(refusal) => Self::Raced,
+            Some(refusal) if is_farewell(refusal) => Self::Ended(refusal.message().to_owned()),
             // Not its details: they may quote a row, and this text goes to the log.
             Some(refusal) => Self::Unavailable(format!("{} ({})", refusal.message(), refusal.code().code())),
             None => Self::Unavailable(with_cause(&error)),
@@ -35,6 +36,12 @@ fn is_lost_race(refusal: &DbError) -> bool {
     *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || (*code == SqlState::UNIQUE_VIOLATION && refusal.constraint() == Some(IDEMPOTENCY))
+}
+
+/// It stops, or somebody had this connection ended.
+fn is_farewell(refusal: &DbError) -> bool {
+    [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT]
+        .contains(refusal.code())
 }
 
 /// The driver's own words leave the cause out.

@@ -1,8 +1,11 @@
 //! One operation's turn on a connection, and how statements run in it.
 
+use std::time::Duration;
+
 use countersign_protocol::time::Timestamp;
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Object;
 use futures_util::TryStreamExt;
+use tokio::time::timeout;
 use tokio_postgres::{SimpleQueryMessage, Statement};
 
 use super::texts::{Shape, Texts};
@@ -18,6 +21,8 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Cut to the millisecond: the cast alone would round up, into the future.
 const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+const COMMIT_PATIENCE: Duration = Duration::from_secs(10);
+
 /// A connection that is given back only when its transaction has ended. Cut off before that, the connection is closed
 /// with it: the next one to get it would otherwise continue a stranger's transaction.
 pub struct Turn<'e> {
@@ -28,8 +33,13 @@ pub struct Turn<'e> {
 }
 
 impl<'e> Turn<'e> {
-    pub async fn take(pool: &Pool, texts: &'e Texts) -> Result<Self, StoreError> {
-        Ok(Self { connection: Some(pool.get().await?), texts, failed: false })
+    pub fn new(connection: Object, texts: &'e Texts) -> Self {
+        Self { connection: Some(connection), texts, failed: false }
+    }
+
+    /// Nothing that was said on it since it began can have been committed.
+    pub fn is_broken(&self) -> bool {
+        self.connection.as_ref().is_none_or(|connection| connection.is_closed())
     }
 
     pub async fn begin(&self, mode: Mode) -> Result<(), StoreError> {
@@ -51,9 +61,17 @@ impl<'e> Turn<'e> {
             self.undo().await;
             return Err(StoreError::Corrupt("an operation went on after its statement had failed".to_owned()));
         }
-        self.connection()?.batch_execute("COMMIT").await?;
-        self.give_back();
-        Ok(())
+        let committed = self.connection()?.batch_execute("COMMIT");
+        match timeout(COMMIT_PATIENCE, committed).await {
+            Ok(Ok(())) => {
+                self.give_back();
+                Ok(())
+            }
+            // The database says no: then nothing of it is there.
+            Ok(Err(error)) if error.as_db_error().is_some() => Err(error.into()),
+            Ok(Err(error)) => Err(StoreError::Unsure(error.to_string())),
+            Err(_elapsed) => Err(StoreError::Unsure("it did not answer in time".to_owned())),
+        }
     }
 
     /// If not even that works, the connection is closed, which undoes it too.

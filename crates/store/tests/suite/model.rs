@@ -24,6 +24,7 @@ pub enum Step {
     Submit { agent: &'static str, kind: Kind, life: Option<i64>, key: Option<&'static str>, payload: u8 },
     Act { on: usize, act: Act },
     Purge { age: i64 },
+    Sweep,
     Wait(i64),
 }
 
@@ -67,8 +68,15 @@ impl Model {
         self.open().filter_map(|known| known.expires_at).min().map(at)
     }
 
-    pub fn overdue(&self) -> usize {
-        self.open().filter(|known| known.is_late(self.now)).count()
+    /// Ends whatever is late, and gives its numbers.
+    pub fn sweep(&mut self) -> Vec<u64> {
+        let now = self.now;
+        let late = self.messages.iter_mut().filter(|known| known.status == Status::Open && known.is_late(now));
+        let ended = late.map(|known| {
+            (known.status, known.ended_at) = (Status::Resolved(Outcome::Expired), Some(now));
+            known.number
+        });
+        ended.collect()
     }
 
     /// `known` is the message as it would be stored.

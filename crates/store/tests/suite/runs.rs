@@ -1,12 +1,15 @@
 //! Runs for the behaviours to act with.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use countersign_protocol::runs::Event;
 use countersign_store::Store;
 use countersign_store::ops::run::{
     Advance, AskInRun, BeginRun, Begun, EndRun, Ending, FindRun, FoundAsk, FoundRun, NewAsk, NewRun, Phase, RunEvents,
-    StoredEvent, TakeAsks,
+    StoredEvent, TakeAsks, WriteToRun,
 };
 
+use crate::nodes::NODE;
 use crate::scene::*;
 
 pub const RUN: &str = "run-1";
@@ -22,9 +25,17 @@ pub fn event_saying(seq: u64, text: &str) -> StoredEvent {
     StoredEvent::of(&event, seq, &event.frame(RUN, seq, at(0), None)).expect("everybody hears of it")
 }
 
+/// A new one at every call: two writes never share one, unless the second repeats the first.
+pub fn write_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("write {}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 pub fn segment(run_id: &str, segment: u64) -> NewRun {
     NewRun {
         run_id: run_id.to_owned(),
+        node: NODE.to_owned(),
+        write_id: write_id(),
         segment,
         strategy_path: "/srv/bridge/talk.json".to_owned(),
         strategy_name: "Talk".to_owned(),
@@ -50,6 +61,8 @@ pub fn step(run_id: &str) -> Advance {
     Advance {
         run_id: run_id.to_owned(),
         segment: 1,
+        node: NODE.to_owned(),
+        write_id: write_id(),
         events: Vec::new(),
         records: Vec::new(),
         asks_done: Vec::new(),
@@ -109,5 +122,6 @@ pub async fn ended_with_everything(store: &Store) {
     asked(store, &[1]).await;
     let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
     assert!(advance(store, Advance { events, records, ..step(RUN) }).await);
+    assert!(store.run(WriteToRun { run_id: RUN.to_owned(), body: "unread".to_owned() }).await.unwrap().is_some());
     assert!(end(store, RUN, 5).await);
 }

@@ -20,7 +20,7 @@ pub async fn cancel(
     agent: AgentCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Json<Value>, Problem> {
-    hub.rate_limit.check(&agent.id)?;
+    hub.rate_limit.check(&agent.id).await?;
     match hub.store.run(Pull(id.clone())).await? {
         Some(Found::Live(pulled)) if pulled.agent_id == agent.id => {}
         Some(Found::Gone { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),

@@ -21,6 +21,7 @@ use crate::app::Hub;
 use crate::auth::AgentCaller;
 use crate::extract::{MessagePath, Params, wait_of};
 use crate::problem::Problem;
+use crate::wake::BEFORE_ANOTHER_LOOK;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {
@@ -83,10 +84,19 @@ async fn look_until_terminal(
 ) -> Result<Pulled, Problem> {
     let deadline = Instant::now() + wait;
     let mut stopping = hub.stopping.clone();
+    let mut has_looked = false;
     loop {
         let mut waiter = hub.wake.register(id);
         // On the heap and gone while the agent waits: what a look needs is many times what waiting needs.
-        let pulled = Box::pin(look(hub, agent_id, id)).await?;
+        let pulled = match Box::pin(look(hub, agent_id, id)).await {
+            // Whoever waits already goes on waiting while the store is away.
+            Err(Problem::Unavailable { .. }) if has_looked && Instant::now() < deadline && !*stopping.borrow() => {
+                tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+                continue;
+            }
+            looked => looked?,
+        };
+        has_looked = true;
         if !matches!(pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(pulled);
         }

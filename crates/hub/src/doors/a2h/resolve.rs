@@ -31,7 +31,7 @@ pub async fn resolve(
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     if let Principal::Agent { id } = &principal {
-        hub.rate_limit.check(id)?;
+        hub.rate_limit.check(id).await?;
     }
     let length = body.size_hint().upper();
     let limit = limit(&hub, &principal, &id, length).await?;

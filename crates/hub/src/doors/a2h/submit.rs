@@ -37,7 +37,7 @@ use crate::problem::Problem;
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
-    hub.rate_limit.check(&agent.id)?;
+    hub.rate_limit.check(&agent.id).await?;
     let (bytes, _hold) = body::read_counted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
     let (wire, envelope) = body::work(bytes.len(), move || read(&bytes)).await??;
     if envelope.agent.id != agent.id {

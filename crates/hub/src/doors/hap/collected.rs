@@ -18,7 +18,7 @@ pub async fn collected(
     caller: TerminalCaller,
     MessagePath(id): MessagePath,
 ) -> Result<StatusCode, Problem> {
-    hub.rate_limit.check_terminals(&caller)?;
+    hub.rate_limit.check_terminals(&caller).await?;
     match hub.store.run(Collect { id: id.clone(), person: caller.person }).await? {
         Some(is_first) => {
             if is_first {

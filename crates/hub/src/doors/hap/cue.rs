@@ -46,7 +46,7 @@ pub async fn cue(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Ack>), Problem> {
-    hub.rate_limit.check_terminals(&caller)?;
+    hub.rate_limit.check_terminals(&caller).await?;
     let (bytes, hold) = body::read_counted(&hub, &caller.key(), body, MOST_BYTES).await?;
     let size = bytes.len();
     let (wire, agent_id, cue, place) = body::work(size, move || read(&bytes)).await??;

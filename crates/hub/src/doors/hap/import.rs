@@ -35,7 +35,7 @@ pub struct Ack {
 }
 
 pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: Body) -> Result<Json<Ack>, Problem> {
-    hub.rate_limit.check_terminals(&caller)?;
+    hub.rate_limit.check_terminals(&caller).await?;
     let (bytes, _hold) = body::read_counted(&hub, &caller.key(), body, WITH_FILES).await?;
     let (size, now) = (bytes.len(), hub.store.clock().now());
     let Old { agent_id, place, cue, elsewhere, ended } = body::work(size, move || Old::read(&bytes, now)).await??;

@@ -29,7 +29,7 @@ pub async fn join(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Terminal>), Problem> {
-    hub.rate_limit.check_terminals(&caller)?;
+    hub.rate_limit.check_terminals(&caller).await?;
     let mut given = Given::parse(&body::read(body, MOST_BYTES).await?)?;
     let place = given.place()?;
     if given.has("agent_id") {

@@ -19,6 +19,7 @@ use crate::auth::TerminalCaller;
 use crate::extract::{MessagePath, Params, wait_of};
 use crate::problem::Problem;
 use crate::terminals::{Held, cue_kind};
+use crate::wake::BEFORE_ANOTHER_LOOK;
 
 #[derive(Debug, Deserialize)]
 pub struct WaitQuery {
@@ -74,7 +75,14 @@ async fn look_while_held(
     let (mut stopping, mut endings) = (hub.stopping.clone(), hub.credentials.endings());
     loop {
         let mut waiter = hub.wake.register(id);
-        let found = look(hub, &caller.person, id).await?;
+        let found = match look(hub, &caller.person, id).await {
+            // Whoever waits already goes on waiting while the store is away.
+            Err(Problem::Unavailable { .. }) if held.is_some() && Instant::now() < deadline && !*stopping.borrow() => {
+                tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+                continue;
+            }
+            looked => looked?,
+        };
         if !matches!(found.pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(found);
         }

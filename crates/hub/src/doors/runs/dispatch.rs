@@ -53,7 +53,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         }
         ClientMessage::Unsubscribe { run_id } => hub.unsubscribe(client, &run_id),
         ClientMessage::ListStrategies => {
-            session.reply(&Reply::StrategyList { runs: hub.live_runs() }, request_id);
+            session.reply(&Reply::StrategyList { runs: hub.live_runs().await? }, request_id);
         }
         ClientMessage::ListRuns { cwd } => {
             session.reply(&Reply::RunList { runs: hub.stored_runs(cwd).await? }, request_id);

@@ -7,6 +7,7 @@ use countersign_core::message::{State, inbox_rank};
 use countersign_core::visible::escape;
 use countersign_protocol::id::MessageId;
 use countersign_store::model::Item;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::app::Hub;
@@ -16,7 +17,8 @@ use crate::inbox::web::{row, words};
 use crate::problem::Problem;
 
 /// What whoever changed something has to say about it, after the commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     Opened(MessageId),
     /// A notify came.

@@ -11,14 +11,16 @@ use super::event::{Change, Draft, Heard};
 use super::listener::Listener;
 use super::ring::{Next, Ring};
 use crate::app::Hub;
+use crate::peers::{Peers, Signal};
 use crate::seats::Seats;
 
 /// Changes that are not in words yet. More than that at once is told as "look at everything again".
 const QUEUE: usize = 4096;
 /// Of one person.
 const MOST_STREAMS: usize = 50;
-/// Numbers go on where those of an earlier process cannot have come, so that nobody resumes at a place of another ring.
-const PER_MILLISECOND: u64 = 1000;
+/// Numbers go on where those of an earlier process, or of another hub, cannot have come, so that nobody resumes at a place of
+/// another ring: hubs that start in the same millisecond begin somewhere in it.
+const PER_MILLISECOND: u64 = 1 << 20;
 
 pub struct News {
     ring: RwLock<Ring>,
@@ -33,11 +35,13 @@ pub struct News {
     has_run: AtomicBool,
     pub(super) seats: Arc<Seats>,
     stopping: watch::Receiver<bool>,
+    peers: Arc<Peers>,
 }
 
 impl News {
-    pub fn new(now: Timestamp, stopping: watch::Receiver<bool>) -> Arc<Self> {
-        let first = u64::try_from(now.as_millis()).unwrap_or(0).saturating_mul(PER_MILLISECOND);
+    pub fn new(now: Timestamp, stopping: watch::Receiver<bool>, peers: Arc<Peers>) -> Arc<Self> {
+        let random = getrandom::u64().unwrap_or(0) % PER_MILLISECOND;
+        let first = u64::try_from(now.as_millis()).unwrap_or(0).saturating_mul(PER_MILLISECOND) + random;
         let (queue, untold) = mpsc::channel(QUEUE);
         Arc::new(Self {
             ring: RwLock::new(Ring::counting_from(first)),
@@ -49,11 +53,18 @@ impl News {
             has_run: AtomicBool::new(false),
             seats: Seats::new(MOST_STREAMS, "streams of events are open under your name; close some of them"),
             stopping,
+            peers,
         })
     }
 
     /// Call it after the commit. Never waits and never fails; with nobody there it costs next to nothing.
     pub fn tell(&self, change: Change) {
+        self.peers.say(|| Signal::Changed(change.clone()));
+        self.tell_here(change);
+    }
+
+    /// Those who look on at this hub; another one's know already.
+    pub fn tell_here(&self, change: Change) {
         if !self.audience.is_there() {
             self.missed.store(true, Ordering::SeqCst);
             // Whoever came in between looked at the mark either before it stood, and is found here, or after.
@@ -63,6 +74,14 @@ impl News {
         }
         if self.queue.try_send(change).is_err() {
             self.missed.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Something happened, and nobody knows what.
+    pub fn miss(&self) {
+        match self.audience.is_there() {
+            true => self.push(|id| Heard::Resync { id }),
+            false => self.missed.store(true, Ordering::SeqCst),
         }
     }
 
@@ -124,6 +143,8 @@ pub async fn run(hub: Arc<Hub>) {
 #[cfg(test)]
 mod tests {
     use countersign_protocol::id::MessageId;
+    use countersign_store::Store;
+    use countersign_store::clock::SystemClock;
     use futures_util::FutureExt;
     use uuid::Uuid;
 
@@ -132,7 +153,9 @@ mod tests {
 
     fn news() -> (Arc<News>, watch::Sender<bool>) {
         let (stop, stopping) = watch::channel(false);
-        (News::new(Timestamp::from_millis(1), stopping), stop)
+        let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
+        let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
+        (News::new(Timestamp::from_millis(1), stopping, Peers::new(Arc::new(store))), stop)
     }
 
     fn change() -> Change {

@@ -6,7 +6,7 @@ use countersign_store::StoreError;
 use countersign_store::ops::run::{ListRuns, RunPlace, RunSummary};
 
 use crate::app::Hub;
-use crate::runs::{Look, Wait};
+use crate::runs::{Look, Wait, waits};
 
 /// So many are looked at for those of one status; the next page looks further.
 const MOST_LOOKED_AT: i64 = 1000;
@@ -45,6 +45,14 @@ impl Listed {
             strategy_path: run.strategy_path,
             cwd: run.cwd,
         }
+    }
+
+    /// What a run of another hub waits for.
+    pub async fn complete(mut self, hub: &Hub) -> Result<Self, StoreError> {
+        if hub.store.is_shared() && self.status == RunStatus::Running && hub.runs.get(&self.run_id).is_none() {
+            self.waiting = waits(&hub.pending_in_store(&self.run_id).await?);
+        }
+        Ok(self)
     }
 
     /// One that the store does not know: it was prepared and never begun.
@@ -88,7 +96,7 @@ pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunP
     let (mut last, mut next) = (None, page.next);
     for summary in page.runs {
         let place = summary.place();
-        let run = Listed::of(hub, summary);
+        let run = Listed::of(hub, summary).complete(hub).await?;
         if !is_wanted(&run) {
             continue;
         }

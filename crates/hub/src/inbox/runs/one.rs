@@ -26,7 +26,8 @@ pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
     };
     let (plan, segment) = read_plan(&run).map_err(StoreError::from)?;
     let (input, pruned_seq) = (segment.input, run.pruned_seq);
-    Ok(OneRun { listed: Listed::of(hub, run.summary), plan: Arc::new(plan), input, pruned_seq })
+    let listed = Listed::of(hub, run.summary).complete(hub).await?;
+    Ok(OneRun { listed, plan: Arc::new(plan), input, pruned_seq })
 }
 
 fn prepared(hub: &Hub, run_id: &str) -> Option<OneRun> {

@@ -11,6 +11,8 @@ use countersign_core::access::{Principal, Role};
 use countersign_core::{Actor, Digest};
 
 use super::page::{Asked, Failure};
+use url::Url;
+
 use crate::app::Hub;
 use crate::auth::hash_token;
 
@@ -64,12 +66,13 @@ fn csrf_of(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Digest::of(format!("csrf:{token}").as_bytes()).into_bytes())
 }
 
-/// With the port in it, because browsers share the cookies of one host between all of its ports.
+/// With the port in it, because browsers share the cookies of one host between all of its ports. The one that browsers reach
+/// it by: hubs behind one address share their sessions.
 pub fn cookie_name(hub: &Hub) -> String {
     if is_secure(hub) {
         return "__Host-countersign".to_owned();
     }
-    let port = hub.local_url().rsplit(':').next().unwrap_or_default();
+    let port = Url::parse(hub.url()).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
     format!("countersign_{port}")
 }
 

@@ -81,7 +81,7 @@ impl Task {
         }
         self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
         news.pending = pending;
-        self.run.tell(news);
+        self.tell(news);
         asked.asks.iter().for_each(|ask| self.announce(&ask.message));
         Ok(waiting)
     }

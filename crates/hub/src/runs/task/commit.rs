@@ -24,7 +24,7 @@ impl Task {
             self.ledger.take_back(advance, news);
             return Err(halt);
         }
-        self.run.tell(news);
+        self.tell(news);
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Task {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut is_sure) = (FIRST_PAUSE, true);
         loop {
             let error = match attempt().await {
                 Ok(done) => return Ok(done),
@@ -59,13 +59,15 @@ impl Task {
             if matches!(error, StoreError::Corrupt(_) | StoreError::NewerSchema { .. }) {
                 return Err(Halt::Failed("The hub's store failed; its log says why.".to_owned()));
             }
-            self.pause(pause).await?;
+            // What may have been stored is not given up before it is known whether it was.
+            is_sure &= !matches!(error, StoreError::Unsure(_));
+            self.pause(pause, is_sure).await?;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
     /// Whoever stops the run is heard meanwhile, so that its agent does not work on; everything else waits.
-    async fn pause(&mut self, length: Duration) -> Result<(), Halt> {
+    async fn pause(&mut self, length: Duration, may_halt: bool) -> Result<(), Halt> {
         let until = Instant::now() + length;
         loop {
             let mail = tokio::select! {
@@ -73,6 +75,14 @@ impl Task {
                 Some(mail) = self.mail.fresh() => mail,
             };
             let halt = match mail {
+                later @ (Mail::Steer { .. } | Mail::Policy { .. }) => {
+                    self.mail.put_off(later);
+                    continue;
+                }
+                later if !may_halt && !self.is_ending => {
+                    self.mail.put_off(later);
+                    continue;
+                }
                 Mail::Stop { stopped } => {
                     self.stopped.push(stopped);
                     Halt::Cancelled(Stopped::ByClient)
@@ -81,10 +91,7 @@ impl Task {
                     self.stopped.push(settled);
                     self.when_the_hub_stops()
                 }
-                later @ (Mail::Steer { .. } | Mail::Policy { .. }) => {
-                    self.mail.put_off(later);
-                    continue;
-                }
+                Mail::Moved => Halt::Lost,
             };
             if !self.is_ending {
                 return Err(halt);

@@ -7,7 +7,6 @@ use countersign_store::ops::run::{EndRun, Ending, Phase};
 
 use super::state::{Halt, Stopped, Task};
 use crate::inbox::news::Change;
-use crate::runs::telling::News;
 
 const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 const CANCELLED: &str = "CANCELLED";
@@ -75,12 +74,13 @@ impl Task {
             Ok(()) => self.hub.runs.end(&self.run, |run| run.end(ending, at, news)),
             Err(_) => return self.lost(),
         };
+        self.tell_peers();
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "a run ended");
     }
 
-    /// Somebody else ended it in the store; here it is over without a word.
+    /// Another hub moves it, or ended it: from here on it is followed like any other of theirs.
     fn lost(&self) {
-        tracing::error!(run_id = self.run.id, "a run was ended by somebody else");
-        self.hub.runs.end(&self.run, |run| run.end(Ending::Cancelled, self.now(), News::default()));
+        tracing::warn!(run_id = self.run.id, "a run is another hub's now");
+        self.hub.moved_elsewhere(&self.run);
     }
 }

@@ -35,6 +35,7 @@ impl Task {
                 self.stopped.push(stopped);
                 Err(Halt::Cancelled(Stopped::ByClient))
             }
+            Mail::Moved => Err(Halt::Lost),
             Mail::HubStops { settled } => {
                 self.stopped.push(settled);
                 Err(self.when_the_hub_stops())

@@ -12,11 +12,13 @@ use super::memory::Memory;
 use super::waiting::Waiting;
 use crate::app::Hub;
 use crate::inbox::news::Change;
+use crate::peers::Signal;
 use crate::runs::ledger::Ledger;
 use crate::runs::mail::{Mail, Mailbox};
 use crate::runs::plan::{Plan, Segment};
 use crate::runs::run::Run;
 use crate::runs::standing::Standing;
+use crate::runs::telling::News;
 
 pub struct Task {
     pub(super) hub: Arc<Hub>,
@@ -70,7 +72,7 @@ pub(super) enum Halt {
     Cancelled(Stopped),
     /// The hub stops, and goes on with it after its next start.
     Left,
-    /// The store says that this segment is over.
+    /// The store says that this segment is over, or another hub's.
     Lost,
 }
 
@@ -78,7 +80,7 @@ impl Task {
     pub fn new(hub: Arc<Hub>, beginning: Beginning) -> Self {
         let Beginning { run, plan, segment, standing, last_seq, mail, left, has_past } = beginning;
         Self {
-            ledger: Ledger::new(run.id.clone(), segment.number, segment.request_id.clone(), last_seq),
+            ledger: Ledger::new(&run.id, hub.store.node(), segment.number, segment.request_id.clone(), last_seq),
             open: left.iter().map(|waiting| waiting.id.clone()).collect(),
             judged: Arc::new(Mutex::new(standing.policy.clone())),
             memory: if has_past { Memory::unread() } else { Memory::empty() },
@@ -107,6 +109,16 @@ impl Task {
             // Boxed: every run that waits would carry the room for it.
             Box::pin(self.end(halt)).await;
         });
+    }
+
+    /// What was stored, to those who follow here and to other hubs.
+    pub(super) fn tell(&self, news: News) {
+        self.run.tell(news);
+        self.tell_peers();
+    }
+
+    pub(super) fn tell_peers(&self) {
+        self.hub.peers.say(|| Signal::Advanced(self.run.id.clone()));
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -1,6 +1,7 @@
 //! Waiting for one answer, in this process or after another one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_core::message::{Resolution, State};
 use countersign_protocol::id::MessageId;
@@ -17,6 +18,8 @@ use crate::app::Hub;
 use crate::runs::frame::Frame;
 use crate::runs::pending::Pending;
 use crate::wake::Waiter;
+
+const BEFORE_ANOTHER_LOOK: Duration = Duration::from_secs(1);
 
 /// What is needed to go on with an answer, wherever it comes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,10 +62,13 @@ impl Waiting {
     /// Woken without being told why. Registers first, then looks.
     async fn look(&mut self, hub: &Hub) {
         self.waiter = hub.wake.register(&self.id);
-        match hub.store.run(Pull(self.id.clone())).await {
-            Ok(Some(Found::Live(pulled))) => self.known = resolved(pulled.state),
-            Ok(Some(Found::Gone { .. }) | None) => std::future::pending().await,
-            Err(error) => tracing::warn!(id = %self.id, %error, "an ask of a run could not be looked at"),
+        loop {
+            match hub.store.run(Pull(self.id.clone())).await {
+                Ok(Some(Found::Live(pulled))) => return self.known = resolved(pulled.state),
+                Ok(Some(Found::Gone { .. }) | None) => std::future::pending().await,
+                Err(error) => tracing::warn!(id = %self.id, %error, "an ask of a run could not be looked at"),
+            }
+            tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
         }
     }
 }
@@ -87,6 +93,14 @@ pub async fn take_up(hub: &Arc<Hub>, ask: FoundAsk) -> Result<Option<(Waiting, O
         }
         Some(Found::Gone { .. }) | None => Ok(None),
     }
+}
+
+/// A message that a run waits for, if it does.
+pub async fn pending_of(hub: &Hub, id: MessageId) -> Result<Option<Pending>, StoreError> {
+    Ok(match hub.store.run(Pull(id)).await? {
+        Some(Found::Live(pulled)) => still_pending(&pulled),
+        Some(Found::Gone { .. }) | None => None,
+    })
 }
 
 /// The wire of an ask is the frame that told of it.

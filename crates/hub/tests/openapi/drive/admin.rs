@@ -1,6 +1,7 @@
-use countersign_protocol::id::MessageId;
+use std::time::Duration;
+
 use countersign_store::model::Settlement;
-use countersign_store::ops::deliver::Settle;
+use countersign_store::ops::deliver::{ClaimDue, PendingHosts, Settle};
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};
@@ -150,8 +151,11 @@ async fn deliveries(scene: &Scene) -> String {
 }
 
 async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
-    let message_id: MessageId = id.parse().expect("an id");
-    scene.store.run(Settle { message_id, settlement }).await.expect("the store works");
+    let host = scene.store.run(PendingHosts).await.expect("the store works").remove(0);
+    let claim = ClaimDue { node: "node".to_owned(), host, limit: 1, lease: Duration::from_secs(60) };
+    let claim = scene.store.run(claim).await.expect("the store works").remove(0);
+    assert_eq!(claim.message_id.as_str(), id);
+    assert!(scene.store.run(Settle { claim, settlement }).await.expect("the store works"));
 }
 
 async fn shown(scene: &Scene, id: &str, state: &str) {

@@ -10,11 +10,16 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op, Param, Row};
 use crate::ops::{left_open, submit};
 
-/// Says whether the segment is still under way; where it is not, nothing is written.
+/// Says whether the segment is still under way and this node's; where it is not, nothing is written. One that was written
+/// before, by somebody who did not hear of it, is not written again.
 #[derive(Debug, Clone)]
 pub struct Advance {
     pub run_id: String,
     pub segment: u64,
+    /// Who moves it.
+    pub node: String,
+    /// Of this very write, whenever it is repeated.
+    pub write_id: String,
     pub events: Vec<StoredEvent>,
     pub records: Vec<String>,
     /// Asks whose answers the machine has taken in.
@@ -47,7 +52,10 @@ impl Op for Advance {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
-        Ok(self.go_on(x).await?.is_some())
+        match self.go_on(x).await? {
+            Some(_) => Ok(true),
+            None => self.is_written(x).await,
+        }
     }
 }
 
@@ -58,7 +66,7 @@ impl Op for AskInRun {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str = "INSERT INTO run_ask (message_seq, run_seq, segment, number, done, body) \
              VALUES (?1, ?2, ?3, ?4, 0, ?5)";
-        let Some(run_seq) = self.advance.go_on(x).await? else { return Ok(false) };
+        let Some(run_seq) = self.advance.go_on(x).await? else { return self.advance.is_written(x).await };
         let segment = whole(self.advance.segment);
         for ask in &self.asks {
             let (message_seq, body) = (submit::create(x, &ask.message, &ask.message.source).await?, plain(&ask.body));
@@ -79,7 +87,7 @@ impl Op for EndRun {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "UPDATE run SET status = ?2, completed_at = ?3, machine = '' WHERE seq = ?1";
         const FORGET_ASKS: &str = "UPDATE run_ask SET done = 1, body = '' WHERE run_seq = ?1 AND done = 0";
-        let Some(run_seq) = self.advance.go_on(x).await? else { return Ok(false) };
+        let Some(run_seq) = self.advance.go_on(x).await? else { return self.advance.is_written(x).await };
         x.exec(END, &[run_seq.into(), self.ending.status().as_str().into(), self.at.into()]).await?;
         x.exec(FORGET_ASKS, &[run_seq.into()]).await?;
         Ok(true)
@@ -103,10 +111,11 @@ impl Advance {
     async fn step<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
         const STEP: &str = "UPDATE run SET machine = ?3, phase = ?4, last_seq = ?5, event_count = event_count + ?6, \
              event_bytes = event_bytes + ?7, record_n = record_n + ?8, record_count = record_count + ?8, \
-             record_bytes = record_bytes + ?9 WHERE run_id = ?1 AND segment = ?2 AND status = 'running' \
+             record_bytes = record_bytes + ?9, write_id = ?11 WHERE run_id = ?1 AND segment = ?2 AND node = ?10 \
+             AND status = 'running' AND write_id <> ?11 \
              RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
         let machine = plain(&self.machine);
-        let params: [Param<'_>; 9] = [
+        let params: [Param<'_>; 11] = [
             (&self.run_id).into(),
             whole(self.segment).into(),
             (&*machine).into(),
@@ -116,8 +125,15 @@ impl Advance {
             bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
             whole(self.records.len()).into(),
             bytes_of(self.records.iter().map(String::as_str)).into(),
+            (&self.node).into(),
+            (&self.write_id).into(),
         ];
         x.row(STEP, &params).await?.map(|mut row| Held::read(&mut row)).transpose()
+    }
+
+    /// Whether this was the last that was written.
+    async fn is_written<X: Exec>(&self, x: &mut X) -> Result<bool, StoreError> {
+        is_written(x, &self.run_id, &self.write_id).await
     }
 
     async fn finish_asks<X: Exec>(&self, x: &mut X, run_seq: i64) -> Result<(), StoreError> {
@@ -128,6 +144,11 @@ impl Advance {
         }
         Ok(())
     }
+}
+
+pub(super) async fn is_written<X: Exec>(x: &mut X, run_id: &str, write_id: &str) -> Result<bool, StoreError> {
+    const LAST: &str = "SELECT 1 FROM run WHERE run_id = ?1 AND write_id = ?2";
+    Ok(x.row(LAST, &[run_id.into(), write_id.into()]).await?.is_some())
 }
 
 /// What a run keeps, once what comes now is counted.

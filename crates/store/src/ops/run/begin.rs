@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op, Param};
 
 /// From here on the run is under way. A continuation keeps what came before it, and may bring another strategy.
+#[derive(Debug, Clone)]
 pub struct BeginRun {
     pub run: NewRun,
     pub events: Vec<StoredEvent>,
@@ -26,6 +27,9 @@ impl Op for BeginRun {
             advance::add_events(x, &held, &self.events).await?;
             return Ok(Begun::New);
         }
+        if advance::is_written(x, &self.run.run_id, &self.run.write_id).await? {
+            return Ok(Begun::New);
+        }
         Ok(if is_first || is_known(x, &self.run.run_id).await? { Begun::Exists } else { Begun::Missing })
     }
 }
@@ -33,8 +37,9 @@ impl Op for BeginRun {
 impl BeginRun {
     async fn insert<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
         const INSERT: &str = "INSERT INTO run (run_id, strategy_path, strategy_name, cwd, cwd_sha256, segment, \
-             started_at, last_seq, machine, event_count, event_bytes, status, phase, pruned_seq, record_n, record_count, \
-             record_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'running', 'between', 0, 0, 0, 0) \
+             started_at, last_seq, machine, event_count, event_bytes, node, write_id, status, phase, pruned_seq, \
+             record_n, record_count, record_bytes) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'running', 'between', 0, 0, 0, 0) \
              ON CONFLICT (run_id) DO NOTHING \
              RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
         const INSERT_TEXT: &str = "INSERT INTO run_text (seq, body) VALUES (?1, ?2)";
@@ -45,7 +50,8 @@ impl BeginRun {
     async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
         const UPDATE: &str = "UPDATE run SET strategy_path = ?2, strategy_name = ?3, cwd = ?4, cwd_sha256 = ?5, \
              segment = ?6, started_at = ?7, last_seq = ?8, machine = ?9, event_count = event_count + ?10, \
-             event_bytes = event_bytes + ?11, status = 'running', phase = 'between', completed_at = NULL \
+             event_bytes = event_bytes + ?11, node = ?12, write_id = ?13, status = 'running', phase = 'between', \
+             completed_at = NULL \
              WHERE run_id = ?1 AND segment + 1 = ?6 AND status <> 'running' \
              RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
         const UPDATE_TEXT: &str = "UPDATE run_text SET body = ?2 WHERE seq = ?1";
@@ -61,7 +67,7 @@ impl BeginRun {
         let run = &self.run;
         let (path, name, cwd) = (plain(&run.strategy_path), plain(&run.strategy_name), plain(&run.cwd));
         let (machine, body, cwd_sha256) = (plain(&run.machine), plain(&run.body), Digest::of(cwd.as_bytes()));
-        let params: [Param<'_>; 11] = [
+        let params: [Param<'_>; 13] = [
             (&run.run_id).into(),
             (&*path).into(),
             (&*name).into(),
@@ -73,6 +79,8 @@ impl BeginRun {
             (&*machine).into(),
             whole(self.events.len()).into(),
             bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
+            (&run.node).into(),
+            (&run.write_id).into(),
         ];
         let Some(mut row) = x.row(row, &params).await? else { return Ok(None) };
         let held = Held::read(&mut row)?;

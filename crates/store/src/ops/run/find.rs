@@ -40,20 +40,3 @@ impl Op for LookAtRun {
         x.row(SELECT, &[(&self.run_id).into()]).await?.map(|mut row| read::run(&mut row)).transpose()
     }
 }
-
-/// Those that have not ended, in the order in which they first came, behind the `seq` of the last one seen.
-pub struct UnfinishedRuns {
-    pub behind: i64,
-    pub limit: i64,
-}
-
-impl Op for UnfinishedRuns {
-    type Out = Vec<Run>;
-    const MODE: Mode = Mode::Scan;
-
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Run>, StoreError> {
-        const SELECT: &str = select_whole_runs!("WHERE r.status = 'running' AND r.seq > ?1 ORDER BY r.seq LIMIT ?2");
-        let found = x.rows(SELECT, &[self.behind.into(), self.limit.into()]).await?;
-        found.into_iter().map(|mut row| read::run(&mut row)).collect()
-    }
-}

@@ -4,24 +4,28 @@
 //! The texts come rendered as JSON, in which U+0000 is escaped. In whatever else has one it becomes U+2400, on every engine:
 //! PostgreSQL does not store it.
 
+mod adopt;
 mod advance;
 mod asks;
 mod begin;
 mod events;
 mod find;
 mod list;
+mod mail;
 pub mod model;
 mod prune;
 mod purge;
 mod read;
 mod text;
 
+pub(super) use adopt::adopt;
 pub use advance::{Advance, AskInRun, EndRun};
 pub use asks::{AskOf, TakeAsks};
 pub use begin::{BeginRun, ReserveNumbers};
 pub use events::{LatestEvents, RunEvents};
-pub use find::{FindRun, LookAtRun, UnfinishedRuns};
+pub use find::{FindRun, LookAtRun};
 pub use list::ListRuns;
+pub use mail::{Letter, TakeMail, WriteToRun};
 pub use model::{
     Begun, Ending, FoundAsk, FoundRun, NewAsk, NewRun, Phase, Run, RunPage, RunPlace, RunState, RunSummary, StoredEvent,
 };

@@ -11,6 +11,10 @@ use crate::model::NewMessage;
 #[derive(Debug, Clone)]
 pub struct NewRun {
     pub run_id: String,
+    /// Whose task moves it.
+    pub node: String,
+    /// Of this very write, whenever it is repeated.
+    pub write_id: String,
     /// 1 for the first.
     pub segment: u64,
     pub strategy_path: String,
@@ -177,6 +181,8 @@ pub struct RunPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub summary: RunSummary,
+    /// Whose task moves it, or moved it last.
+    pub node: String,
     pub phase: Phase,
     /// Events up to this one are not kept any more; 0 while all are.
     pub pruned_seq: u64,

@@ -30,6 +30,9 @@ impl Op for PurgeRuns {
             "DELETE FROM run_record WHERE run_seq = ?1",
             "DELETE FROM run_ask WHERE run_seq = ?1",
         ];
+        // While its run still says which it was.
+        const FORGET_MAIL: &str = "DELETE FROM run_mail WHERE run_id = (SELECT run_id FROM run WHERE seq = ?1 \
+             AND completed_at IS NOT NULL AND completed_at < ?2)";
         let (mut gone, mut rows) = (0, 0);
         for mut row in x.rows(DUE, &[self.ended_before.into(), self.limit.into()]).await? {
             let seq = row.int(0)?;
@@ -37,6 +40,7 @@ impl Op for PurgeRuns {
                 break;
             }
             rows += row.int(1)?;
+            x.exec(FORGET_MAIL, &[seq.into(), self.ended_before.into()]).await?;
             if x.exec(FORGET, &[seq.into(), self.ended_before.into()]).await? == 0 {
                 continue;
             }

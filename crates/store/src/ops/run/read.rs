@@ -25,7 +25,7 @@ const SUMMARY: usize = 10;
 macro_rules! select_whole_runs {
     ($($rest:tt)+) => {
         $crate::ops::run::read::select_runs!(
-            ", r.phase, r.pruned_seq, r.machine, t.body",
+            ", r.phase, r.pruned_seq, r.machine, t.body, r.node",
             "JOIN run_text t ON t.seq = r.seq ",
             $($rest)+
         )
@@ -55,6 +55,7 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
         pruned_seq: count(row, SUMMARY + 1)?,
         machine: row.text(SUMMARY + 2)?,
         body: row.text(SUMMARY + 3)?,
+        node: row.text(SUMMARY + 4)?,
     })
 }
 

@@ -1,13 +1,11 @@
-use std::time::Duration;
-
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{CountsNow, Settlement};
 use countersign_store::ops::admin::agents::RemoveAgent;
-use countersign_store::ops::deliver::{ClaimDue, Settle};
 use countersign_store::ops::list::Counts;
 
 use super::shelf::put_away;
+use crate::outbox::{claims, failed, settle};
 use crate::scene::*;
 
 async fn counts(store: &Store, person: &str) -> CountsNow {
@@ -82,9 +80,8 @@ pub async fn deliveries_are_counted_when_they_failed(store: &Store, _clock: &Man
     for number in 1..=3 {
         submitted_and_resolved(store, &Draft::pushed(number)).await;
     }
-    store.run(ClaimDue { host: HOST.to_owned(), limit: 10, lease: Duration::from_secs(1) }).await.unwrap();
-    for (number, settlement) in [(1, Settlement::Failed { reason: "410".to_owned() }), (2, Settlement::Delivered)] {
-        store.run(Settle { message_id: message_id(number), settlement }).await.unwrap();
+    for (claim, settlement) in claims(store).await.iter().zip([failed(), Settlement::Delivered]) {
+        assert!(settle(store, claim, settlement).await);
     }
     assert_eq!(counts(store, "alice").await.failing, 1);
 }

@@ -3,49 +3,20 @@ use std::time::Duration;
 use countersign_core::delivery::Track;
 use countersign_core::message::Outcome;
 use countersign_core::{Command, Verdict};
-use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Claim, Delivery, Settlement};
+use countersign_store::model::{Application, Delivery, Settlement};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::deliver::{
-    ClaimDue, Deliveries, NextDue, PendingHosts, ReleaseClaims, RetryDelivery, Settle,
-};
+use countersign_store::ops::deliver::{ClaimDue, Deliveries, NextDue, PendingHosts, RetryDelivery};
 use futures_util::future::join_all;
 
+use crate::nodes::*;
+use crate::outbox::*;
 use crate::scene::*;
-
-const LEASE: Duration = Duration::from_millis(100);
-
-async fn claim_from(store: &Store, host: &str, limit: i64) -> Vec<Claim> {
-    store.run(ClaimDue { host: host.to_owned(), limit, lease: LEASE }).await.unwrap()
-}
-
-async fn claim(store: &Store) -> Vec<MessageId> {
-    claim_from(store, HOST, 100).await.into_iter().map(|claim| claim.message_id).collect()
-}
 
 async fn next_due(store: &Store) -> Option<Timestamp> {
     store.run(NextDue { host: HOST.to_owned() }).await.unwrap()
-}
-
-async fn settle(store: &Store, number: u64, settlement: Settlement) {
-    store.run(Settle { message_id: message_id(number), settlement }).await.unwrap();
-}
-
-async fn delivery(store: &Store, number: u64) -> Delivery {
-    viewed(store, &message_id(number)).await.delivery.expect("it has to be brought")
-}
-
-fn failed() -> Settlement {
-    Settlement::Failed { reason: "answered 404".to_owned() }
-}
-
-async fn owe(store: &Store, numbers: impl IntoIterator<Item = u64>) {
-    for number in numbers {
-        submitted_and_resolved(store, &Draft::pushed(number)).await;
-    }
 }
 
 pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &ManualClock) {
@@ -109,9 +80,9 @@ pub async fn without_a_callback_nothing_is_owed(store: &Store, _clock: &ManualCl
 pub async fn a_claim_is_a_lease(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
-    let claims = claim_from(store, HOST, 100).await;
-    let [taken] = claims.as_slice() else { panic!("one is due, not {claims:?}") };
+    let taken = only_claim(store).await;
     assert_eq!((taken.agent_id.as_str(), taken.attempts, taken.created_at), (BUILDER, 0, at(0)));
+    assert_eq!((taken.node.as_str(), taken.until), (NODE, at(100)));
     assert_eq!(next_due(store).await, Some(at(100)), "until the lease ends");
     for millis in [0, 50, 99] {
         clock.set(at(millis));
@@ -133,18 +104,19 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
     let mut hosts = store.run(PendingHosts).await.unwrap();
     hosts.sort();
     assert_eq!(hosts, [HOST, "other.example"]);
-    let mut first: Vec<_> = claim_from(store, HOST, 2).await.into_iter().map(|claim| claim.message_id).collect();
-    first.sort();
-    assert_eq!(first, [1, 3].map(message_id));
+    let first = take(store, ClaimDue { limit: 2, ..claim_of(NODE) }).await;
+    assert_eq!(first.into_iter().map(|claim| claim.message_id).collect::<Vec<_>>(), [1, 3].map(message_id));
     assert_eq!(claim(store).await, [message_id(2)]);
-    assert!(claim_from(store, "hooks.example", 10).await.is_empty(), "a name is not its name and port");
-    assert_eq!(claim_from(store, "other.example", 10).await.len(), 1);
+    let from = |host: &str| ClaimDue { host: host.to_owned(), ..claim_of(NODE) };
+    assert!(take(store, from("hooks.example")).await.is_empty(), "a name is not its name and port");
+    assert_eq!(take(store, from("other.example")).await.len(), 1);
 }
 
 pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, 1..=20).await;
-    let claims = join_all((0..8).map(|_| claim_from(store, HOST, 3))).await;
+    let three = |node| ClaimDue { limit: 3, ..claim_of(node) };
+    let claims = join_all((0..8).map(|number| take(store, three([NODE, OTHER][number % 2])))).await;
     let mut taken: Vec<_> = claims.into_iter().flatten().map(|claim| claim.message_id).collect();
     taken.sort();
     assert_eq!(taken, (1..=20).map(message_id).collect::<Vec<_>>());
@@ -152,30 +124,33 @@ pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &Man
 
 pub async fn after_a_crash_claims_are_due_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
+    enter(store, &[NODE]).await;
     owe(store, [1, 2, 3]).await;
-    assert_eq!(claim(store).await.len(), 3);
-    settle(store, 1, Settlement::Delivered).await;
-    settle(store, 2, Settlement::Retry { at: at(5_000), reason: "answered 503".to_owned() }).await;
+    let claims = claims(store).await;
+    assert!(settle(store, &claims[0], Settlement::Delivered).await);
+    assert!(settle(store, &claims[1], retry(5_000)).await);
     clock.set(at(1));
-    assert_eq!(store.run(ReleaseClaims).await.unwrap(), 1, "only what was under way");
-    assert_eq!(claim(store).await, [message_id(3)]);
+    enter(store, &[OTHER]).await;
+    assert_eq!(take_over(store, start_alone(OTHER)).await.hosts, [HOST]);
+    assert_eq!(claim(store).await, [message_id(3)], "only what was under way");
     assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(5_000)), "a retry keeps its time");
 }
 
 pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
-    claim(store).await;
+    let claim = only_claim(store).await;
     clock.set(at(7));
-    settle(store, 1, Settlement::Delivered).await;
+    assert!(settle(store, &claim, Settlement::Delivered).await);
     // An attempt whose lease had run out reports late: what was brought stays brought.
-    settle(store, 1, failed()).await;
-    settle(store, 1, Settlement::Retry { at: at(8), reason: "timed out".to_owned() }).await;
+    for late in [failed(), retry(8), Settlement::Delivered] {
+        assert!(!settle(store, &claim, late).await);
+    }
     let brought = delivery(store, 1).await;
     assert_eq!((brought.track, brought.attempts, brought.delivered_at), (Track::Delivered, 1, Some(at(7))));
     assert_eq!((brought.next_attempt_at, brought.last_error), (None, None));
     clock.set(at(1_000_000));
-    assert!(claim(store).await.is_empty());
+    assert!(claims(store).await.is_empty());
     assert!(store.run(PendingHosts).await.unwrap().is_empty());
     assert_eq!(next_due(store).await, None);
 }
@@ -183,14 +158,13 @@ pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) 
 pub async fn a_failed_attempt_may_be_the_last(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
-    claim(store).await;
-    settle(store, 1, failed()).await;
+    assert!(settle(store, &only_claim(store).await, failed()).await);
     let lost = delivery(store, 1).await;
     assert_eq!((lost.track, lost.attempts, lost.last_error.as_deref()), (Track::Failed, 1, Some("answered 404")));
     assert_eq!((lost.next_attempt_at, lost.delivered_at), (None, None));
     clock.set(at(1_000_000));
     assert!(claim(store).await.is_empty());
-    assert_eq!(store.run(ReleaseClaims).await.unwrap(), 0);
+    assert!(take_over(store, start_alone(OTHER)).await.hosts.is_empty(), "it was nobody's");
 }
 
 pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock) {
@@ -198,8 +172,8 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
     owe(store, [1]).await;
     for attempt in 1..=3_u32 {
         let next = at(i64::from(attempt) * 1_000);
-        assert_eq!(claim(store).await, [message_id(1)]);
-        settle(store, 1, Settlement::Retry { at: next, reason: format!("answered 50{attempt}") }).await;
+        let again = Settlement::Retry { at: next, reason: format!("answered 50{attempt}") };
+        assert!(settle(store, &only_claim(store).await, again).await);
         let waiting = delivery(store, 1).await;
         assert_eq!((waiting.track, waiting.attempts, waiting.next_attempt_at), (Track::Pending, attempt, Some(next)));
         assert_eq!(waiting.last_error, Some(format!("answered 50{attempt}")));
@@ -207,8 +181,9 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
         assert!(claim(store).await.is_empty(), "not before its time");
         clock.set(next);
     }
-    assert_eq!(claim_from(store, HOST, 1).await[0].attempts, 3);
-    settle(store, 1, Settlement::Delivered).await;
+    let last = only_claim(store).await;
+    assert_eq!(last.attempts, 3);
+    assert!(settle(store, &last, Settlement::Delivered).await);
     let brought = delivery(store, 1).await;
     assert_eq!((brought.track, brought.attempts, brought.last_error), (Track::Delivered, 4, None));
 }
@@ -216,8 +191,7 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
 pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
-    claim(store).await;
-    settle(store, 1, failed()).await;
+    assert!(settle(store, &only_claim(store).await, failed()).await);
     clock.set(at(500));
     let retry = RetryDelivery { message_id: message_id(1), actor: OWNER.to_owned() };
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
@@ -233,7 +207,7 @@ pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock
 pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
-    settle(store, 1, Settlement::Retry { at: at(9_000), reason: "answered 503".to_owned() }).await;
+    assert!(settle(store, &only_claim(store).await, retry(9_000)).await);
     clock.set(at(500));
     let retry = RetryDelivery { message_id: message_id(1), actor: OWNER.to_owned() };
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
@@ -246,9 +220,10 @@ pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clo
 
 pub async fn another_attempt_is_only_for_what_is_owed(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1, 2]).await;
+    owe(store, [1]).await;
+    assert!(settle(store, &only_claim(store).await, Settlement::Delivered).await);
+    owe(store, [2]).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
-    settle(store, 1, Settlement::Delivered).await;
     let retry = |number| RetryDelivery { message_id: message_id(number), actor: OWNER.to_owned() };
     assert_eq!(store.run(retry(1)).await.unwrap(), None, "it was brought");
     assert_eq!(store.run(retry(2)).await.unwrap().as_deref(), Some(HOST), "it is on its way already");
@@ -264,9 +239,9 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
         clock.set(at(i64::try_from(number).unwrap()));
         owe(store, [number]).await;
     }
-    for number in [1, 2] {
-        settle(store, number, Settlement::Delivered).await;
-        settle(store, number + 2, failed()).await;
+    let ends = [Settlement::Delivered, Settlement::Delivered, failed(), failed()];
+    for (claim, end) in claims(store).await.iter().zip(ends) {
+        assert!(settle(store, claim, end).await);
     }
     let list = async |track, limit| {
         let found = store.run(Deliveries { track, limit }).await.unwrap();
@@ -276,4 +251,38 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
     assert_eq!(list(Some(Track::Failed), 1).await, [message_id(4)]);
     assert_eq!(list(None, 10).await, [4, 3, 6, 5, 2, 1].map(message_id), "what needs a person first");
     assert_eq!(list(None, 3).await, [4, 3, 6].map(message_id));
+}
+
+pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    owe(store, [1]).await;
+    let slow = only_claim(store).await;
+    clock.set(at(100));
+    assert_eq!(claims_of(store, OTHER).await.len(), 1, "its lease has run out");
+    assert!(settle(store, &slow, Settlement::Delivered).await);
+    assert!(claims_of(store, OTHER).await.is_empty());
+    let brought = delivery(store, 1).await;
+    assert_eq!((brought.track, brought.attempts, brought.delivered_at), (Track::Delivered, 1, Some(at(100))));
+}
+
+pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    owe(store, [1]).await;
+    let mut lost = vec![only_claim(store).await];
+    // To another node, and then to a later claim of the same one.
+    for (node, millis) in [(OTHER, 100), (NODE, 200)] {
+        clock.set(at(millis));
+        let claims = claims_of(store, node).await;
+        let before = delivery(store, 1).await;
+        for claim in &lost {
+            assert!(!settle(store, claim, failed()).await);
+            assert!(!settle(store, claim, retry(5_000)).await);
+        }
+        assert_eq!(delivery(store, 1).await, before);
+        lost.extend(claims);
+    }
+    let last = lost.last().expect("three were made");
+    assert!(settle(store, last, retry(5_000)).await, "whoever has it has the say");
+    assert!(!settle(store, last, failed()).await, "once");
+    assert_eq!((delivery(store, 1).await.attempts, next_due(store).await), (1, Some(at(5_000))));
 }

@@ -18,6 +18,8 @@ pub mod imports;
 pub mod inbox;
 pub mod keys;
 pub mod links;
+pub mod mail;
+pub mod nodes;
 pub mod notices;
 pub mod parcels;
 pub mod passkeys;
@@ -26,6 +28,8 @@ pub mod people;
 pub mod presence;
 pub mod purge;
 pub mod race;
+pub mod rates;
+pub mod repeats;
 pub mod run_asks;
 pub mod run_events;
 pub mod run_lists;
@@ -139,8 +143,7 @@ macro_rules! behaviours {
                 a_step_moves_the_run
                 a_run_ends_once_and_says_how_and_when
                 nothing_is_written_for_a_segment_that_is_over
-                a_nul_in_a_text_breaks_no_run
-                unfinished_runs_come_in_the_order_they_began;
+                a_nul_in_a_text_breaks_no_run;
             run_events:
                 events_are_read_behind_a_number
                 the_last_events_are_read_before_a_number
@@ -166,6 +169,38 @@ macro_rules! behaviours {
                 only_runs_that_ended_before_the_instant_go
                 a_run_that_was_forgotten_can_begin_anew
                 the_longest_over_go_first_and_so_many_at_once;
+            repeats:
+                a_step_that_is_repeated_is_taken_once
+                an_ask_that_is_repeated_is_asked_once
+                an_end_that_is_repeated_is_the_same_end
+                a_start_that_is_repeated_is_one_start
+                a_continuation_that_is_repeated_is_one_continuation;
+            nodes:
+                a_node_that_renews_keeps_what_it_has
+                a_node_whose_lease_ran_out_loses_everything_once
+                a_node_that_was_removed_hears_of_it_when_it_renews
+                a_node_that_leaves_gives_its_claims_back_at_once
+                whoever_looks_next_takes_the_runs_of_a_node_that_left
+                where_one_is_alone_every_other_node_is_gone
+                a_credential_of_a_node_ends_with_it
+                so_many_runs_are_adopted_at_once_and_the_rest_next_time
+                while_all_nodes_live_only_a_thorough_look_finds_what_nobody_has
+                what_a_lost_node_still_writes_changes_nothing;
+            mail:
+                letters_come_in_the_order_they_were_written
+                a_letter_is_taken_once
+                letters_are_for_the_node_that_has_the_run
+                letters_follow_the_run_to_its_next_node
+                nobody_writes_to_a_run_that_is_not_under_way
+                letters_are_forgotten_with_their_run
+                a_nul_in_a_letter_breaks_nothing;
+            rates:
+                so_much_is_granted_at_once_and_then_one_in_each_period
+                a_refusal_says_how_long_to_wait
+                a_rest_gives_everything_back_and_no_more
+                keys_are_apart
+                rivals_never_get_more_than_there_is
+                what_is_whole_again_is_forgotten;
             audit:
                 a_message_leaves_its_submission_and_its_outcome
                 a_chain_of_entries_holds_together
@@ -238,8 +273,12 @@ macro_rules! behaviours {
                 it_is_read_by_agent_and_by_status
                 it_tells_how_a_delivery_stands;
             sweep:
-                a_message_is_overdue_only_after_its_expiry
-                the_longest_overdue_comes_first
+                a_message_expires_only_after_its_expiry
+                the_longest_overdue_expires_first_and_one_for_each_id
+                what_expires_has_its_default_or_no_value
+                what_expires_gives_its_place_back_and_has_to_be_brought
+                what_was_answered_meanwhile_does_not_expire
+                expiries_at_once_end_each_message_once
                 the_next_expiry_is_that_of_an_open_message
                 the_store_says_when_it_can_be_written;
             purge:
@@ -264,7 +303,9 @@ macro_rules! behaviours {
                 a_person_may_start_another_round
                 what_waits_for_its_next_attempt_is_tried_at_once
                 another_attempt_is_only_for_what_is_owed
-                a_list_keeps_to_its_limit;
+                a_list_keeps_to_its_limit
+                what_was_brought_counts_whoever_has_the_claim
+                a_failure_after_the_claim_is_lost_does_not_count;
             parcels:
                 a_parcel_holds_all_that_an_attempt_needs
                 there_is_no_parcel_without_something_to_bring

@@ -5,13 +5,14 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Found, Submission};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::deliver::{ClaimDue, Deliveries, LoadParcel, PendingHosts};
+use countersign_store::ops::deliver::{Deliveries, LoadParcel, PendingHosts};
 use countersign_store::ops::list::History;
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::FindEarlier;
 use countersign_store::ops::sweep::{OldestResolved, Purge};
 
 use super::audit::assert_chained;
+use crate::outbox::claims;
 use crate::scene::*;
 
 async fn purge(store: &Store, resolved_before: Timestamp) -> u64 {
@@ -72,8 +73,7 @@ pub async fn the_delivery_goes(store: &Store, _clock: &ManualClock) {
     purge(store, at(1)).await;
     assert!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().is_empty());
     assert!(store.run(PendingHosts).await.unwrap().is_empty());
-    let claim = ClaimDue { host: HOST.to_owned(), limit: 10, lease: std::time::Duration::from_secs(1) };
-    assert!(store.run(claim).await.unwrap().is_empty());
+    assert!(claims(store).await.is_empty());
     assert!(store.run(LoadParcel(message_id(1))).await.unwrap().is_none());
 }
 

@@ -3,7 +3,6 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::run::{
     Advance, AskInRun, BeginRun, Begun, EndRun, Ending, ListRuns, NewRun, Phase, Run, RunState, RunSummary,
-    UnfinishedRuns,
 };
 
 use crate::runs::*;
@@ -25,7 +24,8 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
         started_at: at(3),
         last_seq: 2,
     };
-    let run = Run { summary, phase: Phase::Between, pruned_seq: 0, machine: new.machine, body: new.body };
+    let (node, machine, body) = (new.node, new.machine, new.body);
+    let run = Run { summary, node, phase: Phase::Between, pruned_seq: 0, machine, body };
     assert_eq!((found.run, found.records), (run, Vec::new()));
     assert_eq!(events_after(store, RUN, 0).await, events);
     assert!(find_run(store, "Run-1").await.is_none(), "an id is what it is");
@@ -155,19 +155,4 @@ pub async fn a_nul_in_a_text_breaks_no_run(store: &Store, _clock: &ManualClock) 
     assert_eq!(events_after(store, RUN, 0).await, [said], "JSON has its own way to write it");
     let there = ListRuns { cwd: Some(with_nul()), before: None, limit: 10 };
     assert_eq!(store.run(there).await.unwrap().runs.len(), 1);
-}
-
-pub async fn unfinished_runs_come_in_the_order_they_began(store: &Store, _clock: &ManualClock) {
-    for run_id in ["b", "a", "d", "c"] {
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
-    }
-    assert!(end(store, "a", 5).await);
-    let unfinished = async |behind: i64| store.run(UnfinishedRuns { behind, limit: 2 }).await.unwrap();
-    let ids = |runs: &[Run]| runs.iter().map(|run| run.summary.run_id.clone()).collect::<Vec<_>>();
-    let first = unfinished(0).await;
-    assert_eq!(ids(&first), ["b", "d"]);
-    assert_eq!(first[0], found_run(store, "b").await.run);
-    let second = unfinished(first[1].summary.seq).await;
-    assert_eq!(ids(&second), ["c"]);
-    assert!(unfinished(second[0].summary.seq).await.is_empty());
 }

@@ -6,7 +6,7 @@ use countersign_core::Command;
 use countersign_core::message::Outcome;
 use countersign_protocol::time::Timestamp;
 use countersign_store::clock::{Clock, DatabaseClock};
-use countersign_store::ops::sweep::{Overdue, ProveWritable};
+use countersign_store::ops::sweep::{ExpireDue, ProveWritable};
 
 use super::fresh::Database;
 use crate::scene::*;
@@ -27,9 +27,11 @@ async fn the_database_decides_what_has_expired() {
     let future = Draft { expires_at: Some(before.plus(std::time::Duration::from_secs(3600))), ..Draft::ask(2) };
     submitted(&store, &past).await;
     submitted(&store, &future).await;
-    assert_eq!(store.run(Overdue { limit: 10 }).await.unwrap(), [past.id()]);
-    let expired = resolved(&store, &past.id(), Command::Expire).await;
+    let expired = store.run(ExpireDue { resolution_ids: vec![resolution_id(), resolution_id()] }).await.unwrap();
     let after = time_of(&database).await;
+    let [expired] = expired.as_slice() else { panic!("one has expired, not {expired:?}") };
+    assert_eq!(expired.pulled.id, past.id());
+    let expired = &expired.resolution;
     assert_eq!(expired.outcome, Outcome::Expired);
     assert!(before < expired.resolved_at && expired.resolved_at <= after, "{before:?} {expired:?} {after:?}");
     rejected(&store, &future.id(), Command::Expire).await;

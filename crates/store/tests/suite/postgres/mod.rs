@@ -1,11 +1,15 @@
 //! PostgreSQL: the common behaviours, each in a database of its own, and what only this engine promises.
 
+mod bus;
 mod clock;
 mod database;
 pub mod fresh;
+mod outages;
+mod proxy;
 mod rivals;
 mod sequences;
 mod server;
+mod sharing;
 mod turns;
 mod upgrade;
 

@@ -23,7 +23,7 @@ use crate::runs;
 use crate::scene::*;
 
 /// Drives `work` until it waits for a lock that somebody else holds.
-async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
+pub async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let watcher = fresh.database.connect().await;
     loop {
@@ -35,7 +35,8 @@ async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
     }
 }
 
-async fn holding(fresh: &Fresh, sql: &str) -> Client {
+/// An operator who is in the middle of this.
+pub async fn holding(fresh: &Fresh, sql: &str) -> Client {
     let operator = fresh.database.connect().await;
     operator.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
     operator

@@ -16,7 +16,7 @@ pub fn address() -> &'static str {
 }
 
 fn start() -> (Child, String) {
-    let mut child = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/private-postgres"))
+    let mut child = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../store/tests/private-postgres"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -124,9 +124,9 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
     let fresh = Fresh::open();
     runs::ended_with_everything(&fresh.store).await;
     let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
-         (SELECT count(*) FROM run_record) + (SELECT count(*) FROM run_ask)";
+         (SELECT count(*) FROM run_record) + (SELECT count(*) FROM run_ask) + (SELECT count(*) FROM run_mail)";
     let left = || fresh.scratch.connect().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(left(), 5);
+    assert_eq!(left(), 6);
     assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
     assert_eq!(left(), 0);
 }

@@ -11,20 +11,18 @@ use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::deliver::{ClaimDue, Deliveries, ReleaseClaims, Settle};
+use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{Advance, AskInRun, Begun, UnfinishedRuns};
+use countersign_store::ops::run::{Advance, AskInRun, Begun, Run};
 use countersign_store::ops::sweep::{NextExpiry, Purge};
 
 use super::fresh::Fresh;
 use crate::behaviours::credentials::{add_person, authenticate};
+use crate::nodes::{enter, start_alone, take_over};
+use crate::outbox::{claims_of, retry, settle};
 use crate::runs;
 use crate::scene::*;
-
-fn claim_all() -> ClaimDue {
-    ClaimDue { host: HOST.to_owned(), limit: 10, lease: Duration::from_secs(60) }
-}
 
 #[tokio::test]
 async fn messages_and_outcomes_are_still_there() {
@@ -55,16 +53,18 @@ async fn obligations_are_still_owed() {
     for number in 1..=3 {
         submitted_and_resolved(&fresh.store, &Draft::pushed(number)).await;
     }
-    fresh.store.run(claim_all()).await.unwrap();
-    let settle = |number, settlement| Settle { message_id: message_id(number), settlement };
-    fresh.store.run(settle(1, Settlement::Delivered)).await.unwrap();
-    let later = Settlement::Retry { at: at(500), reason: "answered 503".to_owned() };
-    fresh.store.run(settle(2, later)).await.unwrap();
+    let claims = claims_of(&fresh.store, fresh.store.node()).await;
+    assert!(settle(&fresh.store, &claims[0], Settlement::Delivered).await);
+    assert!(settle(&fresh.store, &claims[1], retry(500)).await);
 
+    let before = fresh.store.node().to_owned();
     let fresh = fresh.reopen();
-    assert!(fresh.store.run(claim_all()).await.unwrap().is_empty(), "one is leased, one waits for its time");
-    assert_eq!(fresh.store.run(ReleaseClaims).await.unwrap(), 1);
-    assert_eq!(fresh.store.run(claim_all()).await.unwrap()[0].message_id, message_id(3));
+    let node = fresh.store.node();
+    assert_ne!(node, before, "what it had before is not its own any more");
+    assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
+    enter(&fresh.store, &[node]).await;
+    assert_eq!(take_over(&fresh.store, start_alone(node)).await.hosts, [HOST]);
+    assert_eq!(claims_of(&fresh.store, node).await[0].message_id, message_id(3));
     let waiting = fresh.store.run(Deliveries { track: Some(Track::Pending), limit: 10 }).await.unwrap();
     assert_eq!(waiting.len(), 2);
     assert_eq!(waiting.iter().map(|delivery| delivery.attempts).max(), Some(1));
@@ -107,16 +107,19 @@ async fn runs_go_on_from_where_they_stood() {
     let before = runs::found_run(&fresh.store, runs::RUN).await;
 
     let fresh = fresh.reopen();
-    let unfinished = fresh.store.run(UnfinishedRuns { behind: 0, limit: 10 }).await.unwrap();
-    assert_eq!(unfinished, std::slice::from_ref(&before.run));
     assert_eq!(runs::found_run(&fresh.store, runs::RUN).await, before);
+    let node = fresh.store.node();
+    enter(&fresh.store, &[node]).await;
+    let unfinished = take_over(&fresh.store, start_alone(node)).await.runs;
+    assert_eq!(unfinished, [Run { node: node.to_owned(), ..before.run }]);
     let waiting = runs::waiting_for(&fresh.store, runs::RUN).await;
     let states: Vec<_> = waiting.into_iter().map(|ask| ask.state).collect();
     assert_eq!(states, [State::Open, State::Resolved(resolution)], "the answer came before the stop");
     let counted = fresh.store.run(Counts { person: "alice".to_owned() }).await.unwrap();
     assert_eq!(counted.open, 1);
     resolved(&fresh.store, &message_id(1), answer("approve")).await;
-    assert!(runs::advance(&fresh.store, runs::step(runs::RUN)).await);
+    assert!(!runs::advance(&fresh.store, runs::step(runs::RUN)).await, "by nobody but its new node");
+    assert!(runs::advance(&fresh.store, Advance { node: node.to_owned(), ..runs::step(runs::RUN) }).await);
 }
 
 #[tokio::test]

@@ -40,6 +40,8 @@ pub async fn events(
     let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else { return Err(Failure::SignedOut) };
     let RunPath(run_id) = path?;
     find(&hub, &run_id).await?;
+    // One of another hub is here from now on.
+    hub.find_run(&run_id).await.map_err(Problem::from)?;
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let after = last_event_id(&headers).or_else(|| query.text("after").parse().ok()).unwrap_or_default();
     let looked_at = (Arc::clone(&hub), headers);

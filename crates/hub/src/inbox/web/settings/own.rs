@@ -20,7 +20,7 @@ use crate::inbox::web::sign_in::password;
 use crate::inbox::web::visitor::Visitor;
 use crate::inbox::web::words::{Instant, instant};
 use crate::problem::Problem;
-use crate::serve::PER_START;
+use crate::serve::is_per_start;
 
 pub struct PasskeyRow {
     id: String,
@@ -90,7 +90,7 @@ async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<Cre
     let found = hub.store.run(ListCredentials { person: visitor.name.clone(), kind }).await?;
     let this = visitor.session_id();
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
-        is_this: credential.id == this || (kind != Kind::Session && credential.label == PER_START),
+        is_this: credential.id == this || (kind != Kind::Session && is_per_start(&credential.label)),
         id: credential.id,
         label: credential.label,
         created_at: instant(credential.created_at),
@@ -119,7 +119,7 @@ pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Pos
 
 async fn check_current(hub: &Hub, visitor: &Visitor, typed: &str) -> Result<(), Problem> {
     let Some(hash) = hub.store.run(PasswordOf { person: visitor.name.clone() }).await? else { return Ok(()) };
-    password::throttle(hub, visitor)?;
+    password::throttle(hub, visitor).await?;
     if password::verify(hub, &hash, typed).await? {
         return Ok(());
     }
@@ -140,6 +140,6 @@ async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Res
     let (person, actor) = (visitor.name.clone(), visitor.actor().to_string());
     hub.store.run(SetPassword { person: person.clone(), hash, actor: actor.clone() }).await?;
     hub.store.run(EndOtherSessions { person, keep: visitor.session, actor }).await?;
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(())
 }

@@ -116,7 +116,7 @@ pub async fn role(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted
     };
     match changed.await {
         Ok(()) => {
-            hub.credentials.clear();
+            hub.credentials_ended();
             Ok(see_other("/inbox/settings/people?done=role"))
         }
         Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,

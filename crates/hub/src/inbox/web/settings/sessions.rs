@@ -15,7 +15,7 @@ pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response
     if !hub.store.run(EndCredential { person: visitor.name.clone(), kind: Kind::Session, id, actor }).await? {
         return Err(Problem::NotFound { message: "it has ended already".to_owned() }.into());
     }
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(see_other("/inbox/settings?done=session"))
 }
 
@@ -23,6 +23,6 @@ pub async fn end_others(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<R
     let visitor = posted.visitor;
     let actor = visitor.actor().to_string();
     hub.store.run(EndOtherSessions { person: visitor.name.clone(), keep: visitor.session, actor }).await?;
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(see_other("/inbox/settings?done=sessions"))
 }

@@ -70,7 +70,7 @@ pub async fn redeem(
     let token = path.map(|Path(token)| token).unwrap_or_default();
     let fresh = Fresh::for_browser(&hub, &posted.headers)?;
     let Some(person) = use_up(&hub, &token, &fresh).await? else {
-        hub.sign_in_attempts.missed(from)?;
+        hub.sign_in_attempts.missed(from).await?;
         let shell = Shell::anonymous(&asked, Here::SignIn, "This link no longer works");
         return Ok(render(StatusCode::GONE, &UsedPage { shell }));
     };

@@ -81,7 +81,7 @@ pub async fn sign_in(
 ) -> Result<Response, Failure> {
     let (headers, fields) = (&posted.headers, &posted.fields);
     let (name, next) = (fields.text("name").trim(), back(fields.text("next")));
-    hub.sign_in_attempts.by_password(name, from)?;
+    hub.sign_in_attempts.by_password(name, from).await?;
     let stored = match is_person_name(name) {
         true => hub.store.run(PasswordOf { person: name.to_owned() }).await?,
         false => None,

@@ -16,6 +16,6 @@ pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem>
 
 /// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
 /// name elsewhere do not count.
-pub fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
-    hub.sign_in_attempts.within_session(&visitor.session)
+pub async fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
+    hub.sign_in_attempts.within_session(&visitor.session).await
 }

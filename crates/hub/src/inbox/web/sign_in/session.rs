@@ -63,7 +63,7 @@ async fn end(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
         actor: visitor.actor().to_string(),
     };
     hub.store.run(op).await?;
-    hub.credentials.clear();
+    hub.credentials_ended();
     Ok(())
 }
 

@@ -26,7 +26,7 @@ use crate::problem::Problem;
 pub async fn begin(State(hub): State<Arc<Hub>>, Peer(from): Peer, headers: HeaderMap) -> Result<Json<Value>, Problem> {
     check_script(&headers)?;
     let party = party(&hub, &headers)?;
-    hub.sign_in_attempts.by_passkey(from)?;
+    hub.sign_in_attempts.by_passkey(from).await?;
     let (challenge, state) = party.start_discoverable_authentication().map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&state).map_err(|error| unreadable(&error))?;
     let ceremony = begin_ceremony(&hub, None, body).await?;
@@ -53,7 +53,7 @@ pub async fn finish(
     let party = party(&hub, &headers)?;
     let Finish { ceremony, credential, next } = read_json(body).await?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
-        hub.sign_in_attempts.missed(from)?;
+        hub.sign_in_attempts.missed(from).await?;
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;

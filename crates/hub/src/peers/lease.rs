@@ -1,0 +1,84 @@
+//! This process as a node of its store: it renews its lease, and takes over from those who did not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_store::StoreError;
+use countersign_store::ops::node::{LeaveNode, Others, RenewNode, TakeOver, TakenOver};
+
+use crate::app::Hub;
+use crate::runs;
+
+const ROUND: Duration = Duration::from_secs(1);
+/// From the last sign of life until others take over.
+const LEASE: Duration = Duration::from_secs(4);
+/// Nobody else is there to notice.
+const ALONE: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// In so many rounds even what nobody has is looked for whose node went unnoticed.
+const THOROUGH: u32 = 30;
+/// Runs at once.
+const MOST: i64 = 200;
+
+/// Before anything is claimed, and before anybody can connect: what an earlier process left is taken up.
+pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
+    renew(hub).await?;
+    take_over(hub, true).await
+}
+
+/// At the end of a clean stop.
+pub async fn leave(hub: &Hub) -> Result<(), StoreError> {
+    hub.store.run(LeaveNode { id: hub.store.node().to_owned() }).await
+}
+
+/// Runs until it is dropped; without peers it waits for ever.
+pub async fn run(hub: Arc<Hub>) {
+    if !hub.store.is_shared() {
+        return std::future::pending().await;
+    }
+    let mut round = 0;
+    loop {
+        tokio::time::sleep(ROUND).await;
+        round += 1;
+        if let Err(error) = beat(&hub, round % THOROUGH == 0).await {
+            tracing::warn!(%error, "the lease of this hub could not be renewed");
+        }
+    }
+}
+
+async fn beat(hub: &Arc<Hub>, is_thorough: bool) -> Result<(), StoreError> {
+    if !renew(hub).await? {
+        tracing::warn!("this hub was silent for so long that others took over from it");
+        hub.runs.moved_away();
+    }
+    take_over(hub, is_thorough).await
+}
+
+/// Says whether what this process had is still its own.
+async fn renew(hub: &Hub) -> Result<bool, StoreError> {
+    let lease = if hub.store.is_shared() { LEASE } else { ALONE };
+    hub.store.run(RenewNode { id: hub.store.node().to_owned(), lease }).await
+}
+
+async fn take_over(hub: &Arc<Hub>, thorough: bool) -> Result<(), StoreError> {
+    let others = if hub.store.is_shared() { Others::Live } else { Others::AreGone };
+    // Runs that this hub may not move are left to others.
+    let limit = if hub.config.runs.enabled { MOST } else { 0 };
+    let mut thorough = thorough;
+    loop {
+        let op = TakeOver { node: hub.store.node().to_owned(), others, thorough, limit };
+        let TakenOver { removed, hosts, runs } = hub.store.run(op).await?;
+        hosts.iter().for_each(|host| hub.outbox.wake(host));
+        if !removed.is_empty() && hub.store.is_shared() {
+            tracing::warn!(nodes = removed.len(), runs = runs.len(), "took over from hubs that are gone");
+            removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
+            // Its last words may not have been heard.
+            hub.look_at_everything();
+        }
+        let is_all = runs.len() < usize::try_from(limit).unwrap_or(0).max(1);
+        runs::restore(hub, runs).await?;
+        if is_all {
+            return Ok(());
+        }
+        thorough = true;
+    }
+}

@@ -1,0 +1,97 @@
+//! What hubs say to each other: which of the things they remember has changed. Nothing of what people or agents said.
+
+use countersign_protocol::hap::Kind;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::letters::Reply;
+use crate::inbox::news::Change;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    Changed(Change),
+    /// A message is over; one that a run asked names it.
+    Resolved {
+        id: MessageId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<String>,
+    },
+    /// A credential may have ended.
+    Credentials,
+    /// Somebody waits for a cue here, or will in a moment.
+    Here {
+        id: MessageId,
+        kind: Kind,
+        since: Timestamp,
+        held: bool,
+    },
+    /// Nobody does any more.
+    Away {
+        id: MessageId,
+        at: Timestamp,
+        broken: bool,
+    },
+    /// Something of a run was stored.
+    Advanced(String),
+    /// Somebody wrote to a run.
+    Letter,
+    /// What became of a letter.
+    Answered {
+        letter: i64,
+        reply: Reply,
+    },
+    /// Whoever has something that is in memory only is to say it again.
+    Hello,
+}
+
+/// The id of a node is as long in every word.
+const NODE: usize = 16;
+
+impl Signal {
+    pub fn text(&self, node: &str) -> String {
+        // There is nothing in it that JSON could not say.
+        format!("{node}{}", serde_json::to_string(self).unwrap_or_default())
+    }
+
+    /// Who says it, and what. Nothing for a word that a later version says.
+    pub fn read(text: &str) -> Option<(&str, Self)> {
+        let (node, signal) = text.split_at_checked(NODE)?;
+        Some((node, serde_json::from_str(signal).ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_heard() {
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        for signal in [
+            Signal::Changed(Change::Opened(id.clone())),
+            Signal::Changed(Change::Run("r".to_owned())),
+            Signal::Resolved { id: id.clone(), run: None },
+            Signal::Resolved { id: id.clone(), run: Some("r".to_owned()) },
+            Signal::Credentials,
+            Signal::Here { id: id.clone(), kind: Kind::Pause, since: Timestamp::from_millis(7), held: true },
+            Signal::Away { id, at: Timestamp::from_millis(7), broken: true },
+            Signal::Answered { letter: 7, reply: Reply::Done },
+        ] {
+            let text = signal.text("0123456789abcdef");
+            assert!(!text.contains('\n'), "{text}");
+            assert_eq!(Signal::read(&text), Some(("0123456789abcdef", signal)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_word_of_ours_is_not_heard() {
+        for text in ["", "short", "0123456789abcdef", "0123456789abcdef{\"later\":1}", "0123456789abcdé\"credentials\""]
+        {
+            assert_eq!(Signal::read(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The database goes away, in the middle of something or for a while, and what a hub hears of that.
+
+use std::future::Future;
+use std::time::Duration;
+
+use countersign_core::State;
+use countersign_core::message::Outcome;
+use countersign_store::model::{Application, Found};
+use countersign_store::ops::apply::Apply;
+use countersign_store::ops::pull::Pull;
+use countersign_store::ops::run::{Advance, Begun};
+use countersign_store::ops::submit::Submit;
+use countersign_store::ops::sweep::ProveWritable;
+use countersign_store::{Store, StoreError};
+use futures_util::future::join_all;
+
+use super::fresh::{Database, Fresh};
+use super::proxy::{Proxy, Rule};
+use crate::runs;
+use crate::scene::*;
+
+async fn ends<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes to an end")
+}
+
+fn sending(number: u64) -> Submit {
+    Submit { message: Draft::ask(number).render(), max_open: NO_LIMIT }
+}
+
+/// As an operator would, or a restart of the database. Says how many there were.
+async fn end_connections(database: &Database) -> i64 {
+    let end = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity \
+         WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    database.connect().await.query_one(end, &[]).await.unwrap().get(0)
+}
+
+async fn is_there(store: &Store, number: u64) -> bool {
+    matches!(store.run(Pull(message_id(number))).await.unwrap(), Some(Found::Live(_)))
+}
+
+#[tokio::test]
+async fn nobody_notices_that_idle_connections_were_ended() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let mut numbers = 1..;
+    for _ in 0..5 {
+        let made = join_all(numbers.by_ref().take(8).map(|number| fresh.store.run(sending(number)))).await;
+        made.into_iter().for_each(|made| drop(made.expect("written without a word of it")));
+        assert!(end_connections(&fresh.database).await > 1, "there are several");
+        assert!(is_there(&fresh.store, 1).await);
+        assert!(end_connections(&fresh.database).await > 0);
+        fresh.store.run(ProveWritable).await.expect("written without a word of it");
+    }
+    assert_eq!(open_count(&fresh.store, BUILDER).await, 40);
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_ended_before_its_commit_is_repeated() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let store = proxy.open().await;
+    add_agent(&store, BUILDER).await;
+    proxy.obey(Rule::EndBeforeCommit);
+    submitted(&store, &Draft::ask(1)).await;
+    assert_eq!(proxy.rule(), Rule::Carry, "it was ended");
+    assert_eq!(open_count(&store, BUILDER).await, 1, "what was undone left nothing");
+
+    proxy.obey(Rule::EndBeforeCommit);
+    let resolution = resolved(&store, &message_id(1), answer("approve")).await;
+    assert_eq!(proxy.rule(), Rule::Carry, "and again");
+    assert_eq!(pulled(&store, &message_id(1)).await.state, State::Resolved(resolution));
+    assert_eq!(open_count(&store, BUILDER).await, 0);
+}
+
+#[tokio::test]
+async fn whoever_is_cut_off_in_a_commit_does_not_know() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let store = proxy.open().await;
+    add_agent(&store, BUILDER).await;
+    for (number, rule, written) in [(1, Rule::CutAfterCommit, true), (2, Rule::CutBeforeCommit, false)] {
+        proxy.obey(rule);
+        let cut = store.run(sending(number)).await;
+        assert!(matches!(cut, Err(StoreError::Unsure(_))), "{rule:?}: {cut:?}");
+        assert_eq!(is_there(&store, number).await, written, "{rule:?}");
+    }
+    assert_eq!(open_count(&store, BUILDER).await, 1);
+}
+
+#[tokio::test]
+async fn what_was_cut_off_in_its_commit_can_be_repeated() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let store = proxy.open().await;
+    runs::begun(&store).await;
+    for (seq, rule) in [(1, Rule::CutAfterCommit), (2, Rule::CutBeforeCommit)] {
+        let step = Advance { events: vec![runs::event(seq)], last_seq: seq, ..runs::step(runs::RUN) };
+        proxy.obey(rule);
+        let cut = store.run(step.clone()).await;
+        assert!(matches!(cut, Err(StoreError::Unsure(_))), "{rule:?}: {cut:?}");
+        assert!(runs::advance(&store, step).await, "{rule:?}");
+    }
+    assert_eq!(runs::numbers(&runs::events_after(&store, runs::RUN, 0).await), [1, 2], "each once");
+
+    add_agent(&store, BUILDER).await;
+    let id = submitted(&store, &Draft::ask(1)).await;
+    proxy.obey(Rule::CutAfterCommit);
+    let decision = proposal(&id, answer("approve"));
+    let cut = store.run(Apply(decision.clone())).await;
+    assert!(matches!(cut, Err(StoreError::Unsure(_))), "{cut:?}");
+    let State::Resolved(found) = pulled(&store, &id).await.state else { panic!("it was written") };
+    assert_eq!((found.id, found.outcome), (decision.resolution_id.clone(), Outcome::Answered));
+    assert!(matches!(store.run(Apply(decision)).await, Ok(Application::Rejected(_))), "it is decided once");
+}
+
+#[tokio::test]
+async fn while_the_database_is_away_few_try_and_nobody_waits() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let store = proxy.open().await;
+    add_agent(&store, BUILDER).await;
+    proxy.obey(Rule::Refuse);
+    end_connections(&database).await;
+    let before = proxy.came();
+    for _ in 0..100 {
+        let refused = ends(store.run(ProveWritable)).await;
+        assert!(matches!(refused, Err(StoreError::Unavailable(_) | StoreError::Ended(_))), "{refused:?}");
+    }
+    let tried = proxy.came() - before;
+    assert!((1..100).contains(&tried), "{tried} of 100 tried");
+
+    proxy.obey(Rule::Carry);
+    let back = async {
+        while let Err(error) = store.run(ProveWritable).await {
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+            tokio::task::yield_now().await;
+        }
+    };
+    ends(back).await;
+    submitted(&store, &Draft::ask(1)).await;
+    assert_eq!(runs::begin(&store, runs::segment(runs::RUN, 1)).await, Begun::New);
+}

@@ -1,0 +1,170 @@
+//! What stands between a hub and its database, and breaks when it is told to.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use countersign_store::Store;
+use countersign_store::clock::ManualClock;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::{Config, Host};
+
+use super::fresh::Database;
+use crate::scene::at;
+
+/// The file name that every client of PostgreSQL expects in the directory it is given.
+const SOCKET: &str = ".s.PGSQL.5432";
+const COMMIT: &[u8] = b"COMMIT\0";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    Carry,
+    /// Whoever comes is sent away, and whoever is there too.
+    Refuse,
+    /// The next commit never arrives.
+    CutBeforeCommit,
+    /// The next commit is done, and its hub is not told.
+    CutAfterCommit,
+    /// The database ends the connection between the last statement and the next commit.
+    EndBeforeCommit,
+}
+
+struct Shared {
+    rule: Mutex<Rule>,
+    came: AtomicUsize,
+    database: Config,
+    real: PathBuf,
+}
+
+pub struct Proxy {
+    directory: PathBuf,
+    shared: Arc<Shared>,
+    listening: JoinHandle<()>,
+}
+
+impl Proxy {
+    pub fn before(database: &Database) -> Self {
+        let settings: Config = database.url().parse().expect("the tests' own settings");
+        let [Host::Unix(real)] = settings.get_hosts() else { panic!("the tests' PostgreSQL has a socket") };
+        let directory = real.join(format!("proxy-{:016x}", getrandom::u64().expect("the machine has randomness")));
+        std::fs::create_dir(&directory).expect("a directory for the socket");
+        let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
+        let (rule, came, real) = (Mutex::new(Rule::Carry), AtomicUsize::new(0), real.join(SOCKET));
+        let shared = Arc::new(Shared { rule, came, database: settings, real });
+        let listening = tokio::spawn(listen(listener, Arc::clone(&shared)));
+        Self { directory, shared, listening }
+    }
+
+    /// A hub that knows no other way to the database.
+    pub async fn open(&self) -> Store {
+        let name = self.shared.database.get_dbname().expect("the tests name their database");
+        let url = format!("host={} user=countersign dbname={name}", self.directory.display());
+        Store::open_postgres(&url, Arc::new(ManualClock::at(at(0)))).await.expect("the way is free")
+    }
+
+    pub fn obey(&self, rule: Rule) {
+        self.shared.set(rule);
+    }
+
+    /// A rule for one commit is over once that commit came.
+    pub fn rule(&self) -> Rule {
+        self.shared.rule()
+    }
+
+    /// How many connections were tried.
+    pub fn came(&self) -> usize {
+        self.shared.came.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+        // A leftover directory is a nuisance, not a failure: it goes with the cluster.
+        drop(std::fs::remove_dir_all(&self.directory));
+    }
+}
+
+impl Shared {
+    fn rule(&self) -> Rule {
+        *self.rule.lock().expect("nobody panics with it")
+    }
+
+    fn set(&self, rule: Rule) {
+        *self.rule.lock().expect("nobody panics with it") = rule;
+    }
+
+    /// Ends whatever of this database is inside a transaction.
+    async fn end_transactions(&self) {
+        let end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
+             WHERE datname = current_database() AND state = 'idle in transaction'";
+        let (operator, connection) = self.database.connect(tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+        tokio::spawn(connection);
+        operator.batch_execute(end).await.expect("an operator may");
+    }
+}
+
+async fn listen(listener: UnixListener, shared: Arc<Shared>) {
+    while let Ok((hub, _)) = listener.accept().await {
+        shared.came.fetch_add(1, Ordering::SeqCst);
+        if shared.rule() == Rule::Refuse {
+            continue;
+        }
+        let shared = Arc::clone(&shared);
+        // Either side may go at any moment; that is what this is for.
+        tokio::spawn(async move { drop(carry(hub, &shared).await) });
+    }
+}
+
+/// Until one of the two has gone, or the rule says so; then both are let go.
+async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
+    let mut database = UnixStream::connect(&shared.real).await?;
+    let (mut said, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            length = hub.read(&mut said) => {
+                let said = said.get(..length?).unwrap_or_default();
+                if said.is_empty() || !pass_on(said, &mut database, shared).await? {
+                    return Ok(());
+                }
+            }
+            length = database.read(&mut answered) => {
+                let answered = answered.get(..length?).unwrap_or_default();
+                if answered.is_empty() || shared.rule() == Rule::Refuse {
+                    return Ok(());
+                }
+                hub.write_all(answered).await?;
+            }
+        }
+    }
+}
+
+/// Says whether to go on.
+async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std::io::Result<bool> {
+    let rule = shared.rule();
+    let for_a_commit = matches!(rule, Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit);
+    // A whole statement, and not the level that a transaction begins with.
+    let is_commit = said.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
+    if for_a_commit && is_commit {
+        shared.set(Rule::Carry);
+    }
+    match rule {
+        Rule::Refuse => return Ok(false),
+        Rule::CutBeforeCommit if is_commit => return Ok(false),
+        Rule::CutAfterCommit if is_commit => {
+            database.write_all(said).await?;
+            // It answers when it is done.
+            let mut answer = [0; 64];
+            return database.read(&mut answer).await.map(|_| false);
+        }
+        Rule::EndBeforeCommit if is_commit => shared.end_transactions().await,
+        Rule::Carry | Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit => {}
+    }
+    // A database that has just ended takes nothing more, and what it said last is still to be read.
+    match database.write_all(said).await {
+        Err(_) if rule == Rule::EndBeforeCommit => Ok(true),
+        written => written.map(|()| true),
+    }
+}

@@ -1,0 +1,234 @@
+//! Several hubs on one database: what each takes is its own, and nobody waits for what another is just taking.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use countersign_protocol::id::MessageId;
+use countersign_store::Store;
+use countersign_store::ops::deliver::ClaimDue;
+use countersign_store::ops::node::{LiveNodes, TakenOver};
+use countersign_store::ops::rate::Admission;
+use countersign_store::ops::run::{TakeMail, WriteToRun};
+use futures_util::future::join_all;
+
+use super::fresh::Fresh;
+use super::rivals::{holding, until_it_waits};
+use crate::behaviours::rates::three;
+use crate::behaviours::sweep::expired;
+use crate::nodes::*;
+use crate::outbox::*;
+use crate::runs;
+use crate::scene::*;
+
+/// For what must not wait at all.
+async fn at_once<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(3), work).await.expect("nobody has to wait for a rival")
+}
+
+async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
+    take(store, claim).await.into_iter().map(|claim| claim.message_id).collect()
+}
+
+/// Messages that have expired, of two agents in turn.
+async fn overdue(fresh: &Fresh, numbers: std::ops::RangeInclusive<u64>) {
+    for agent in [BUILDER, TESTER] {
+        add_agent(&fresh.store, agent).await;
+    }
+    for (number, agent) in numbers.zip([BUILDER, TESTER].into_iter().cycle()) {
+        submitted(&fresh.store, &Draft { agent, expires_at: Some(at(10)), ..Draft::pushed(number) }).await;
+    }
+    fresh.clock.set(at(11));
+}
+
+#[tokio::test]
+async fn a_claim_passes_over_what_a_rival_holds() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    owe(&fresh.store, 1..=4).await;
+    let held = format!("SELECT 1 FROM delivery WHERE message_id = '{}' FOR UPDATE", message_id(2));
+    let rival = holding(&fresh, &held).await;
+    assert_eq!(at_once(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
+    rival.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!(claim(&fresh.store).await, [message_id(2)], "it took nothing after all");
+}
+
+#[tokio::test]
+async fn an_expiry_passes_over_what_a_rival_holds() {
+    let fresh = Fresh::open().await;
+    overdue(&fresh, 1..=4).await;
+    let held = format!("SELECT 1 FROM message WHERE id = '{}' FOR UPDATE", message_id(2));
+    let rival = holding(&fresh, &held).await;
+    assert_eq!(at_once(expired(&fresh.store, 10)).await, [1, 3, 4].map(message_id));
+    assert!(at_once(expired(&fresh.store, 10)).await.is_empty());
+    rival.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!(expired(&fresh.store, 10).await, [message_id(2)]);
+}
+
+#[tokio::test]
+async fn what_a_rival_answers_at_this_moment_is_not_expired() {
+    let fresh = Fresh::open().await;
+    overdue(&fresh, 1..=2).await;
+    let rival = holding(&fresh, "UPDATE message SET status = 'answered', rev = rev + 1 WHERE seq = 1").await;
+    assert_eq!(at_once(expired(&fresh.store, 10)).await, [message_id(2)]);
+    rival.batch_execute("COMMIT").await.unwrap();
+    assert!(expired(&fresh.store, 10).await.is_empty());
+}
+
+#[tokio::test]
+async fn hubs_that_claim_and_expire_together_share_nothing() {
+    let fresh = Fresh::open().await;
+    let stores = [&fresh.store, &fresh.neighbour().await];
+    overdue(&fresh, 1..=60).await;
+    let all: Vec<_> = (1..=60).map(message_id).collect();
+
+    let mut ended = Vec::new();
+    while ended.len() < all.len() {
+        let round = join_all((0..8).map(|number| expired(stores[number % 2], 7))).await;
+        let found: Vec<_> = round.into_iter().flatten().collect();
+        assert!(!found.is_empty(), "somebody always gets on");
+        ended.extend(found);
+    }
+    ended.sort();
+    assert_eq!(ended, all);
+    for agent in [BUILDER, TESTER] {
+        assert_eq!(open_count(&fresh.store, agent).await, 0);
+    }
+
+    let mut brought = Vec::new();
+    while brought.len() < all.len() {
+        let seven = |number: usize| ClaimDue { limit: 7, ..claim_of([NODE, OTHER][number % 2]) };
+        let round = join_all((0..8).map(|number| claimed(stores[number % 2], seven(number)))).await;
+        let found: Vec<_> = round.into_iter().flatten().collect();
+        assert!(!found.is_empty(), "somebody always gets on");
+        brought.extend(found);
+    }
+    brought.sort();
+    assert_eq!(brought, all);
+}
+
+/// A database that takes the table for a short one may go through what is due once for each of its rows.
+#[tokio::test]
+async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    owe(&fresh.store, [1]).await;
+    fresh.database.connect().await.batch_execute("VACUUM ANALYZE delivery").await.unwrap();
+    owe(&fresh.store, 2..=6).await;
+    for left in [4, 2] {
+        assert_eq!(claimed(&fresh.store, ClaimDue { limit: 2, ..claim_of(NODE) }).await.len(), 2, "{left} are left");
+    }
+    assert_eq!(claim(&fresh.store).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_run_that_a_rival_takes_over_at_this_moment_is_left_to_it() {
+    let fresh = Fresh::open().await;
+    runs::begun(&fresh.store).await;
+    enter(&fresh.store, &[NODE, OTHER, "node-3"]).await;
+    leave(&fresh.store, NODE).await;
+    let rival = holding(&fresh, "UPDATE run SET node = 'node-3'").await;
+    {
+        let mut taking = pin!(take_over(&fresh.store, search(OTHER)));
+        until_it_waits(&fresh, taking.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(taking.await.runs.is_empty());
+    }
+    assert_eq!(runs::found_run(&fresh.store, runs::RUN).await.run.node, "node-3");
+}
+
+#[tokio::test]
+async fn what_a_rival_claims_at_this_moment_is_not_given_back() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    owe(&fresh.store, [1]).await;
+    assert_eq!(claims_of(&fresh.store, "gone").await.len(), 1);
+    enter(&fresh.store, &[NODE, OTHER]).await;
+    let due_at = at(5_000);
+    let claim = format!("UPDATE delivery SET claimed_by = '{OTHER}', due_at = {}", due_at.as_millis());
+    let rival = holding(&fresh, &claim).await;
+    {
+        let mut taking = pin!(take_over(&fresh.store, search(NODE)));
+        until_it_waits(&fresh, taking.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(taking.await.hosts.is_empty());
+    }
+    assert_eq!(delivery(&fresh.store, 1).await.next_attempt_at, Some(due_at));
+}
+
+#[tokio::test]
+async fn a_node_that_renews_at_this_moment_stays() {
+    let fresh = Fresh::open().await;
+    enter(&fresh.store, &[NODE]).await;
+    fresh.clock.set(at(1_001));
+    enter(&fresh.store, &[OTHER]).await;
+    let renewal = format!("UPDATE node SET lease_until = {} WHERE id = '{NODE}'", at(9_000).as_millis());
+    let rival = holding(&fresh, &renewal).await;
+    {
+        let mut taking = pin!(take_over(&fresh.store, look(OTHER)));
+        until_it_waits(&fresh, taking.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(taking.await, TakenOver::default());
+    }
+    assert_eq!(fresh.store.run(LiveNodes).await.unwrap(), [NODE, OTHER]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_removed_at_this_moment_hears_of_it() {
+    let fresh = Fresh::open().await;
+    enter(&fresh.store, &[NODE]).await;
+    let rival = holding(&fresh, "DELETE FROM node").await;
+    {
+        let mut renewing = pin!(renew(&fresh.store, NODE));
+        until_it_waits(&fresh, renewing.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(!renewing.await, "what it had is not its own any more");
+    }
+    assert!(renew(&fresh.store, NODE).await);
+}
+
+#[tokio::test]
+async fn hubs_that_take_over_together_share_nothing() {
+    let fresh = Fresh::open().await;
+    let stores = [&fresh.store, &fresh.neighbour().await];
+    let names: Vec<_> = (0..30).map(|number| format!("run-{number}")).collect();
+    for name in &names {
+        runs::begin(&fresh.store, runs::segment(name, 1)).await;
+    }
+    let nodes: Vec<_> = (0..6).map(|number| format!("rival-{number}")).collect();
+    for node in &nodes {
+        enter(&fresh.store, &[node]).await;
+    }
+    let taken = join_all((0..6).map(|number| take_over(stores[number % 2], search(&nodes[number])))).await;
+    let taken: Vec<_> = taken.iter().flat_map(|taken| run_ids(&taken.runs)).collect();
+    assert_eq!(taken.len(), names.len(), "each of them once");
+    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), names.iter().map(String::as_str).collect());
+}
+
+#[tokio::test]
+async fn hubs_together_grant_no_more_than_there_is() {
+    let fresh = Fresh::open().await;
+    let stores = [&fresh.store, &fresh.neighbour().await];
+    for (millis, there) in [(0, 3), (20, 2), (1_000, 3)] {
+        fresh.clock.set(at(millis));
+        let admitted = join_all((0..40).map(|number| stores[number % 2].run(three("a")))).await;
+        let granted = admitted.into_iter().filter(|admitted| *admitted.as_ref().unwrap() == Admission::Granted);
+        assert_eq!(granted.count(), there);
+    }
+}
+
+#[tokio::test]
+async fn a_letter_is_taken_by_one_hub() {
+    let fresh = Fresh::open().await;
+    let stores = [&fresh.store, &fresh.neighbour().await];
+    runs::begun(&fresh.store).await;
+    for number in 0..20 {
+        let letter = WriteToRun { run_id: runs::RUN.to_owned(), body: format!("letter {number}") };
+        assert!(fresh.store.run(letter).await.unwrap().is_some());
+    }
+    let taken = join_all((0..6).map(|number| stores[number % 2].run(TakeMail { node: NODE.to_owned() }))).await;
+    let taken: Vec<_> = taken.into_iter().flat_map(|letters| letters.unwrap()).map(|letter| letter.number).collect();
+    assert_eq!(taken.len(), 20, "each of them once");
+    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>().len(), 20);
+}
