@@ -14,6 +14,7 @@ mod hostile;
 mod limits;
 mod live;
 mod logs;
+mod nodes;
 mod pull;
 mod push;
 mod race;

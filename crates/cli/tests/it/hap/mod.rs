@@ -100,7 +100,7 @@ async fn item(hub: &Hub, id: &str) -> Value {
     hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)
 }
 
-async fn presence(hub: &Hub, id: &str) -> String {
+pub async fn presence(hub: &Hub, id: &str) -> String {
     item(hub, id).await["presence"]["state"].as_str().unwrap_or("none").to_owned()
 }
 

@@ -23,6 +23,11 @@ impl Api {
         Self { credential: Some(("authorization", format!("Bearer {token}"))), ..self.clone() }
     }
 
+    /// The same caller, at another hub.
+    pub fn to(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
+    }
+
     pub fn api_key(&self, token: &str) -> Self {
         Self { credential: Some(("x-api-key", token.to_owned())), ..self.clone() }
     }
@@ -173,6 +178,7 @@ fn status_of(code: &str) -> u16 {
         "gone" => 410,
         "invalid_field" => 422,
         "rate_limited" => 429,
+        "unavailable" => 503,
         other => panic!("no status is known for the code {other}"),
     }
 }

@@ -6,7 +6,9 @@ use std::process::ExitStatus;
 
 use serde_json::{Value, json};
 
-use super::{Api, Process, Ran, Scratch, countersign, eventually};
+use super::{Api, Database, Process, Ran, Scratch, countersign, eventually};
+
+const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
 /// How a hub is to be started.
 #[derive(Default)]
@@ -44,11 +46,29 @@ impl Setup {
         Self::default().args(&["--allow-loopback-callbacks"]).config("[push]\nfirst_retry_ms = 20\n")
     }
 
-    pub async fn start(self) -> Hub {
+    /// Remembers there instead of in its data directory.
+    pub fn remembering_in(self, database_url: &str) -> Self {
+        self.env(DATABASE_URL, database_url)
+    }
+
+    pub async fn start(mut self) -> Hub {
+        let database = match self.wants_database() {
+            true => Some(Database::create().await),
+            false => None,
+        };
+        if let Some(database) = &database {
+            self = self.remembering_in(&database.url());
+        }
         let scratch = Scratch::new();
         let process = self.spawn(&scratch, "127.0.0.1:0");
         let (process, url, owner) = ready(process, &scratch).await;
-        Hub { setup: self, scratch, process, url, owner }
+        Hub { setup: self, scratch, process, url, owner, _database: database }
+    }
+
+    /// The same promises hold on PostgreSQL: with this variable every hub that names no database gets one of its own there.
+    fn wants_database(&self) -> bool {
+        let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL);
+        std::env::var_os("COUNTERSIGN_TEST_ON_POSTGRES").is_some() && !is_named
     }
 
     /// Starts what must not start, and returns what it said.
@@ -95,6 +115,8 @@ pub struct Hub {
     process: Process,
     pub url: String,
     pub owner: Api,
+    /// Goes after the hub has gone.
+    _database: Option<Database>,
 }
 
 impl Hub {
@@ -131,6 +153,15 @@ impl Hub {
 
     pub fn kill(&mut self) {
         self.process.kill();
+    }
+
+    /// Stops where it is, in the middle of whatever it does, until it is woken.
+    pub fn freeze(&self) {
+        self.process.signal("STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.process.signal("CONT");
     }
 
     pub fn interrupt(&mut self) -> ExitStatus {
@@ -206,6 +237,13 @@ pub struct Agent {
     pub token: String,
     pub signing_key: String,
     api: Api,
+}
+
+impl Agent {
+    /// The same agent, calling another hub.
+    pub fn at(&self, hub: &Hub) -> Api {
+        hub.anonymous().bearer(&self.token)
+    }
 }
 
 impl Deref for Agent {

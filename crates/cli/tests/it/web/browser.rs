@@ -126,6 +126,12 @@ impl Visitor {
         Self { http, base: hub.url.clone(), cookies: Mutex::default() }
     }
 
+    /// The same browser, at another hub of the same name.
+    pub fn at(&self, hub: &Hub) -> Self {
+        let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
+        Self { http: self.http.clone(), base: hub.url.clone(), cookies }
+    }
+
     /// The owner, by the link that the hub printed. It works once in the life of a hub process.
     pub async fn signed_in(hub: &Hub) -> Self {
         let visitor = Self::stranger(hub);

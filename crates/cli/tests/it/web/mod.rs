@@ -22,3 +22,4 @@ mod terminals;
 mod terminals_files;
 
 pub use browser::{Page, Visitor};
+pub use sign_in::sign_in;

@@ -19,7 +19,7 @@ async fn set_password(visitor: &Visitor, password: &str) -> Page {
 }
 
 /// From the sign-in page on.
-async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
+pub async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
     let page = visitor.get(from).await.expect(200);
     visitor.submit(&page, "form#signin", &[("name", name), ("password", password)], None).await
 }

@@ -1,0 +1,145 @@
+//! A database of its own in a real PostgreSQL, and a wire to it that can be cut, held up and slowed down.
+
+#[path = "../../../../store/tests/suite/postgres/server.rs"]
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio_postgres::{Client, NoTls};
+
+use super::Scratch;
+
+/// The directory of the server's socket.
+fn socket_directory() -> PathBuf {
+    let address = server::address();
+    let host = address.split_whitespace().find_map(|part| part.strip_prefix("host="));
+    PathBuf::from(host.expect("the server is reached by a socket"))
+}
+
+async fn connect_to(database: &str) -> Client {
+    let address = format!("{} dbname={database}", server::address());
+    let (client, connection) = tokio_postgres::connect(&address, NoTls).await.expect("PostgreSQL answers");
+    tokio::spawn(connection);
+    client
+}
+
+pub struct Database {
+    pub name: String,
+}
+
+impl Database {
+    pub async fn create() -> Self {
+        let name = format!("hubs_{}", uuid::Uuid::new_v4().simple());
+        connect_to("postgres").await.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("a new database");
+        Self { name }
+    }
+
+    pub fn url(&self) -> String {
+        url(&socket_directory(), &self.name)
+    }
+
+    /// As an operator with a shell would have it.
+    pub async fn connect(&self) -> Client {
+        connect_to(&self.name).await
+    }
+
+    pub async fn number(&self, sql: &str) -> i64 {
+        self.connect().await.query_one(sql, &[]).await.expect("a number").get(0)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let name = std::mem::take(&mut self.name);
+        // The test's own runtime cannot be waited on from here.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+            runtime.block_on(async { connect_to("postgres").await.batch_execute(&sql).await }).expect("it goes");
+        });
+        // A leftover database is a nuisance, not a failure: the cluster goes too.
+        drop(dropping.join());
+    }
+}
+
+fn url(directory: &Path, database: &str) -> String {
+    let host = directory.to_str().expect("a path in UTF-8").replace('/', "%2F");
+    format!("postgres://countersign@{host}/{database}")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Open,
+    /// What is connected is cut, and nobody new gets through.
+    Cut,
+    /// Everything is taken and nothing passed on.
+    Held,
+    /// Every piece takes so long.
+    Slow(Duration),
+}
+
+/// Between one hub and its database.
+pub struct Wire {
+    scratch: Scratch,
+    database: String,
+    state: watch::Sender<State>,
+}
+
+impl Wire {
+    pub async fn to(database: &Database) -> Self {
+        let scratch = Scratch::new();
+        let listener = UnixListener::bind(scratch.path(".s.PGSQL.5432")).expect("a socket");
+        let (state, seen) = watch::channel(State::Open);
+        let server = Arc::new(socket_directory().join(".s.PGSQL.5432"));
+        tokio::spawn(async move {
+            while let Ok((hub, _)) = listener.accept().await {
+                tokio::spawn(relay(hub, Arc::clone(&server), seen.clone()));
+            }
+        });
+        Self { scratch, database: database.name.clone(), state }
+    }
+
+    pub fn url(&self) -> String {
+        url(&self.scratch.path(""), &self.database)
+    }
+
+    pub fn be(&self, state: State) {
+        self.state.send_replace(state);
+    }
+}
+
+async fn relay(hub: UnixStream, server: Arc<PathBuf>, mut state: watch::Receiver<State>) {
+    if *state.borrow() == State::Cut {
+        return;
+    }
+    let Ok(database) = UnixStream::connect(&*server).await else { return };
+    let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
+    tokio::select! {
+        () = pass(from_hub, to_database, state.clone()) => {}
+        () = pass(from_database, to_hub, state.clone()) => {}
+        _ = state.wait_for(|state| *state == State::Cut) => {}
+    }
+}
+
+async fn pass(
+    mut from: impl AsyncReadExt + Unpin,
+    mut to: impl AsyncWriteExt + Unpin,
+    mut state: watch::Receiver<State>,
+) {
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        let now = *state.borrow_and_update();
+        if let State::Slow(pause) = now {
+            tokio::time::sleep(pause).await;
+        }
+        let _ = state.wait_for(|state| *state != State::Held).await;
+        if to.write_all(&buffer[..read]).await.is_err() {
+            return;
+        }
+    }
+}

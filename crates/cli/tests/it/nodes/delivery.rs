@@ -1,0 +1,99 @@
+//! An answer reaches its receiver whatever becomes of the hub that was to bring it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::Cluster;
+use crate::harness::*;
+
+async fn stage(count: usize) -> (Cluster, Receiver, Agent) {
+    let cluster = Cluster::of(count, Setup::pushing).await;
+    let (receiver, bot) = (Receiver::start().await, cluster.agent("bot").await);
+    cluster.hubs[0].approve(&bot, &receiver.host()).await;
+    (cluster, receiver, bot)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_is_pushed_once_while_nothing_goes_wrong() {
+    let (cluster, receiver, bot) = stage(3).await;
+    let mut ids = BTreeSet::new();
+    for number in 0..30 {
+        let id = bot.at(&cluster.hubs[number % 3]).accepted(&push_to(ask("bot"), &receiver.url("/all"))).await;
+        cluster.hubs[(number + 1) % 3].owner.answer(&id, "approve").await.expect(200);
+        ids.insert(id);
+    }
+    let pushes = receiver.at("/all", 30).await;
+    for id in &ids {
+        assert_eq!(cluster.hubs[2].delivery(id, "delivered").await["attempts"], 1);
+    }
+    assert_eq!(pushes.iter().map(Push::resolution_id).collect::<BTreeSet<_>>().len(), 30);
+    assert_eq!(receiver.seen().len(), 30, "none twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_killed_in_the_middle_of_a_push_is_taken_over_from() {
+    let (mut cluster, receiver, bot) = stage(3).await;
+    receiver.script("/held", &[Act::Hang]);
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
+    cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
+    receiver.at("/held", 1).await;
+    cluster.hubs[0].kill();
+    let killed = Instant::now();
+    let pushes = receiver.at("/held", 2).await;
+    assert!(killed.elapsed() < Duration::from_secs(10), "{:?}: by its node's lease, not by its own", killed.elapsed());
+    assert_eq!(pushes[0].resolution_id(), pushes[1].resolution_id());
+    let delivery = cluster.hubs[1].delivery(&id, "delivered").await;
+    assert_eq!(delivery["attempts"], 1, "what was cut does not count: {delivery}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hub_resolved_and_did_not_get_to_is_brought_by_another() {
+    let (mut cluster, receiver, bot) = stage(2).await;
+    let mut ids = Vec::new();
+    for _ in 0..20 {
+        ids.push(bot.accepted(&push_to(ask("bot"), &receiver.url("/many"))).await);
+    }
+    for id in &ids {
+        cluster.hubs[0].owner.answer(id, "approve").await.expect(200);
+    }
+    cluster.hubs[0].kill();
+    for id in &ids {
+        cluster.hubs[1].delivery(id, "delivered").await;
+    }
+    let resolutions: BTreeSet<String> = receiver.seen().iter().map(Push::resolution_id).collect();
+    assert_eq!(resolutions.len(), 20, "one resolution each, however often it came");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_cut_by_a_clean_stop_is_given_back_and_does_not_count() {
+    let patient = || Setup::pushing().config("[push]\nattempt_timeout_ms = 60000\n");
+    let mut cluster = Cluster::of(2, patient).await;
+    let (receiver, bot) = (Receiver::start().await, cluster.agent("bot").await);
+    cluster.hubs[0].approve(&bot, &receiver.host()).await;
+    receiver.script("/held", &[Act::Hang]);
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
+    cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
+    receiver.at("/held", 1).await;
+    assert!(cluster.hubs[0].interrupt().success());
+    receiver.at("/held", 2).await;
+    assert_eq!(cluster.hubs[1].delivery(&id, "delivered").await["attempts"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_frozen_in_the_middle_of_a_push_changes_nothing_when_it_wakes() {
+    let (cluster, receiver, bot) = stage(2).await;
+    receiver.script("/held", &[Act::Hang]);
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
+    cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
+    receiver.at("/held", 1).await;
+    cluster.hubs[0].freeze();
+    receiver.at("/held", 2).await;
+    let delivery = cluster.hubs[1].delivery(&id, "delivered").await;
+    cluster.hubs[0].thaw();
+    // It is awake again when it answers.
+    cluster.hubs[0].anonymous().healthy().await;
+    eventually("both live", async || (cluster.nodes().await == 2).then_some(())).await;
+    let after = cluster.hubs[0].delivery(&id, "delivered").await;
+    assert_eq!(after, delivery);
+    assert_eq!(receiver.seen().len(), 2);
+}

@@ -1,0 +1,67 @@
+//! Whoever looks on at one hub sees what happens at another.
+
+use reqwest::Method;
+
+use super::Cluster;
+use crate::harness::*;
+use crate::web::Visitor;
+
+async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
+    let mut text = String::new();
+    within(&format!("{wanted:?}"), async {
+        while !wanted.iter().all(|wanted| text.contains(wanted)) {
+            let chunk = stream.chunk().await.expect("a stream").expect("it goes on");
+            text.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    })
+    .await;
+    text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_and_answered_elsewhere_is_told_here() {
+    let cluster = Cluster::start(3).await;
+    let agent = cluster.agent("bot").await;
+    let mut viewers = Vec::new();
+    for hub in &cluster.hubs {
+        let stream = hub.owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+        viewers.push(stream);
+    }
+    let id = agent.at(&cluster.hubs[1]).accepted(&ask("bot")).await;
+    for viewer in &mut viewers {
+        let text = heard(viewer, &["event: opened", &id]).await;
+        assert!(!text.contains("event: resolved"), "{text}");
+    }
+    cluster.hubs[2].owner.answer(&id, "approve").await.expect(200);
+    for viewer in &mut viewers {
+        heard(viewer, &["event: resolved", &id]).await;
+    }
+    for hub in &cluster.hubs {
+        let listed = hub.owner.get("/v1/inbox").await.expect(200);
+        assert!(!listed.to_string().contains(&id), "{listed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_back_to_another_hub_is_told_to_look_again() {
+    let cluster = Cluster::start(2).await;
+    let mut here = cluster.hubs[0].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    let first = heard(&mut here, &["id: "]).await;
+    let place = first.lines().find_map(|line| line.strip_prefix("id: ")).expect("a place").to_owned();
+    drop(here);
+    let there = cluster.hubs[1].owner.request(Method::GET, "/v1/inbox/events").header("last-event-id", place);
+    let mut there = there.send().await.expect("a stream");
+    heard(&mut there, &["event: resync"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_opened_at_one_hub_is_good_at_all_and_ends_at_all() {
+    let cluster = Cluster::of(2, || Setup::default().args(&["--public-url", "http://hub.example"])).await;
+    let here = Visitor::by_new_link(&cluster.hubs[0], "owner").await;
+    let there = here.at(&cluster.hubs[1]);
+    assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
+    let page = here.get("/inbox").await;
+    here.submit(&page, "/signout", &[], None).await;
+    eventually("it is over there too", async || there.get("/inbox").await.url.starts_with("/signin").then_some(()))
+        .await;
+}

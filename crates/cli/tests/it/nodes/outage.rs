@@ -1,0 +1,77 @@
+//! The database goes away and comes back.
+
+use std::time::{Duration, Instant};
+
+use super::{Cluster, waited};
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
+    let cluster = Cluster::start(1).await;
+    let agent = cluster.agent("bot").await;
+    let before = agent.accepted(&ask("bot")).await;
+    cluster.wires[0].be(State::Cut);
+    let refused = eventually("the hub notices", async || {
+        let reply = agent.submit(&ask("bot")).await;
+        (reply.status == 503).then_some(reply)
+    })
+    .await;
+    let body = refused.refused("unavailable");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert!(body["error"]["id"].is_string(), "{body}");
+    let began = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(agent.submit(&ask("bot")).await.status, 503);
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for a time-out: {:?}", began.elapsed());
+    assert_eq!(cluster.hubs[0].anonymous().get("/ready").await.status, 503);
+    assert_eq!(cluster.hubs[0].anonymous().get("/health").await.status, 200);
+    cluster.wires[0].be(State::Open);
+    eventually("it is ready", async || (cluster.hubs[0].anonymous().get("/ready").await.status == 200).then_some(()))
+        .await;
+    let after = agent.accepted(&ask("bot")).await;
+    for id in [before, after] {
+        cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
+        assert_eq!(agent.outcome(&id).await["status"], "answered");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_the_database_ended_are_nobodys_business() {
+    let cluster = Cluster::start(1).await;
+    let agent = cluster.agent("bot").await;
+    let end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
+         WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    for _ in 0..5 {
+        for _ in 0..3 {
+            agent.accepted(&ask("bot")).await;
+        }
+        cluster.database.connect().await.batch_execute(end).await.expect("they end");
+        agent.accepted(&ask("bot")).await;
+    }
+    assert_eq!(cluster.database.number("SELECT count(*) FROM message").await, 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
+    let cluster = Cluster::start(1).await;
+    let agent = cluster.agent("bot").await;
+    let id = agent.accepted(&ask("bot")).await;
+    let waiting = tokio::spawn(waited(agent.at(&cluster.hubs[0]), id.clone()));
+    eventually("somebody waits", async || {
+        cluster.hubs[0].anonymous().get("/metrics").await.text().contains("waiters 1").then_some(())
+    })
+    .await;
+    cluster.wires[0].be(State::Cut);
+    eventually("the hub notices", async || {
+        (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
+    })
+    .await;
+    cluster.wires[0].be(State::Open);
+    eventually("it answers again", async || {
+        (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
+    })
+    .await;
+    let (_, outcome) = within("the one who waits", waiting).await.expect("no panic");
+    assert_eq!(outcome["response"]["response"]["value"], "approve");
+}

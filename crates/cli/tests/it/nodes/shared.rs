@@ -1,0 +1,83 @@
+//! What is one for all hubs: keys, limits, credentials, the clock.
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::Cluster;
+use crate::harness::*;
+use crate::web::{Visitor, sign_in};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_taken_once_whoever_is_asked() {
+    let cluster = Cluster::start(3).await;
+    let agent = cluster.agent("bot").await;
+    let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
+    for _ in 0..5 {
+        let envelope = ask("bot");
+        let replies = join_all((0..12).map(|number| apis[number % 3].submit(&envelope))).await;
+        let ids: Vec<_> = replies.iter().map(|reply| reply.expect(202)["id"].clone()).collect();
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+        let mut other = envelope.clone();
+        other["title"] = json!("Something else?");
+        apis[2].submit(&other).await.refused("idempotency_conflict");
+    }
+    assert_eq!(cluster.database.number("SELECT count(*) FROM message").await, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_holds_for_all_hubs_together() {
+    let setup = || Setup::default().config("[limits]\nrequests_per_minute = 30\n");
+    let cluster = Cluster::of(3, setup).await;
+    let agent = cluster.agent("bot").await;
+    let other = cluster.agent("other").await;
+    let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
+    let notifies: Vec<_> = (0..60).map(|_| notify("bot")).collect();
+    let replies = join_all(notifies.iter().enumerate().map(|(number, notify)| apis[number % 3].submit(notify))).await;
+    let taken = replies.iter().filter(|reply| reply.status == 202).count();
+    // One more comes free every two seconds, and all of this may take some.
+    assert!((30..45).contains(&taken), "{taken}");
+    let refused = replies.iter().find(|reply| reply.status != 202).expect("one too many");
+    refused.refused("rate_limited");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| (1..=61).contains(&seconds)));
+    other.at(&cluster.hubs[1]).accepted(&notify("other")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guessing_at_a_password_is_slow_at_all_hubs_together() {
+    let cluster = Cluster::start(2).await;
+    let guessers: Vec<Visitor> = cluster.hubs.iter().map(Visitor::stranger).collect();
+    let mut refused = 0;
+    for number in 0..24 {
+        let page = sign_in(&guessers[number % 2], "/signin", "owner", "a guess that is wrong").await;
+        refused += usize::from(page.status == 429);
+    }
+    assert!(refused >= 12, "{refused} of 24 were refused, where ten may be tried");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_ends_at_one_hub_ends_at_all() {
+    let cluster = Cluster::start(3).await;
+    let alice = cluster.hubs[0].person("alice", "resolver").await;
+    let there = |hub: &Hub| hub.anonymous().bearer(&alice.token);
+    for hub in &cluster.hubs {
+        there(hub).get("/v1/inbox").await.expect(200);
+    }
+    cluster.hubs[0].owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    for hub in &cluster.hubs {
+        eventually("the token is no good", async || (there(hub).get("/v1/inbox").await.status == 401).then_some(()))
+            .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_hub_took_is_found_by_a_search_at_another() {
+    let cluster = Cluster::start(2).await;
+    let agent = cluster.agent("bot").await;
+    for word in ["zephyr", "quartz", "basalt"] {
+        let mut envelope = ask("bot");
+        envelope["title"] = json!(format!("Is the {word} ready?"));
+        let id = agent.accepted(&envelope).await;
+        let found = cluster.hubs[1].owner.get(&format!("/v1/search?q={word}")).await.expect(200);
+        assert!(found.to_string().contains(&id), "{found}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Hubs that start on a database: together, after each other, and on what is none.
+
+use super::Cluster;
+use crate::harness::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hubs_that_start_together_on_an_empty_database_become_one() {
+    let database = Database::create().await;
+    let start = || async { Setup::default().remembering_in(&database.url()).start().await };
+    let (one, two, three) = tokio::join!(start(), start(), start());
+    for hub in [&one, &two, &three] {
+        let people = hub.owner.get("/v1/admin/people").await.expect(200);
+        assert_eq!(people["people"].as_array().map(Vec::len), Some(1), "{people}");
+    }
+    let agent = one.agent("bot").await;
+    let id = agent.at(&two).accepted(&ask("bot")).await;
+    three.owner.answer(&id, "approve").await.expect(200);
+    assert_eq!(agent.outcome(&id).await["status"], "answered");
+    let valid = "SELECT count(*) FROM hub_key WHERE retires_at IS NULL";
+    assert_eq!(database.number(valid).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_told_outlives_all_hubs() {
+    let mut cluster = Cluster::start(2).await;
+    let agent = cluster.agent("bot").await;
+    let id = agent.accepted(&ask("bot")).await;
+    cluster.hubs.iter_mut().for_each(Hub::kill);
+    for hub in &mut cluster.hubs {
+        hub.restart().await;
+    }
+    cluster.hubs[1].owner.answer(&id, "approve").await.expect(200);
+    assert_eq!(agent.outcome(&id).await["response"]["response"]["value"], "approve");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
+    let mut cluster = Cluster::start(2).await;
+    assert_eq!(cluster.nodes().await, 2);
+    let there = cluster.hubs[0].owner.clone();
+    assert!(cluster.hubs[0].interrupt().success());
+    cluster.hubs[1].owner.get("/v1/inbox").await.expect(200);
+    eventually("one is left", async || (cluster.nodes().await == 1).then_some(())).await;
+    let token = there.request(reqwest::Method::GET, "/v1/inbox").build().expect("a request");
+    let token = token.headers()["authorization"].to_str().expect("text").trim_start_matches("Bearer ").to_owned();
+    eventually("its tokens end with it", async || {
+        (cluster.hubs[1].anonymous().bearer(&token).get("/v1/inbox").await.status == 401).then_some(())
+    })
+    .await;
+}
+
+#[test]
+fn what_is_no_database_is_refused_in_words_and_without_its_password() {
+    for (url, wanted) in [
+        ("mysql://hub:s3cret@db.example/hub", "database_url: begin it with postgres://"),
+        ("postgres://hub:s3cret@127.0.0.1:1/hub?sslmode=disable", "cannot open the database"),
+        ("postgres://hub:s3cret@%2Fnowhere-at-all/hub", "cannot open the database"),
+        ("postgres://hub:s3cret@[/hub", "cannot be read"),
+    ] {
+        let ran = Setup::default().remembering_in(url).refused();
+        assert_ne!(ran.code, 0);
+        assert!(ran.stderr.contains(wanted) && !ran.stderr.contains("s3cret"), "{url}: {}", ran.stderr);
+    }
+    let config = "database_url = \"mysql://hub:s3cret@db.example/hub\"\n";
+    let ran = Setup::default().config(config).refused();
+    assert!(ran.stderr.contains("postgres://") && !ran.stderr.contains("s3cret"), "{}", ran.stderr);
+}
