@@ -1,12 +1,13 @@
 //! The hub as one value, and its addresses as one table.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use axum::Router;
 use axum::handler::Handler;
 use axum::routing::{MethodRouter, get, post};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
+use countersign_store::ops::credential::NewCredential;
 use tokio::sync::watch;
 
 use crate::auth::{CredentialCache, Passwords, RateLimit, SignInAttempts};
@@ -44,6 +45,8 @@ pub struct Hub {
     pub(crate) wake: Arc<Wake>,
     pub(crate) news: Arc<News>,
     pub(crate) peers: Arc<Peers>,
+    /// What this start made for programs of this machine.
+    pub(crate) start_credentials: Mutex<Vec<NewCredential>>,
     pub(crate) presence: Presence,
     pub(crate) terminals: Arc<Terminals>,
     /// The terminals that wait for an answer now.
@@ -93,6 +96,7 @@ impl Hub {
             room: Arc::default(),
             news,
             peers,
+            start_credentials: Mutex::default(),
             presence: Presence::default(),
             runs,
             receipts: Receipts::default(),

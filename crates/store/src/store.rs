@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::clock::Clock;
 use crate::error::StoreError;
@@ -11,7 +11,7 @@ use crate::sqlite::Sqlite;
 pub struct Store {
     engine: Engine,
     clock: Arc<dyn Clock>,
-    node: String,
+    node: RwLock<String>,
 }
 
 enum Engine {
@@ -22,13 +22,13 @@ enum Engine {
 impl Store {
     pub fn open_sqlite(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Sqlite(Sqlite::open(file, Arc::clone(&clock))?);
-        Ok(Self { engine, clock, node: new_node()? })
+        Ok(Self { engine, clock, node: RwLock::new(new_node()?) })
     }
 
     /// With a `DatabaseClock` the database's own clock settles every race, as several hubs on one database need it.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Postgres(Box::new(Postgres::open(url, Arc::clone(&clock)).await?));
-        Ok(Self { engine, clock, node: new_node()? })
+        Ok(Self { engine, clock, node: RwLock::new(new_node()?) })
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
@@ -62,8 +62,14 @@ impl Store {
 
     /// Under which this process has things under way in the store. Another one at every opening: what it had before is not
     /// its own any more.
-    pub fn node(&self) -> &str {
-        &self.node
+    pub fn node(&self) -> String {
+        self.node.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Others have taken over from this process. It goes on under another id, so that nothing it had before can seem its own.
+    pub fn become_another_node(&self) -> Result<(), StoreError> {
+        *self.node.write().unwrap_or_else(PoisonError::into_inner) = new_node()?;
+        Ok(())
     }
 
     /// The clock that settles every race in this store.

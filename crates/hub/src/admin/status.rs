@@ -10,6 +10,7 @@ use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
+use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,6 +31,7 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
         "public_url": hub.config.public_url,
         "schema_version": SCHEMA_VERSION,
         "open": open,
+        "nodes": hub.store.run(LiveNodes).await?.len(),
         "warnings": warnings(&hub).await?,
     })))
 }

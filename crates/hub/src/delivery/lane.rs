@@ -118,7 +118,7 @@ impl Lane {
         let lease = self.outbox.settings().attempt_timeout.saturating_add(LEASE_RESERVE);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let store = self.outbox.store();
-        store.run(ClaimDue { node: store.node().to_owned(), host: self.host.clone(), limit, lease }).await
+        store.run(ClaimDue { node: store.node(), host: self.host.clone(), limit, lease }).await
     }
 
     fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {

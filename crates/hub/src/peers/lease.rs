@@ -27,7 +27,7 @@ pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
 
 /// At the end of a clean stop.
 pub async fn leave(hub: &Hub) -> Result<(), StoreError> {
-    hub.store.run(LeaveNode { id: hub.store.node().to_owned() }).await
+    hub.store.run(LeaveNode { id: hub.store.node() }).await
 }
 
 /// Runs until it is dropped; without peers it waits for ever.
@@ -46,17 +46,29 @@ pub async fn run(hub: Arc<Hub>) {
 }
 
 async fn beat(hub: &Arc<Hub>, is_thorough: bool) -> Result<(), StoreError> {
-    if !renew(hub).await? {
+    let is_still_itself = renew(hub).await?;
+    if !is_still_itself {
         tracing::warn!("this hub was silent for so long that others took over from it");
-        hub.runs.moved_away();
+        begin_anew(hub).await?;
     }
-    take_over(hub, is_thorough).await
+    take_over(hub, is_thorough || !is_still_itself).await
+}
+
+/// Under another id: what it had is others' now, or soon will be.
+async fn begin_anew(hub: &Arc<Hub>) -> Result<(), StoreError> {
+    leave(hub).await?;
+    hub.store.become_another_node()?;
+    renew(hub).await?;
+    hub.renew_start_credentials().await?;
+    hub.runs.moved_away();
+    hub.look_at_everything();
+    Ok(())
 }
 
 /// Says whether what this process had is still its own.
 async fn renew(hub: &Hub) -> Result<bool, StoreError> {
     let lease = if hub.store.is_shared() { LEASE } else { ALONE };
-    hub.store.run(RenewNode { id: hub.store.node().to_owned(), lease }).await
+    hub.store.run(RenewNode { id: hub.store.node(), lease }).await
 }
 
 async fn take_over(hub: &Arc<Hub>, thorough: bool) -> Result<(), StoreError> {
@@ -65,17 +77,17 @@ async fn take_over(hub: &Arc<Hub>, thorough: bool) -> Result<(), StoreError> {
     let limit = if hub.config.runs.enabled { MOST } else { 0 };
     let mut thorough = thorough;
     loop {
-        let op = TakeOver { node: hub.store.node().to_owned(), others, thorough, limit };
+        let op = TakeOver { node: hub.store.node(), others, thorough, limit };
         let TakenOver { removed, hosts, runs } = hub.store.run(op).await?;
         hosts.iter().for_each(|host| hub.outbox.wake(host));
+        let (count, is_all) = (runs.len(), runs.len() < usize::try_from(limit).unwrap_or(0).max(1));
+        runs::restore(hub, runs).await?;
         if !removed.is_empty() && hub.store.is_shared() {
-            tracing::warn!(nodes = removed.len(), runs = runs.len(), "took over from hubs that are gone");
+            tracing::warn!(nodes = removed.len(), runs = count, "took over from hubs that are gone");
             removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
-            // Its last words may not have been heard.
+            // Their last words may not have been heard, and letters to their runs wait.
             hub.look_at_everything();
         }
-        let is_all = runs.len() < usize::try_from(limit).unwrap_or(0).max(1);
-        runs::restore(hub, runs).await?;
         if is_all {
             return Ok(());
         }

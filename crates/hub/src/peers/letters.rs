@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use countersign_protocol::runs::{self, ClientMessage};
 use countersign_store::StoreError;
-use countersign_store::ops::run::{Letter, TakeMail, WriteToRun};
+use countersign_store::ops::run::{Letter, LookAtRun, RunState, TakeMail, WriteToRun};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -17,6 +17,8 @@ use crate::runs::Refusal;
 
 /// Long enough for another hub to take over, should that be needed.
 const PATIENCE: Duration = Duration::from_secs(10);
+const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(50);
+const MOST_LOOKS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +67,7 @@ impl Hub {
 pub fn open(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     tokio::spawn(async move {
-        let taken = hub.store.run(TakeMail { node: hub.store.node().to_owned() }).await;
+        let taken = hub.store.run(TakeMail { node: hub.store.node() }).await;
         match taken {
             Ok(letters) => {
                 for letter in letters {
@@ -77,7 +79,22 @@ pub fn open(hub: &Arc<Hub>) {
     });
 }
 
-async fn answer(hub: &Arc<Hub>, Letter { number, body, .. }: Letter) {
+/// A run that is being taken over is this hub's a moment before it is here.
+async fn until_here(hub: &Hub, run_id: &str) {
+    for _ in 0..MOST_LOOKS {
+        if hub.runs.get(run_id).is_some_and(|run| !run.is_elsewhere()) {
+            return;
+        }
+        let found = hub.store.run(LookAtRun { run_id: run_id.to_owned() }).await;
+        if !matches!(found, Ok(Some(run)) if run.summary.state == RunState::Running && run.node == hub.store.node()) {
+            return;
+        }
+        tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+    }
+}
+
+async fn answer(hub: &Arc<Hub>, Letter { number, run_id, body }: Letter) {
+    until_here(hub, &run_id).await;
     let done = match runs::read(body.as_bytes()).map(|received| received.message) {
         Ok(ClientMessage::StopRun { run_id }) => {
             hub.stop_run_here(&run_id).await;

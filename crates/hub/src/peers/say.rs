@@ -18,7 +18,7 @@ impl Peers {
     /// Call it after the commit. Never waits and never fails; without peers it costs nothing.
     pub fn say(&self, signal: impl FnOnce() -> Signal) {
         if let Some(bus) = self.store.bus() {
-            bus.say(signal().text(self.store.node()));
+            bus.say(signal().text(&self.store.node()));
         }
     }
 }

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn what_is_no_word_of_ours_is_not_heard() {
-        for text in ["", "short", "0123456789abcdef", "0123456789abcdef{\"later\":1}", "0123456789abcdé\"credentials\""]
+        for text in
+            ["", "short", "0123456789abcdef", "0123456789abcdef{\"later\":1}", "0123456789abcdeé\"credentials\""]
         {
             assert_eq!(Signal::read(text), None, "{text}");
         }

@@ -116,7 +116,7 @@ async fn end(
     let advance = Advance {
         run_id: summary.run_id.clone(),
         segment: summary.segment,
-        node: hub.store.node().to_owned(),
+        node: hub.store.node(),
         write_id: Uuid::new_v4().to_string(),
         events: StoredEvent::of(&event, seq, &frame).into_iter().collect(),
         records: Vec::new(),

@@ -121,7 +121,7 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
 async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
     let now = hub.store.clock().now();
     let standing = taken.standing();
-    let (op, started) = match taken.first_entry(&run.id, hub.store.node(), &standing, now) {
+    let (op, started) = match taken.first_entry(&run.id, &hub.store.node(), &standing, now) {
         Ok(entry) => entry,
         Err(error) => return Err(back_to_prepared(&run, taken.prepared, Refusal::internal(&error))),
     };

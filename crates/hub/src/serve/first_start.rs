@@ -1,9 +1,11 @@
 //! What every start prepares: the owner, a token for this machine's own user, a sign-in link, and something to try.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
+use countersign_store::StoreError;
 use countersign_store::model::{PersonSummary, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
@@ -68,10 +70,29 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
 
 async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
-    let label = if hub.store.is_shared() { format!("{LABEL}{}", hub.store.node()) } else { PER_START.to_owned() };
-    let subject = subject.to_owned();
-    hub.store.run(Relabel(NewCredential { hash: token.hash, kind, subject, label, expires_at })).await?;
+    let (subject, label) = (subject.to_owned(), label(hub));
+    let credential = NewCredential { hash: token.hash, kind, subject, label, expires_at };
+    hub.store.run(Relabel(credential.clone())).await?;
+    // A link works once, and must not come back.
+    if kind != Kind::SignIn {
+        hub.start_credentials.lock().unwrap_or_else(PoisonError::into_inner).push(credential);
+    }
     Ok(token.text)
+}
+
+fn label(hub: &Hub) -> String {
+    if hub.store.is_shared() { format!("{LABEL}{}", hub.store.node()) } else { PER_START.to_owned() }
+}
+
+impl Hub {
+    /// Those of an earlier node end with it, and this process has become another one.
+    pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
+        let kept = self.start_credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for credential in kept {
+            self.store.run(Relabel(NewCredential { label: label(self), ..credential })).await?;
+        }
+        Ok(())
+    }
 }
 
 async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {

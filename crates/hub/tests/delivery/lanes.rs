@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use countersign_core::delivery::Track;
+use countersign_store::ops::node::LeaveNode;
 
 use crate::receiver::{Act, Receiver};
 use crate::stage::{Stage, Wish, counted, settings};
@@ -96,6 +97,7 @@ async fn what_was_cut_off_is_met_after_a_restart() {
         assert_eq!((delivery.track, delivery.attempts), (Track::Pending, 0), "a cut attempt does not count");
     }
     receiver.otherwise(Act::Status(200));
+    stage.store.run(LeaveNode { id: stage.store.node() }).await.unwrap();
     let successor = stage.outbox(settings()).await;
     counted(&successor, "all met", |counts| counts.delivered == 10).await;
     let pushes = receiver.seen().pushes;

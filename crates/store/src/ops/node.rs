@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
 /// Credentials under this label and the id of a node end with it.
-pub const LABEL: &str = "start ";
+pub const LABEL: &str = "start@";
 
 /// A sign of life. Says whether the node was there before: if not, what it had is no longer its own.
 pub struct RenewNode {
@@ -90,7 +90,7 @@ impl Op for TakeOver {
              AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = delivery.claimed_by) ORDER BY claimed_by";
         // By what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
         const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1 RETURNING host";
-        const END_CREDENTIALS: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start ' \
+        const END_CREDENTIALS: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start@' \
              AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
         let before = match self.others {
             Others::Live => now,
@@ -116,14 +116,14 @@ fn texts(rows: Vec<crate::exec::Row>) -> Result<Vec<String>, StoreError> {
     rows.into_iter().map(|mut row| row.text(0)).collect()
 }
 
-/// Those that are there, by their ids.
+/// Those whose lease has not run out, by their ids.
 pub struct LiveNodes;
 
 impl Op for LiveNodes {
     type Out = Vec<String>;
     const MODE: Mode = Mode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
-        texts(x.rows("SELECT id FROM node ORDER BY id", &[]).await?)
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        texts(x.rows("SELECT id FROM node WHERE lease_until >= ?1 ORDER BY id", &[now.into()]).await?)
     }
 }

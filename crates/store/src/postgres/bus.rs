@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{sleep, timeout};
-use tokio_postgres::{Client, Config, Notification};
+use tokio_postgres::{Client, Config, Notification, Statement};
 
 use super::connect;
 use crate::error::StoreError;
@@ -62,14 +62,14 @@ impl Bus {
         let mut pause = FIRST_PAUSE;
         while !heard.is_closed() {
             match self.connect().await {
-                Ok((client, words)) => {
+                Ok((mouth, words)) => {
                     pause = FIRST_PAUSE;
                     // What was said here since the last connection may be lost too.
                     self.dropped.store(true, Ordering::SeqCst);
                     if heard.send(Word::Missed).await.is_err() {
                         return;
                     }
-                    let error = self.speak(&client, &mut unsaid, Ear { words, heard }).await;
+                    let error = self.speak(&mouth, &mut unsaid, Ear { words, heard }).await;
                     tracing::warn!(%error, "the connection to the other hubs ended; it is made again");
                 }
                 Err(error) => tracing::warn!(%error, "the other hubs cannot be heard"),
@@ -79,20 +79,21 @@ impl Bus {
         }
     }
 
-    async fn connect(&self) -> Result<(Client, mpsc::Receiver<Notification>), StoreError> {
+    async fn connect(&self) -> Result<(Mouth, mpsc::Receiver<Notification>), StoreError> {
         let listening = async {
             let (client, words) = connect::listener(&self.config).await?;
             client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
-            Ok((client, words))
+            let notify = client.prepare("SELECT pg_notify($1, $2)").await?;
+            Ok((Mouth { client, notify }, words))
         };
         timeout(PATIENCE, listening).await.unwrap_or_else(|_elapsed| Err(too_late()))
     }
 
     /// Until the connection ends.
-    async fn speak(&self, client: &Client, unsaid: &mut mpsc::Receiver<String>, mut ear: Ear<'_>) -> StoreError {
+    async fn speak(&self, mouth: &Mouth, unsaid: &mut mpsc::Receiver<String>, mut ear: Ear<'_>) -> StoreError {
         loop {
             if self.dropped.swap(false, Ordering::SeqCst)
-                && let Err(error) = self.notify(client, EVERYTHING, &mut ear).await
+                && let Err(error) = self.notify(mouth, EVERYTHING, &mut ear).await
             {
                 return error;
             }
@@ -102,7 +103,7 @@ impl Bus {
                     while let Some(first) = next.take() {
                         let words;
                         (words, next) = together(first, unsaid);
-                        if let Err(error) = self.notify(client, &words, &mut ear).await {
+                        if let Err(error) = self.notify(mouth, &words, &mut ear).await {
                             return error;
                         }
                     }
@@ -114,7 +115,7 @@ impl Bus {
                     }
                 }
                 () = sleep(BEAT) => {
-                    if let Err(error) = ear.hear_during(client.batch_execute("")).await {
+                    if let Err(error) = ear.hear_during(mouth.client.batch_execute("")).await {
                         return error;
                     }
                 }
@@ -122,14 +123,18 @@ impl Bus {
         }
     }
 
-    async fn notify(&self, client: &Client, words: &str, ear: &mut Ear<'_>) -> Result<(), StoreError> {
-        const NOTIFY: &str = "SELECT pg_notify($1, $2)";
-        let sent = ear.hear_during(client.execute(NOTIFY, &[&CHANNEL, &words])).await;
+    async fn notify(&self, mouth: &Mouth, words: &str, ear: &mut Ear<'_>) -> Result<(), StoreError> {
+        let sent = ear.hear_during(mouth.client.execute(&mouth.notify, &[&CHANNEL, &words])).await;
         if sent.is_err() {
             self.dropped.store(true, Ordering::SeqCst);
         }
         sent.map(drop)
     }
+}
+
+struct Mouth {
+    client: Client,
+    notify: Statement,
 }
 
 struct Ear<'h> {

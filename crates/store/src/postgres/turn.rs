@@ -6,6 +6,7 @@ use countersign_protocol::time::Timestamp;
 use deadpool_postgres::Object;
 use futures_util::TryStreamExt;
 use tokio::time::timeout;
+use tokio_postgres::error::DbError;
 use tokio_postgres::{SimpleQueryMessage, Statement};
 
 use super::texts::{Shape, Texts};
@@ -67,8 +68,8 @@ impl<'e> Turn<'e> {
                 self.give_back();
                 Ok(())
             }
-            // The database says no: then nothing of it is there.
-            Ok(Err(error)) if error.as_db_error().is_some() => Err(error.into()),
+            // The database says no: then nothing of it is there. What stands in between may only say that it lost it.
+            Ok(Err(error)) if error.as_db_error().is_some_and(|error| !is_lost_connection(error)) => Err(error.into()),
             Ok(Err(error)) => Err(StoreError::Unsure(error.to_string())),
             Err(_elapsed) => Err(StoreError::Unsure("it did not answer in time".to_owned())),
         }
@@ -113,6 +114,10 @@ impl<'e> Turn<'e> {
         self.failed |= done.is_err();
         done
     }
+}
+
+fn is_lost_connection(error: &DbError) -> bool {
+    error.code().code().starts_with("08")
 }
 
 fn begin(mode: Mode) -> &'static str {

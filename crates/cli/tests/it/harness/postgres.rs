@@ -43,6 +43,15 @@ impl Database {
         url(&socket_directory(), &self.name)
     }
 
+    /// With a password, which this server does not ask for and nobody may print.
+    pub fn url_with_password(&self) -> String {
+        self.url().replace("countersign@", "countersign:s3cret@")
+    }
+
+    pub async fn execute(&self, sql: &str) {
+        self.connect().await.batch_execute(sql).await.expect(sql);
+    }
+
     /// As an operator with a shell would have it.
     pub async fn connect(&self) -> Client {
         connect_to(&self.name).await

@@ -1,5 +1,5 @@
-//! Three hubs under load, each of them failing in its own way: one is killed, one loses its database, one stands still for
-//! longer than its lease. No answer is lost, none becomes two, and everybody who waits at a hub that works is answered soon.
+//! Three hubs under load, failing in every way: killed, cut off from the database, slow, unheard, and standing still for longer
+//! than the lease. No answer is lost, none becomes two, and everybody who waits at a hub that works is answered soon.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,6 +94,11 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     cluster.hubs[2].restart().await;
     cluster.wires[2].be(State::Slow(Duration::from_millis(20)));
     more(30).await;
+    cluster.wires[2].be(State::Held);
+    eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
+    more(10).await;
+    cluster.wires[2].be(State::Open);
+    eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
     cluster.hubs[1].freeze();
     eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
     more(30).await;

@@ -129,6 +129,7 @@ async fn a_hub_frozen_beyond_its_lease_moves_its_runs_no_more_and_follows_them_i
     there.until("request_input").await;
     cluster.hubs[0].thaw();
     let told = here.until("request_input").await;
+    cluster.hubs[0].owner.get("/v1/inbox").await.expect(200);
     assert_eq!(told.of("step_completed").len(), 1, "what was missed is told: {told:#?}");
     here.answer(&run, "second", "two").await;
     assert_eq!(there.result().await, "two");

@@ -5,7 +5,6 @@ use countersign_store::{Store, StoreError};
 use serde_json::json;
 
 use super::copy;
-use super::postgres::Database;
 use crate::harness::*;
 
 async fn stopped_hub() -> (Hub, Agent, [String; 2]) {
@@ -27,11 +26,11 @@ async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
 async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
     let (mut hub, bot, [open, answered]) = stopped_hub().await;
     let (database, back) = (Database::create().await, hub.scratch().path("back"));
-    let there = copy(hub.scratch(), hub.data(), database.url(), &[]).ok();
+    let there = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
     let lines: Vec<&str> = there.lines().filter(|line| line.ends_with("  same")).collect();
     assert!(lines.len() > 20 && lines.iter().any(|line| line.starts_with("message ")), "{there}");
     assert!(there.contains("the same on both sides"), "{there}");
-    copy(hub.scratch(), database.url(), &back, &[]).ok();
+    copy(hub.scratch(), database.url_with_password(), &back, &[]).ok();
 
     std::fs::remove_dir_all(hub.data()).expect("the old store goes");
     std::fs::rename(&back, hub.data()).expect("and the copy takes its place");
@@ -53,7 +52,7 @@ async fn machines_get_counts_and_hashes() {
     // What it knew is then in its write-ahead log, most of it.
     hub.kill();
     let database = Database::create().await;
-    let report = copy(hub.scratch(), hub.data().join("hub.db"), database.url(), &["--json"]);
+    let report = copy(hub.scratch(), hub.data().join("hub.db"), database.url_with_password(), &["--json"]);
     assert!(report.stderr.contains("Copying."), "it says how far it is: {}", report.stderr);
     assert!(!format!("{report:?}").contains("s3cret"), "no password: {report:?}");
     let report = report.json();
@@ -69,13 +68,13 @@ async fn machines_get_counts_and_hashes() {
 async fn a_copy_that_differs_fails_and_no_hub_starts_on_it() {
     let (hub, _bot, _ids) = stopped_hub().await;
     let database = Database::create().await;
-    let open = || async { Store::open_postgres(&database.url(), Arc::new(SystemClock)).await };
+    let open = || async { Store::open_postgres(&database.url_with_password(), Arc::new(SystemClock)).await };
     drop(open().await.expect("an empty store"));
     let spoil = "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
              NEW.source = NEW.source || ' '; RETURN NEW; END $$;
          CREATE TRIGGER spoil BEFORE INSERT ON message FOR EACH ROW EXECUTE FUNCTION spoil()";
     database.execute(spoil).await;
-    let ran = copy(hub.scratch(), hub.data(), database.url(), &[]);
+    let ran = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]);
     assert_eq!(ran.code, 1, "{ran:?}");
     let different: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("DIFFERENT: 2 rows")).collect();
     assert!(different.len() == 1 && different[0].starts_with("message "), "{}", ran.stdout);

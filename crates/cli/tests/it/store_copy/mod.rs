@@ -1,7 +1,6 @@
 //! `countersign store copy`, from a data directory to a real PostgreSQL and back.
 
 mod both_ways;
-mod postgres;
 mod refusals;
 
 use std::path::Path;

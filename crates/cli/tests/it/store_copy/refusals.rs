@@ -1,20 +1,19 @@
 use rusqlite::Connection;
 
 use super::copy;
-use super::postgres::Database;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_hub_is_stopped_first() {
     let mut hub = Hub::start().await;
     let database = Database::create().await;
-    let said = copy(hub.scratch(), hub.data(), database.url(), &[]).fails(1);
+    let said = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).fails(1);
     assert!(said.contains("a hub is running on") && said.contains("stop it first"), "{said}");
     hub.owner.healthy().await;
     assert!(hub.interrupt().success());
-    copy(hub.scratch(), hub.data(), database.url(), &[]).ok();
+    copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
     let other = Hub::start().await;
-    let said = copy(hub.scratch(), database.url(), other.data(), &[]).fails(1);
+    let said = copy(hub.scratch(), database.url_with_password(), other.data(), &[]).fails(1);
     assert!(said.contains("--to: a hub is running on"), "{said}");
 }
 

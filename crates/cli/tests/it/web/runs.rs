@@ -242,13 +242,13 @@ async fn strangers_see_nothing_and_no_run_is_no_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_is_prepared_shows_so_and_is_listed_once_it_begins() {
+async fn a_run_that_is_prepared_shows_so_and_is_listed_as_waiting_to_begin() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     let owner = Visitor::signed_in(&hub).await;
     assert!(owner.get(&address(&run)).await.expect(200).text_at("#run-head").starts_with("prepared, not started"));
-    assert_eq!(owner.get("/runs").await.expect(200).count("#rows > .row"), 0);
+    assert_eq!(owner.get("/runs").await.expect(200).count("#rows > .row"), 1);
     client.start(&run, "x").await;
     client.result().await;
     assert_eq!(owner.get("/runs").await.expect(200).count("#rows > .row"), 1);

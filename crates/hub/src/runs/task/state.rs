@@ -80,7 +80,7 @@ impl Task {
     pub fn new(hub: Arc<Hub>, beginning: Beginning) -> Self {
         let Beginning { run, plan, segment, standing, last_seq, mail, left, has_past } = beginning;
         Self {
-            ledger: Ledger::new(&run.id, hub.store.node(), segment.number, segment.request_id.clone(), last_seq),
+            ledger: Ledger::new(&run.id, &hub.store.node(), segment.number, segment.request_id.clone(), last_seq),
             open: left.iter().map(|waiting| waiting.id.clone()).collect(),
             judged: Arc::new(Mutex::new(standing.policy.clone())),
             memory: if has_past { Memory::unread() } else { Memory::empty() },

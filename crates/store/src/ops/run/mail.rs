@@ -35,7 +35,7 @@ pub struct Letter {
     pub body: String,
 }
 
-/// Takes out what was written to the runs of a node, in the order in which it was, and what no run is there for any more.
+/// Takes out what was written to the runs of a node, in the order in which it was.
 pub struct TakeMail {
     pub node: String,
 }

@@ -53,13 +53,13 @@ async fn obligations_are_still_owed() {
     for number in 1..=3 {
         submitted_and_resolved(&fresh.store, &Draft::pushed(number)).await;
     }
-    let claims = claims_of(&fresh.store, fresh.store.node()).await;
+    let claims = claims_of(&fresh.store, &fresh.store.node()).await;
     assert!(settle(&fresh.store, &claims[0], Settlement::Delivered).await);
     assert!(settle(&fresh.store, &claims[1], retry(500)).await);
 
-    let before = fresh.store.node().to_owned();
+    let before = fresh.store.node();
     let fresh = fresh.reopen();
-    let node = fresh.store.node();
+    let node = &*fresh.store.node();
     assert_ne!(node, before, "what it had before is not its own any more");
     assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
     enter(&fresh.store, &[node]).await;
@@ -108,7 +108,7 @@ async fn runs_go_on_from_where_they_stood() {
 
     let fresh = fresh.reopen();
     assert_eq!(runs::found_run(&fresh.store, runs::RUN).await, before);
-    let node = fresh.store.node();
+    let node = &*fresh.store.node();
     enter(&fresh.store, &[node]).await;
     let unfinished = take_over(&fresh.store, start_alone(node)).await.runs;
     assert_eq!(unfinished, [Run { node: node.to_owned(), ..before.run }]);
