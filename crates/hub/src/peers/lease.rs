@@ -1,7 +1,7 @@
 //! This process as a node of its store: it renews its lease, and takes over from those who did not.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_store::StoreError;
 use countersign_store::ops::node::{LeaveNode, Others, RenewNode, TakeOver, TakenOver};
@@ -22,7 +22,7 @@ const MOST: i64 = 200;
 /// Before anything is claimed, and before anybody can connect: what an earlier process left is taken up.
 pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
     renew(hub).await?;
-    take_over(hub, true).await
+    take_over(hub, true, others(hub, Instant::now())).await
 }
 
 /// At the end of a clean stop.
@@ -35,23 +35,37 @@ pub async fn run(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
     }
-    let mut round = 0;
+    let (mut round, mut since) = (0, Instant::now());
+    let mut renewed_at = since;
     loop {
         tokio::time::sleep(ROUND).await;
         round += 1;
-        if let Err(error) = beat(&hub, round % THOROUGH == 0).await {
-            tracing::warn!(%error, "the lease of this hub could not be renewed");
+        match beat(&hub, round % THOROUGH == 0, since).await {
+            Ok(()) => renewed_at = Instant::now(),
+            Err(error) => tracing::warn!(%error, "the lease of this hub could not be renewed"),
+        }
+        if renewed_at.elapsed() > LEASE / 2 {
+            since = Instant::now();
         }
     }
 }
 
-async fn beat(hub: &Arc<Hub>, is_thorough: bool) -> Result<(), StoreError> {
+/// After a start, and after the database was away, everybody gets the time for a sign of life.
+fn others(hub: &Hub, since: Instant) -> Others {
+    match hub.store.is_shared() {
+        true if since.elapsed() < LEASE => Others::MayComeBack,
+        true => Others::Live,
+        false => Others::AreGone,
+    }
+}
+
+async fn beat(hub: &Arc<Hub>, is_thorough: bool, since: Instant) -> Result<(), StoreError> {
     let is_still_itself = renew(hub).await?;
     if !is_still_itself {
         tracing::warn!("this hub was silent for so long that others took over from it");
         begin_anew(hub).await?;
     }
-    take_over(hub, is_thorough || !is_still_itself).await
+    take_over(hub, is_thorough || !is_still_itself, others(hub, since)).await
 }
 
 /// Under another id: what it had is others' now, or soon will be.
@@ -71,8 +85,7 @@ async fn renew(hub: &Hub) -> Result<bool, StoreError> {
     hub.store.run(RenewNode { id: hub.store.node(), lease }).await
 }
 
-async fn take_over(hub: &Arc<Hub>, thorough: bool) -> Result<(), StoreError> {
-    let others = if hub.store.is_shared() { Others::Live } else { Others::AreGone };
+async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<(), StoreError> {
     // Runs that this hub may not move are left to others.
     let limit = if hub.config.runs.enabled { MOST } else { 0 };
     let mut thorough = thorough;

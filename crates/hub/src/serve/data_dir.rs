@@ -15,6 +15,8 @@ use super::first_start::Welcome;
 /// Clients hold the lock for an instant to see whether a hub does.
 const CLIENTS_LOOK: Duration = Duration::from_millis(200);
 
+const NODE: &str = "node";
+
 pub struct DataDir {
     path: PathBuf,
     /// Held for as long as the hub lives; the system lets go of it when the process ends, however it ends.
@@ -55,6 +57,15 @@ impl DataDir {
 
     fn note(&self) -> PathBuf {
         self.path.join("hub.json")
+    }
+
+    /// Under which the hub that was here before had things under way in a store that others share.
+    pub fn last_node(&self) -> Option<String> {
+        std::fs::read_to_string(self.path.join(NODE)).ok().map(|text| text.trim().to_owned())
+    }
+
+    pub fn note_node(&self, node: &str) -> anyhow::Result<()> {
+        std::fs::write(self.path.join(NODE), node).context("cannot write to the data directory")
     }
 
     /// Written beside and moved into place, so that a client never reads half of it.

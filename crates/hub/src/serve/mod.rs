@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use countersign_store::clock::{DatabaseClock, SystemClock};
+use countersign_store::ops::node::LeaveNode;
 use countersign_store::{Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -52,7 +53,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
     // Before anybody can connect: a run that waits is to be found.
-    peers::enter(&hub).await.context("cannot take up what was under way")?;
+    take_the_place_of_the_last(&hub, &data).await.context("cannot take up what was under way")?;
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
@@ -74,6 +75,17 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     }
     hub.store.settle()?;
     served.context("the listener failed")
+}
+
+/// Nobody waits for the lease of a hub that was killed here: whoever has the data directory knows that it is gone.
+async fn take_the_place_of_the_last(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
+    if hub.store.is_shared() {
+        if let Some(id) = data.last_node() {
+            hub.store.run(LeaveNode { id }).await?;
+        }
+        data.note_node(&hub.store.node())?;
+    }
+    Ok(peers::enter(hub).await?)
 }
 
 async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError> {

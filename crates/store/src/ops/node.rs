@@ -57,6 +57,8 @@ impl Op for LeaveNode {
 pub enum Others {
     /// They live as long as their leases.
     Live,
+    /// Only those that have left are gone: the database may have been away for all of them.
+    MayComeBack,
     /// The store is this node's alone, so every other one is gone.
     AreGone,
 }
@@ -94,6 +96,7 @@ impl Op for TakeOver {
              AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
         let before = match self.others {
             Others::Live => now,
+            Others::MayComeBack => Timestamp::from_millis(1),
             Others::AreGone => Timestamp::from_millis(i64::MAX),
         };
         let removed = texts(x.rows(GONE, &[(&self.node).into(), before.into()]).await?)?;

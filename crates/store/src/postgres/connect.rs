@@ -30,6 +30,12 @@ const SESSION: &str = "SET idle_in_transaction_session_timeout = '1s'; SET lock_
 /// What a URL says, and what it leaves open.
 pub fn settings(url: &str) -> Result<Config, StoreError> {
     let mut config: Config = url.parse().map_err(unreadable)?;
+    // As PostgreSQL's own programs do, so that it need not stand in the URL.
+    if config.get_password().is_none()
+        && let Ok(password) = std::env::var("PGPASSWORD")
+    {
+        config.password(password);
+    }
     if config.get_application_name().is_none() {
         config.application_name("countersign");
     }

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 use countersign_protocol::time::Timestamp;
 use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::error::SqlState;
 
 use crate::clock::Clock;
 use crate::copy;
@@ -37,6 +38,8 @@ const MOST_BROKEN: u32 = 3;
 /// From the beginning of a transaction to its commit. The database has limits of its own; this one is for when it is silent.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_FOR_SCANS: Duration = Duration::from_secs(35);
+const CROWD_PATIENCE: Duration = Duration::from_secs(5);
+const CROWD_PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Postgres {
     engine: Arc<Engine>,
@@ -132,17 +135,23 @@ impl Engine {
         if self.pool.status().available == 0 {
             self.outage.check(Instant::now())?;
         }
-        match self.pool.get().await {
-            Ok(connection) => {
-                self.outage.is_over();
-                Ok(connection)
-            }
-            // All are in use: the database is there, and busy.
-            Err(error @ PoolError::Timeout(TimeoutType::Wait)) => Err(error.into()),
-            Err(error) => {
-                let error = error.into();
-                self.outage.failed(Instant::now(), &error);
-                Err(error)
+        let began = Instant::now();
+        loop {
+            match self.pool.get().await {
+                Ok(connection) => {
+                    self.outage.is_over();
+                    return Ok(connection);
+                }
+                // No more are to be had, but one of those that are may come free.
+                Err(error) if is_crowded(&error) && began.elapsed() < CROWD_PATIENCE => sleep(CROWD_PAUSE).await,
+                // The database is there, and busy.
+                Err(error @ PoolError::Timeout(TimeoutType::Wait)) => return Err(error.into()),
+                Err(error) if is_crowded(&error) => return Err(error.into()),
+                Err(error) => {
+                    let error = error.into();
+                    self.outage.failed(Instant::now(), &error);
+                    return Err(error);
+                }
             }
         }
     }
@@ -159,9 +168,13 @@ impl Engine {
     }
 }
 
+fn is_crowded(error: &PoolError) -> bool {
+    matches!(error, PoolError::Backend(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS))
+}
+
 /// Of random length, so that those who met once do not meet again; longer after every loss.
 async fn pause(attempt: u32) {
     let longest = (1_u64 << attempt.min(16)).min(LONGEST_PAUSE_MILLIS) * 1_000;
     let random = getrandom::u64().unwrap_or(0);
-    tokio::time::sleep(Duration::from_micros(random % longest)).await;
+    sleep(Duration::from_micros(random % longest)).await;
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Cluster, waited};
 use crate::harness::*;
+use crate::runs::stage::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
@@ -74,4 +75,21 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
     .await;
     let (_, outcome) = within("the one who waits", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
+    let cluster = Cluster::of(2, || Setup::default().config("[runs]\ncommands = \"allow\"\n")).await;
+    let mut latch = Latch::new(&cluster.hubs[0], "latch");
+    let script = format!("cat {}; echo done", latch.path());
+    let mut client = Client::connect(&cluster.hubs[0]).await;
+    client.begin(&cluster.hubs[0], &alone(command("sh", &["-c", &script])), "").await;
+    latch.is_waited_at().await;
+    cluster.wires.iter().for_each(|wire| wire.be(State::Cut));
+    let silent = "SELECT count(*) FROM node WHERE lease_until < extract(epoch FROM clock_timestamp()) * 1000";
+    eventually("both leases have run out", async || (cluster.database.number(silent).await == 2).then_some(())).await;
+    cluster.wires.iter().for_each(|wire| wire.be(State::Open));
+    eventually("both are back", async || (cluster.database.number(silent).await == 0).then_some(())).await;
+    latch.release();
+    assert_eq!(client.result().await.trim_end(), "done");
 }

@@ -34,6 +34,18 @@ async fn what_was_told_outlives_all_hubs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_comes_back_after_a_kill_takes_its_own_place_at_once() {
+    let mut cluster = Cluster::start(1).await;
+    let last = cluster.database.connect().await.query_one("SELECT id FROM node", &[]).await.expect("one");
+    cluster.hubs[0].kill();
+    cluster.hubs[0].restart().await;
+    // Its lease would have lasted for seconds.
+    let nodes = cluster.database.connect().await.query("SELECT id FROM node", &[]).await.expect("one");
+    assert_eq!(nodes.len(), 1);
+    assert_ne!(nodes[0].get::<_, String>(0), last.get::<_, String>(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
     let mut cluster = Cluster::start(2).await;
     assert_eq!(cluster.nodes().await, 2);

@@ -88,12 +88,17 @@ async fn settle(hubs: &mut [Hub; 2], word: &str) {
     }
 }
 
-/// Ends what listens, and nothing else. Says how many did.
-async fn cut(database: &Database) -> i64 {
-    let end = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity \
+/// Ends what listens, and nothing else, all at once: one that lived on for a moment would hear the others come back. Says how
+/// many did.
+async fn cut(database: &Database) -> usize {
+    let listening = "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity \
          WHERE datname = current_database() AND query NOT LIKE '%pg_terminate%' AND application_name = 'countersign' \
          AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%' OR query = '')";
-    database.connect().await.query_one(end, &[]).await.unwrap().get(0)
+    let operator = database.connect().await;
+    let ended: Vec<i32> = operator.query(listening, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)";
+    while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {}
+    ended.len()
 }
 
 #[tokio::test]
