@@ -95,7 +95,13 @@ async fn stop_signal() -> Result<()> {
 async fn run(args: RunArgs) -> Result<()> {
     std::fs::create_dir_all(&args.dir)?;
     std::fs::create_dir_all(args.out.parent().unwrap_or(Path::new(".")))?;
-    let hub = HubOptions { binary: args.hub, root: args.dir.canonicalize()?, loopback_callbacks: false };
+    let hub = HubOptions {
+        binary: args.hub,
+        root: args.dir.canonicalize()?,
+        loopback_callbacks: false,
+        database_url: None,
+        rate_limit: false,
+    };
     let mut settings = if args.quick { Settings::quick(hub) } else { Settings::full(hub, args.seconds) };
     settings.rounds = args.rounds.unwrap_or(settings.rounds).max(1);
     let wanted = if args.scenario.is_empty() { Scenario::OF_A_HUB.to_vec() } else { args.scenario };

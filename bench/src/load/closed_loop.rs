@@ -12,7 +12,8 @@ use crate::process::Target;
 /// Every connection sends its next request as soon as the last one is answered.
 pub async fn measure(target: Target, connections: usize, work: Work, window: Window) -> Result<Sample> {
     let work = Arc::new(work);
-    let (sample, ids) = in_window(target, connections, window, |meter| lane(target, Arc::clone(&work), meter)).await?;
+    let (sample, ids) =
+        in_window(&[target.pid], connections, window, |meter| lane(target, Arc::clone(&work), meter)).await?;
     Ok(Sample { ids: ids.concat(), ..sample })
 }
 
@@ -22,7 +23,7 @@ pub async fn drain(target: Target, connections: usize, work: Work) -> Result<Vec
     Ok(to_the_end(connections, |meter| lane(target, Arc::clone(&work), meter)).await?.concat())
 }
 
-async fn lane(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {
+pub(super) async fn lane(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {
     let mut connection = Connection::open(target.address).await?;
     let mut template = work.template.clone();
     let mut ids = Vec::new();

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::histogram::Histogram;
 use super::request::Slot;
-use crate::process::{Target, Usage};
+use crate::process::Usage;
 
 /// After the end of a window every request still open gets this long to be answered.
 const GRACE: Duration = Duration::from_secs(30);
@@ -80,9 +80,10 @@ impl Meter {
     }
 }
 
-/// Runs `count` lanes through a window; each has to end by itself once the meter is over.
+/// Runs `count` lanes through a window, with an eye on the processes that serve them; each lane has to end by itself once the
+/// meter is over.
 pub async fn in_window<T, F>(
-    target: Target,
+    servers: &[u32],
     count: usize,
     window: Window,
     lane: impl Fn(Arc<Meter>) -> F,
@@ -94,13 +95,13 @@ where
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
     let _ = timeout(window.warm_up, meter.over.notified()).await;
-    let before = Usage::of(target.pid)?;
+    let before = Usage::of_families(servers)?;
     let started = Instant::now();
     meter.phase.store(MEASURING, Relaxed);
     let _ = timeout(window.length, meter.over.notified()).await;
     meter.phase.store(STOPPING, Relaxed);
     let elapsed = started.elapsed();
-    let after = Usage::of(target.pid)?;
+    let after = Usage::of_families(servers)?;
     let found = finish(lanes).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");

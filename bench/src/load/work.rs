@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use anyhow::{Context, Result};
@@ -55,15 +56,16 @@ fn key(number: u64) -> Slot {
 /// Many requests of one kind.
 pub struct Work {
     pub template: Template,
-    pub slots: Slots,
+    /// May be shared with other work.
+    pub slots: Arc<Slots>,
     pub expect: u16,
     /// Keep the message ids of the replies.
     pub capture: bool,
 }
 
 impl Work {
-    pub fn new(template: Template, slots: Slots, expect: u16) -> Self {
-        Self { template, slots, expect, capture: false }
+    pub fn new(template: Template, slots: impl Into<Arc<Slots>>, expect: u16) -> Self {
+        Self { template, slots: slots.into(), expect, capture: false }
     }
 
     pub fn capturing(mut self) -> Self {

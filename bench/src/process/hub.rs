@@ -16,13 +16,19 @@ use crate::load::Connection;
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Limits would be measured instead of speed.
-const CONFIG: &str = "[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
+const WITHOUT_LIMITS: &str = "[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
+/// Requests are counted as they come from an agent; every agent may begin with thousands at once.
+const WITH_RATE_LIMIT: &str = "[limits]\ninbox_depth = 0\n";
 
 #[derive(Clone)]
 pub struct HubOptions {
     pub binary: PathBuf,
     pub root: PathBuf,
     pub loopback_callbacks: bool,
+    /// Where it remembers; nothing means in a file of its own.
+    pub database_url: Option<String>,
+    /// The limit of requests that a hub has by itself.
+    pub rate_limit: bool,
 }
 
 /// A real hub on a data directory of its own.
@@ -56,7 +62,8 @@ struct HubFile {
 impl Hub {
     pub async fn start(options: &HubOptions) -> Result<Self> {
         let scratch = Scratch::new(&options.root, "hub")?;
-        fs::write(scratch.path().join("config.toml"), CONFIG)?;
+        let config = if options.rate_limit { WITH_RATE_LIMIT } else { WITHOUT_LIMITS };
+        fs::write(scratch.path().join("config.toml"), config)?;
         Self::start_in(scratch, options.clone()).await
     }
 
@@ -64,6 +71,12 @@ impl Hub {
     pub async fn restart(self) -> Result<Self> {
         self.server.stop().await?;
         Self::start_in(self.scratch, self.options).await
+    }
+
+    /// Stops it and leaves its data.
+    pub async fn stop(self) -> Result<Scratch> {
+        self.server.stop().await?;
+        Ok(self.scratch)
     }
 
     /// Kills it and starts it again on the same data.
@@ -81,6 +94,9 @@ impl Hub {
         command.arg("--config").arg(scratch.path().join("config.toml"));
         if options.loopback_callbacks {
             command.arg("--allow-loopback-callbacks");
+        }
+        if let Some(url) = &options.database_url {
+            command.args(["--database-url", url]);
         }
         let started = Instant::now();
         let mut server = Server::start(&mut command, &scratch.path().join("log"))?;

@@ -5,6 +5,7 @@ mod ceiling;
 mod child;
 mod cueme;
 mod hub;
+mod postgres;
 mod scratch;
 mod usage;
 
@@ -13,6 +14,7 @@ use std::net::SocketAddr;
 pub use ceiling::Ceiling;
 pub use cueme::{Cueme, Terminal};
 pub use hub::{Agent, Hub, HubOptions};
+pub use postgres::Postgres;
 pub use scratch::Scratch;
 pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, settle};
 

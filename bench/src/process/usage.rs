@@ -10,7 +10,7 @@ const SETTLE_STEP: Duration = Duration::from_millis(300);
 const QUIET_STEPS: usize = 3;
 const SETTLE_WITHIN: Duration = Duration::from_secs(30);
 
-/// What a process has used so far, and what the disks have done so far.
+/// What processes have used so far, and what the disks have done so far.
 #[derive(Clone, Copy)]
 pub struct Usage {
     pub cpu: Duration,
@@ -22,6 +22,12 @@ impl Usage {
     pub fn of(pid: u32) -> Result<Self> {
         let ticks = process_ticks(&pid.to_string())?;
         Ok(Self { cpu: Duration::from_millis(TICK_MS * (ticks[0] + ticks[1])), flushes: disk_flushes()? })
+    }
+
+    /// Of several, with their children: a database has one for each connection.
+    pub fn of_families(pids: &[u32]) -> Result<Self> {
+        let ticks: u64 = pids.iter().map(|pid| family_ticks(*pid)).sum::<Result<u64>>()?;
+        Ok(Self { cpu: Duration::from_millis(TICK_MS * ticks), flushes: disk_flushes()? })
     }
 }
 
@@ -91,6 +97,15 @@ fn process_ticks(pid: &str) -> Result<[u64; 4]> {
     let mut ticks = fields.split_whitespace().skip(11).map(str::parse);
     let mut next = || -> Result<u64> { Ok(ticks.next().context("short stat")??) };
     Ok([next()?, next()?, next()?, next()?])
+}
+
+/// Of a process, of its children that have ended, and of those that live.
+fn family_ticks(pid: u32) -> Result<u64> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    // One that ends just now is counted by its parent.
+    let living = children.split_whitespace().filter_map(|child| process_ticks(child).ok());
+    let living: u64 = living.map(|ticks| ticks.iter().sum::<u64>()).sum();
+    Ok(process_ticks(&pid.to_string())?.iter().sum::<u64>() + living)
 }
 
 /// User, nice, system, irq, softirq and stolen time of all cores.

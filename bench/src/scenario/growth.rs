@@ -71,7 +71,7 @@ pub async fn store(hub: &Hub, agent: &Agent, messages: usize, open: usize) -> Re
         if ids.len() == messages {
             new.truncate(chunk.saturating_sub(open));
         }
-        drain(hub.target, FILLERS, requests::resolve(hub, new)).await?;
+        drain(hub.target, FILLERS, requests::resolve(hub, Slots::ids(new))).await?;
     }
     Ok(ids)
 }
@@ -82,9 +82,9 @@ async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (1000, 4000) };
     let run = async |work: Work| measure(hub.target, connections, work, WHOLE_WORK).await;
     let submit = run(requests::submit(agent, Slots::keys(writes)).capturing()).await?;
-    let answer = run(requests::resolve(hub, submit.ids.clone())).await?;
+    let answer = run(requests::resolve(hub, Slots::ids(submit.ids.clone()))).await?;
     let pull = run(requests::pull(agent, scattered(ids, reads))).await?;
-    let list = run(requests::list_inbox(hub, reads as u64)).await?;
+    let list = run(requests::list_inbox(hub, Slots::keys(reads as u64))).await?;
     let median = |sample: &Sample| sample.millis(0.5);
     Ok([median(&submit), median(&answer), median(&pull), median(&list)])
 }
@@ -121,7 +121,7 @@ async fn start_up(settings: &Settings, hub: Hub) -> Result<Vec<Figure>> {
 }
 
 /// Ids from all over the store, the same ones in every run.
-fn scattered(ids: &[Slot], count: usize) -> Vec<Slot> {
+pub fn scattered(ids: &[Slot], count: usize) -> Vec<Slot> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut pick = || {
         state ^= state << 13;

@@ -1,11 +1,16 @@
 //! What is measured. Each scenario starts its own servers, measures hub and base in turns, and ends what it started.
 
 mod calibrate;
+mod cluster;
+mod copy;
 mod cueme;
 mod growth;
+mod growth_postgres;
 mod inbox;
+mod nodes;
 mod pairs;
 mod push;
+mod raw;
 mod receiver;
 mod requests;
 mod resolve;
@@ -46,13 +51,19 @@ pub enum Scenario {
     Cueme,
     /// Runs of strategies: from a person's answer to the next step, runs that wait, replay, a watcher that does not read
     Runs,
+    /// One, two and three hubs on one PostgreSQL, against its raw commits
+    Nodes,
+    /// What a hundred times more stored messages cost on PostgreSQL
+    GrowthPostgres,
+    /// A store copied from a file to PostgreSQL
+    Copy,
     /// The ceiling alone: what this machine can do now
     Calibrate,
 }
 
 impl Scenario {
     /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 9] = [
+    pub const OF_A_HUB: [Self; 12] = [
         Self::Submit,
         Self::Resolve,
         Self::Wait,
@@ -62,6 +73,9 @@ impl Scenario {
         Self::Inbox,
         Self::Cueme,
         Self::Runs,
+        Self::Nodes,
+        Self::GrowthPostgres,
+        Self::Copy,
     ];
 
     pub async fn run(self, settings: &Settings) -> Result<Outcome> {
@@ -76,6 +90,9 @@ impl Scenario {
             Self::Inbox => ("inbox", inbox::run(settings).await),
             Self::Cueme => ("cueme", cueme::run(settings).await),
             Self::Runs => ("runs", runs::run(settings).await),
+            Self::Nodes => ("nodes", nodes::run(settings).await),
+            Self::GrowthPostgres => ("growth-postgres", growth_postgres::run(settings).await),
+            Self::Copy => ("copy", copy::run(settings).await),
             Self::Calibrate => ("calibrate", calibrate::run(settings).await),
         };
         let figures = figures.with_context(|| format!("scenario {scenario}"))?;

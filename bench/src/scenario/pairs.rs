@@ -1,11 +1,11 @@
 use anyhow::Result;
 
 /// Measures two sides in turns, A B B A A B B A: a machine that slows down in the meantime slows both.
-pub async fn in_turns<T>(
+pub async fn in_turns<T, U>(
     rounds: usize,
     mut first: impl AsyncFnMut() -> Result<T>,
-    mut second: impl AsyncFnMut() -> Result<T>,
-) -> Result<(Vec<T>, Vec<T>)> {
+    mut second: impl AsyncFnMut() -> Result<U>,
+) -> Result<(Vec<T>, Vec<U>)> {
     let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         if round % 2 == 0 {

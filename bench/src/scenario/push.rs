@@ -47,7 +47,7 @@ async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f6
     };
     let others = drain(hub.target, FILLERS, others.capturing()).await?;
     let started = Instant::now();
-    let resolve = drain(hub.target, FILLERS, requests::resolve(&hub, mixed(&pushed, &others)));
+    let resolve = drain(hub.target, FILLERS, requests::resolve(&hub, Slots::ids(mixed(&pushed, &others))));
     let (resolved, last) = tokio::join!(resolve, good.until_taken(settings.pushes, ALL_PUSHED_WITHIN));
     resolved?;
     Ok(settings.pushes as f64 / last?.duration_since(started).as_secs_f64())

@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ const ASK_BYTES: usize = 1024;
 const ANSWER: &str = r#"{"resolution":"answered","value":"approve"}"#;
 pub const LIST_PATH: &str = "/v1/inbox?limit=50";
 
-pub fn submit(agent: &Agent, slots: Slots) -> Work {
+pub fn submit(agent: &Agent, slots: impl Into<Arc<Slots>>) -> Work {
     submit_with(agent, slots, ask(&agent.id))
 }
 
@@ -21,13 +22,13 @@ pub fn submit_with_callback(agent: &Agent, slots: Slots, receiver: SocketAddr) -
     submit_with(agent, slots, message)
 }
 
-fn submit_with(agent: &Agent, slots: Slots, message: Value) -> Work {
+fn submit_with(agent: &Agent, slots: impl Into<Arc<Slots>>, message: Value) -> Work {
     let request = render("POST", "/v1/messages", Some(&agent.token), Some(&message.to_string()));
     Work::new(Template::new(request), slots, 202)
 }
 
-pub fn resolve(hub: &Hub, ids: Vec<Slot>) -> Work {
-    Work::new(answer_template(hub), Slots::ids(ids), 200)
+pub fn resolve(hub: &Hub, ids: impl Into<Arc<Slots>>) -> Work {
+    Work::new(answer_template(hub), ids, 200)
 }
 
 pub fn answer_template(hub: &Hub) -> Template {
@@ -40,9 +41,9 @@ pub fn pull(agent: &Agent, ids: Vec<Slot>) -> Work {
     Work::new(Template::new(render("GET", &path, Some(&agent.token), None)), Slots::ids(ids), 200)
 }
 
-pub fn list_inbox(hub: &Hub, times: u64) -> Work {
+pub fn list_inbox(hub: &Hub, times: impl Into<Arc<Slots>>) -> Work {
     let request = render("GET", LIST_PATH, Some(hub.owner_token()), None);
-    Work::new(Template::new(request), Slots::keys(times), 200)
+    Work::new(Template::new(request), times, 200)
 }
 
 /// A page, as a signed-in browser asks for it.

@@ -31,6 +31,10 @@ pub struct Settings {
     pub waiting_runs: usize,
     /// Rounds of a run that is watched by somebody who does not read.
     pub watched_rounds: usize,
+    /// Agents that wait at one hub for an answer given at another.
+    pub node_waiters: usize,
+    /// Messages in a store that is copied.
+    pub copied: usize,
 }
 
 impl Settings {
@@ -52,6 +56,8 @@ impl Settings {
             idle: Duration::from_secs(5),
             waiting_runs: 1_000,
             watched_rounds: 8_000,
+            node_waiters: 1_000,
+            copied: 100_000,
         }
     }
 
@@ -72,6 +78,8 @@ impl Settings {
             idle: Duration::from_secs(2),
             waiting_runs: 100,
             watched_rounds: 4_000,
+            node_waiters: 100,
+            copied: 5_000,
             ..Self::full(hub, 1)
         }
     }

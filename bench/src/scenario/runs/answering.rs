@@ -28,11 +28,11 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
             settings.rounds,
             async || {
                 let lane = |meter| converse(hub.target, strategy.path.clone(), meter);
-                Ok(in_window(hub.target, runs, settings.window, lane).await?.0)
+                Ok(in_window(&[hub.target.pid], runs, settings.window, lane).await?.0)
             },
             async || {
                 let lane = |meter| exchange(ceiling.target, meter);
-                Ok(in_window(ceiling.target, runs, settings.window, lane).await?.0)
+                Ok(in_window(&[ceiling.target.pid], runs, settings.window, lane).await?.0)
             },
         )
         .await?;

@@ -1,0 +1,69 @@
+use std::cell::Cell;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::closed_loop::lane;
+use super::meter::{Meter, Sample, Window, in_window, to_the_end};
+use super::request::Slot;
+use super::work::Work;
+use crate::process::Target;
+
+/// One connection: where it goes and what it does there.
+pub struct Lane {
+    pub target: Target,
+    pub work: Work,
+}
+
+/// Every connection to a server of its own choice, for work of its own. The ids come back as they did, one of each
+/// connection after the other.
+pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -> Result<Sample> {
+    let lanes = Lanes::new(lanes);
+    let (sample, ids) = in_window(servers, lanes.count(), window, |meter| lanes.next(meter)).await?;
+    Ok(Sample { ids: interleaved(&ids), ..sample })
+}
+
+/// Does all of the work as fast as it goes and returns the ids it captured.
+pub async fn drain_spread(lanes: Vec<Lane>) -> Result<Vec<Slot>> {
+    let lanes = Lanes::new(lanes);
+    Ok(interleaved(&to_the_end(lanes.count(), |meter| lanes.next(meter)).await?))
+}
+
+struct Lanes {
+    all: Vec<(Target, Arc<Work>)>,
+    next: Cell<usize>,
+}
+
+impl Lanes {
+    fn new(lanes: Vec<Lane>) -> Self {
+        let all = lanes.into_iter().map(|Lane { target, work }| (target, Arc::new(work))).collect();
+        Self { all, next: Cell::new(0) }
+    }
+
+    fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    fn next(&self, meter: Arc<Meter>) -> impl Future<Output = Result<Vec<Slot>>> + Send + 'static + use<> {
+        let (target, work) = &self.all[self.next.replace(self.next.get() + 1)];
+        lane(*target, Arc::clone(work), meter)
+    }
+}
+
+/// The first of each, then the second of each: neighbours are of different agents, as they are when agents ask at once.
+fn interleaved(ids: &[Vec<Slot>]) -> Vec<Slot> {
+    let longest = ids.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest).flat_map(|place| ids.iter().filter_map(move |of_one| of_one.get(place).copied())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_of_different_connections() {
+        let (a, b, c) = ([b'a'; 30], [b'b'; 30], [b'c'; 30]);
+        assert_eq!(interleaved(&[vec![a, b], vec![c]]), [a, c, b]);
+        assert_eq!(interleaved(&[]), Vec::<Slot>::new());
+    }
+}

@@ -1,0 +1,71 @@
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::scratch::Scratch;
+
+const SCRIPT: &str = include_str!("../../private-postgres");
+const USER: &str = "countersign";
+
+/// A PostgreSQL that nobody else uses, with its data on the disk of the run. It does not outlive its handle.
+pub struct Postgres {
+    script: Child,
+    /// Its end is what ends the server, even if this process is killed.
+    alive: Option<ChildStdin>,
+    socket: String,
+    pub pid: u32,
+    // Gone after the server that writes there.
+    _scratch: Scratch,
+}
+
+impl Postgres {
+    pub fn start(root: &Path) -> Result<Self> {
+        let scratch = Scratch::new(root, "postgres")?;
+        let mut command = Command::new("bash");
+        command.args(["-c", SCRIPT, "private-postgres"]).arg(scratch.path());
+        let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start bash")?;
+        let (alive, stdout) = (script.stdin.take(), script.stdout.take().context("no stdout")?);
+        let mut said = String::new();
+        BufReader::new(stdout).read_line(&mut said)?;
+        let Some((socket, pid)) = said.trim().split_once(' ') else {
+            drop(alive);
+            bail!("no PostgreSQL: {}", script.wait()?);
+        };
+        let (socket, pid) = (socket.to_owned(), pid.parse()?);
+        Ok(Self { script, alive, socket, pid, _scratch: scratch })
+    }
+
+    /// Where a hub finds a database.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://{USER}@{}/{database}", self.socket.replace('/', "%2F"))
+    }
+
+    pub async fn create(&self, database: &str) -> Result<()> {
+        let plain = database.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        ensure!(plain, "{database} would have to be quoted");
+        self.connect("postgres").await?.batch_execute(&format!("CREATE DATABASE {database}")).await?;
+        Ok(())
+    }
+
+    /// The connection ends with its client.
+    pub async fn connect(&self, database: &str) -> Result<Client> {
+        let (client, connection) =
+            Config::new().host_path(&self.socket).user(USER).dbname(database).connect(NoTls).await?;
+        tokio::spawn(async move {
+            // How it ended is told by the statements on it.
+            let _ = connection.await;
+        });
+        Ok(client)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        // Waited for, so that its processor time counts as ours. Fails only when it has ended already.
+        let _ = self.script.wait();
+    }
+}

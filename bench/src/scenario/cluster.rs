@@ -1,0 +1,83 @@
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::{Settings, requests};
+use crate::load::{Lane, Slot, Slots, drain_spread};
+use crate::process::{Agent, Hub, HubOptions, Postgres};
+
+/// As many agents as connections: one agent's asks are counted in a row of its own, which its writers take one by one.
+pub const AGENTS: usize = 32;
+
+/// Hubs on one database, and agents that call any of them.
+pub struct Cluster {
+    pub hubs: Vec<Hub>,
+    pub agents: Vec<Agent>,
+    /// All processes at work: the hubs and the database.
+    pub servers: Vec<u32>,
+}
+
+impl Cluster {
+    /// On a new database of that name.
+    pub async fn start(settings: &Settings, postgres: &Postgres, database: &str, nodes: usize) -> Result<Self> {
+        postgres.create(database).await?;
+        let options = HubOptions { database_url: Some(postgres.url(database)), ..settings.hub.clone() };
+        let (mut hubs, mut agents) = (Vec::new(), Vec::new());
+        for _ in 0..nodes {
+            hubs.push(Hub::start(&options).await?);
+        }
+        for number in 0..AGENTS {
+            agents.push(hubs[0].add_agent(&format!("bench-{number:02}")).await?);
+        }
+        let servers = hubs.iter().map(|hub| hub.target.pid).chain([postgres.pid]).collect();
+        Ok(Self { hubs, agents, servers })
+    }
+
+    /// Connections go to the hubs in turn.
+    fn hub(&self, connection: usize) -> &Hub {
+        &self.hubs[connection % self.hubs.len()]
+    }
+
+    fn lanes(&self, connections: usize, lane: impl Fn(usize, &Hub) -> crate::load::Work) -> Vec<Lane> {
+        let lane = |number| {
+            let hub = self.hub(number);
+            Lane { target: hub.target, work: lane(number, hub) }
+        };
+        (0..connections).map(lane).collect()
+    }
+
+    /// Every connection is an agent.
+    pub fn submit(&self, connections: usize, slots: Slots) -> Vec<Lane> {
+        let slots = Arc::new(slots);
+        self.lanes(connections, |number, _| {
+            requests::submit(&self.agents[number % AGENTS], Arc::clone(&slots)).capturing()
+        })
+    }
+
+    /// All connections are the same agent.
+    pub fn submit_of(&self, agent: &Agent, connections: usize, slots: Slots) -> Vec<Lane> {
+        let slots = Arc::new(slots);
+        self.lanes(connections, |_, _| requests::submit(agent, Arc::clone(&slots)).capturing())
+    }
+
+    pub fn answer(&self, connections: usize, ids: Vec<Slot>) -> Vec<Lane> {
+        let slots = Arc::new(Slots::ids(ids));
+        self.lanes(connections, |_, hub| requests::resolve(hub, Arc::clone(&slots)))
+    }
+
+    /// Each agent its own.
+    pub fn pull(&self, ids: &[Vec<Slot>]) -> Vec<Lane> {
+        self.lanes(ids.len(), |number, _| requests::pull(&self.agents[number], ids[number].clone()))
+    }
+
+    pub fn list_inbox(&self, connections: usize, times: u64) -> Vec<Lane> {
+        let slots = Arc::new(Slots::keys(times));
+        self.lanes(connections, |_, hub| requests::list_inbox(hub, Arc::clone(&slots)))
+    }
+
+    /// So many asks that stay open.
+    pub async fn leave_open(&self, count: usize) -> Result<()> {
+        drain_spread(self.submit(AGENTS, Slots::keys(count as u64))).await?;
+        Ok(())
+    }
+}

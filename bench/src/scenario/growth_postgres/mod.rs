@@ -1,0 +1,92 @@
+//! What a hundred times more stored messages cost on PostgreSQL.
+
+mod seed;
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::Settings;
+use super::cluster::{AGENTS, Cluster};
+use super::pairs::in_turns;
+use crate::load::{Lane, Sample, Slot, Slots, Window, measure_spread};
+use crate::process::{Postgres, settle};
+use crate::report::{Figure, Goal};
+
+/// Both stores have as many open messages, as those of the embedded engine have.
+const OPEN: usize = 2_000;
+const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+/// How many of those that were made from others are looked at before anything is measured.
+const LOOKED_AT: usize = 100;
+const READS_EACH: usize = 1_000;
+
+struct Filled {
+    cluster: Cluster,
+    /// From all over the store, by agent.
+    ids: Vec<Vec<Slot>>,
+}
+
+/// Medians of one pass over the four operations, in milliseconds.
+type Medians = [f64; 4];
+const OPERATIONS: [&str; 4] = ["submit", "answer", "pull", "list inbox"];
+
+/// A small and a large database side by side, measured in turns.
+pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
+    let postgres = Postgres::start(&settings.hub.root)?;
+    let small = fill(settings, &postgres, "small", settings.small).await?;
+    let large = fill(settings, &postgres, "large", settings.large).await?;
+    let mut figures = Vec::new();
+    for connections in [1, AGENTS] {
+        // Once for nothing: whoever comes first finds a sleeping machine.
+        operations(&large, connections).await?;
+        operations(&small, connections).await?;
+        let (large_runs, small_runs) = in_turns(
+            settings.rounds,
+            async || operations(&large, connections).await,
+            async || operations(&small, connections).await,
+        )
+        .await?;
+        figures.extend(slowdowns(settings, connections, &large_runs, &small_runs));
+    }
+    Ok(figures)
+}
+
+async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<Filled> {
+    let cluster = Cluster::start(settings, postgres, database, 1).await?;
+    seed::patterns(&cluster).await?;
+    // The words of the patterns are taken into the search meanwhile.
+    settle(cluster.hubs[0].target.pid).await?;
+    let client = postgres.connect(database).await?;
+    seed::multiply(&client, messages - OPEN).await?;
+    let ids = seed::scattered(&client, &cluster.agents, READS_EACH).await?;
+    seed::look_at(&cluster, &ids, LOOKED_AT).await?;
+    cluster.leave_open(OPEN).await?;
+    settle(cluster.hubs[0].target.pid).await?;
+    // What the database would do by itself in the minutes to come.
+    client.batch_execute("VACUUM ANALYZE").await?;
+    client.batch_execute("CHECKPOINT").await?;
+    Ok(Filled { cluster, ids })
+}
+
+/// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
+async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
+    let Filled { cluster, ids } = filled;
+    let (writes, reads) = if connections == 1 { (300, 1000) } else { (2000, 4000) };
+    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, WHOLE_WORK).await;
+    let submit = run(cluster.submit(connections, Slots::keys(writes))).await?;
+    let answer = run(cluster.answer(connections, submit.ids.clone())).await?;
+    let each: Vec<_> = ids[..connections].iter().map(|ids| ids[..reads / connections].to_vec()).collect();
+    let pull = run(cluster.pull(&each)).await?;
+    let list = run(cluster.list_inbox(connections, reads as u64)).await?;
+    let median = |sample: &Sample| sample.millis(0.5);
+    Ok([median(&submit), median(&answer), median(&pull), median(&list)])
+}
+
+fn slowdowns(settings: &Settings, connections: usize, large: &[Medians], small: &[Medians]) -> Vec<Figure> {
+    let figure = |operation: usize| {
+        let runs = |side: &[Medians]| side.iter().map(|run| run[operation]).collect();
+        let name = format!("{} at {connections}, {} stored: p50", OPERATIONS[operation], settings.large);
+        Figure::single(name, "ms", runs(large)).against("small store", runs(small)).goal(Goal::RatioAtMost(1.5))
+    };
+    (0..OPERATIONS.len()).map(figure).collect()
+}

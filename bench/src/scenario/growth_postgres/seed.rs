@@ -1,0 +1,88 @@
+//! Fills a store by its own database: a million messages through the hub would take most of an hour. Rows that the hub wrote
+//! are multiplied, with ids, keys, instants and hashes of their own.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use tokio_postgres::Client;
+
+use crate::load::{Connection, Lane, Slot, Slots, drain_spread};
+use crate::process::Agent;
+use crate::scenario::cluster::{AGENTS, Cluster};
+use crate::scenario::requests;
+
+const PREPARE: &str = include_str!("prepare.sql");
+const CHECK: &str = include_str!("check.sql");
+const MULTIPLY: &str = include_str!("multiply.sql");
+const FINISH: &str = include_str!("finish.sql");
+const CHUNK: usize = 50_000;
+
+/// One answered message of every agent, by the hub itself.
+pub async fn patterns(cluster: &Cluster) -> Result<()> {
+    let target = cluster.hubs[0].target;
+    let lane = |agent: &Agent| Lane { target, work: requests::submit(agent, Slots::keys(1)).capturing() };
+    let ids = drain_spread(cluster.agents.iter().map(lane).collect()).await?;
+    drain_spread(cluster.answer(1, ids)).await?;
+    Ok(())
+}
+
+/// So many more of them.
+pub async fn multiply(client: &Client, count: usize) -> Result<()> {
+    client.batch_execute(PREPARE).await?;
+    let patterns: i64 = client.query_one("SELECT count(*) FROM pattern", &[]).await?.get(0);
+    ensure!(patterns == AGENTS as i64, "{patterns} patterns instead of {AGENTS}");
+    let strange: i64 = client.query_one(CHECK, &[]).await?.get(0);
+    ensure!(strange == 0, "{strange} rows of the hub are not as the copies would be");
+    const TOPS: &str =
+        "SELECT greatest((SELECT max(seq) FROM message), (SELECT max(seq) FROM resolution)), max(seq) FROM audit";
+    let tops = client.query_one(TOPS, &[]).await?;
+    let (seq, audit): (i64, i64) = (tops.get(0), tops.get(1));
+    for first in (1..=count).step_by(CHUNK) {
+        let last = count.min(first + CHUNK - 1);
+        let values = [
+            (":first", first as i64),
+            (":last", last as i64),
+            (":all", count as i64),
+            (":seq", seq),
+            (":audit", audit),
+        ];
+        let filled =
+            values.iter().fold(MULTIPLY.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
+        client.batch_execute(&filled).await.with_context(|| format!("cannot make the messages from {first} on"))?;
+    }
+    Ok(client.batch_execute(FINISH).await?)
+}
+
+/// Ids from all over the store, of every agent in turn: always the same ones, and again from the first where there are fewer.
+pub async fn scattered(client: &Client, agents: &[Agent], count: usize) -> Result<Vec<Vec<Slot>>> {
+    const SELECT: &str = "SELECT id FROM message WHERE agent_id = $1 AND id LIKE 'msg\\_00%' ORDER BY md5(id) LIMIT $2";
+    let mut all = Vec::new();
+    for agent in agents {
+        let rows = client.query(SELECT, &[&agent.id, &(count as i64)]).await?;
+        let ids: Result<Vec<Slot>, _> = rows.iter().map(|row| row.get::<_, &str>(0).as_bytes().try_into()).collect();
+        let ids = ids.context("an id of another length")?;
+        ensure!(!ids.is_empty(), "{} has no messages", agent.id);
+        all.push(ids.iter().copied().cycle().take(count).collect());
+    }
+    Ok(all)
+}
+
+/// Whether the hub takes them for its own: what the agent gets, what people see, and the trail.
+pub async fn look_at(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Result<()> {
+    let hub = &cluster.hubs[0];
+    for number in 0..count {
+        let agent = number % AGENTS;
+        let id = std::str::from_utf8(&ids[agent][number / AGENTS])?;
+        let get = async |path: String, token: &str| -> Result<Value> {
+            let (status, reply) = Connection::call(hub.target.address, "GET", &path, Some(token), None).await?;
+            ensure!(status == 200, "{path} said {status}: {reply}");
+            Ok(reply)
+        };
+        let pulled = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;
+        ensure!(pulled["id"] == id && pulled["status"] == "answered", "{id} was pulled as {pulled}");
+        let shown = get(format!("/v1/inbox/{id}"), hub.owner_token()).await?;
+        ensure!(shown["id"] == id && shown["status"] == "answered", "{id} is shown as {shown}");
+        let trail = get(format!("/v1/admin/audit?id={id}"), hub.owner_token()).await?;
+        ensure!(trail["entries"].as_array().is_some_and(|entries| entries.len() == 2), "{id} has the trail {trail}");
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+use anyhow::Result;
+
+use super::CONNECTIONS;
+use crate::load::{Slots, measure_spread};
+use crate::process::{Hub, HubOptions, Postgres};
+use crate::report::Figure;
+use crate::scenario::Settings;
+use crate::scenario::cluster::Cluster;
+use crate::scenario::pairs::{each, in_turns};
+
+/// What it costs that hubs on one database count an agent's requests there: a hub that counts beside one that does not.
+pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> {
+    const DATABASE: &str = "limit";
+    let mut cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
+    let database_url = Some(postgres.url(DATABASE));
+    let counting = Hub::start(&HubOptions { database_url, rate_limit: true, ..settings.hub.clone() }).await?;
+    // One and the same cluster but for the hub it goes to.
+    let other = Cluster {
+        agents: cluster.agents.clone(),
+        servers: vec![counting.target.pid, postgres.pid],
+        hubs: vec![counting],
+    };
+    cluster.servers = vec![cluster.hubs[0].target.pid, postgres.pid];
+    let run = async |cluster: &Cluster| {
+        let lanes = cluster.submit(CONNECTIONS, Slots::endless());
+        measure_spread(&cluster.servers, lanes, settings.window).await
+    };
+    let (limited, unlimited) =
+        in_turns(settings.rounds, async || run(&other).await, async || run(&cluster).await).await?;
+    let rate = |runs: &[_]| each(runs, crate::load::Sample::per_second);
+    let name = format!("1 node that counts requests, submit at {CONNECTIONS}: rate");
+    Ok(Figure::single(name, "1/s", rate(&limited)).against("no limit", rate(&unlimited)))
+}
