@@ -1,8 +1,8 @@
 -- The messages :first to :last of :all, each a pattern with an id, a key, instants and hashes of its own.
 CREATE TEMP TABLE copy AS
 SELECT n, p.agent_id, p.status, p.rev, p.rank, p.source, p.content, p.words, p.asked_by, p.asked, p.told_by, p.told,
-    p.received_at - ago AS received_at, p.resolved_at - ago AS resolved_at, id, key,
-    replace(p.wire, p.idempotency_key, key) AS wire,
+    p.received_at - ago AS received_at, p.resolved_at - ago AS resolved_at, made.id, made.key,
+    replace(p.wire, p.idempotency_key, made.key) AS wire,
     replace(replace(p.body, p.body::json ->> 'id', 'res_' || substr(md5('resolution' || n), 1, 26)),
         pg_temp.stamp(p.resolved_at), pg_temp.stamp(p.resolved_at - ago)) AS body
 FROM generate_series(:first::bigint, :last) n

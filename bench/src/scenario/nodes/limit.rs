@@ -10,7 +10,7 @@ use crate::scenario::pairs::{each, in_turns};
 
 /// What it costs that hubs on one database count an agent's requests there: a hub that counts beside one that does not.
 pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> {
-    const DATABASE: &str = "limit";
+    const DATABASE: &str = "counting";
     let mut cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
     let database_url = Some(postgres.url(DATABASE));
     let counting = Hub::start(&HubOptions { database_url, rate_limit: true, ..settings.hub.clone() }).await?;
