@@ -11,7 +11,7 @@ use crate::scenario::pairs::{each, in_turns};
 /// What it costs that hubs on one database count an agent's requests there: a hub that counts beside one that does not.
 pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> {
     const DATABASE: &str = "counting";
-    let mut cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
+    let cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
     let database_url = Some(postgres.url(DATABASE));
     let counting = Hub::start(&HubOptions { database_url, rate_limit: true, ..settings.hub.clone() }).await?;
     // One and the same cluster but for the hub it goes to.
@@ -20,7 +20,6 @@ pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> 
         servers: vec![counting.target.pid, postgres.pid],
         hubs: vec![counting],
     };
-    cluster.servers = vec![cluster.hubs[0].target.pid, postgres.pid];
     let run = async |cluster: &Cluster| {
         let lanes = cluster.submit(CONNECTIONS, Slots::endless());
         measure_spread(&cluster.servers, lanes, settings.window).await

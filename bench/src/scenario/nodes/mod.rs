@@ -60,7 +60,8 @@ async fn pass(settings: &Settings, cluster: &Cluster, busy: &Agent) -> Result<Pa
 }
 
 fn throughput(nodes: usize, passes: &[Pass], base: &[Sample]) -> Vec<Figure> {
-    let name = |verb: &str, what: &str| format!("{nodes} nodes, {verb} at {CONNECTIONS}: {what}");
+    let plural = if nodes == 1 { "" } else { "s" };
+    let name = |verb: &str, what: &str| format!("{nodes} node{plural}, {verb} at {CONNECTIONS}: {what}");
     let alone = |verb: &str, what: &str, unit: &'static str, quantity: fn(&Pass) -> f64| {
         Figure::single(name(verb, what), unit, each(passes, quantity))
     };
