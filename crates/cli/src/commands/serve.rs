@@ -55,8 +55,9 @@ fn detach() -> Result<()> {
 /// Ids and codes only; `RUST_LOG` sets how much of it.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    // Their traces hold every word that is said over a socket.
-    let silenced = ["tungstenite=warn", "tokio_tungstenite=warn"].into_iter().flat_map(str::parse);
+    // Their traces hold every word that is said over a socket, or to the database.
+    let silenced = ["tungstenite=warn", "tokio_tungstenite=warn", "tokio_postgres=warn"];
+    let silenced = silenced.into_iter().flat_map(str::parse);
     let filter = silenced.fold(filter, EnvFilter::add_directive);
     tracing_subscriber::fmt()
         .with_env_filter(filter)

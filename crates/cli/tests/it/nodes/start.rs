@@ -77,3 +77,21 @@ fn what_is_no_database_is_refused_in_words_and_without_its_password() {
     let ran = Setup::default().config(config).refused();
     assert!(ran.stderr.contains("postgres://") && !ran.stderr.contains("s3cret"), "{}", ran.stderr);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_holds_nothing_of_what_is_said_however_much_of_it_is_wanted() {
+    let database = Database::create().await;
+    let hub = Setup::default().remembering_in(&database.url()).env("RUST_LOG", "trace").start().await;
+    let agent = hub.agent("bot").await;
+    let mut envelope = ask("bot");
+    envelope["body"] = serde_json::json!("MARK-7f3a");
+    let id = agent.accepted(&envelope).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    hub.process().signal("INT");
+    let (ran, _scratch) = hub.into_finished();
+    let logged = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(logged.contains(&id), "ids are what logs are for");
+    for secret in ["MARK-7f3a", &agent.token, &agent.signing_key] {
+        assert!(!logged.contains(secret), "{secret}");
+    }
+}
