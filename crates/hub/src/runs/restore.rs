@@ -1,6 +1,7 @@
 //! What runs do next whose hub went away: an earlier process, or another one on the same store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_core::{Command, State};
 use countersign_store::StoreError;
@@ -17,27 +18,52 @@ use super::task::{Beginning, Task, restarted, take_up};
 use crate::app::Hub;
 use crate::peers::Signal;
 
+/// After the store failed.
+const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
+
 /// Runs that are this hub's from now on. Each goes on from where it stood, or ends because nobody can say how far its agent
 /// got.
 pub async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
     for stored in runs {
-        match readable(&stored) {
-            Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
-                match go_on(hub, &stored, plan, segment, standing).await {
-                    Err(StoreError::Corrupt(error)) => end(hub, &stored, None, unreadable(&error), None).await?,
-                    taken_up => taken_up?,
-                }
+        match restore_one(hub, &stored).await {
+            // Nobody else will: it is this hub's already.
+            Err(error) if hub.store.is_shared() => {
+                tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet");
+                tokio::spawn(restore_later(Arc::clone(hub), stored));
             }
-            Ok((plan, segment, standing)) => {
-                let message = "The hub was restarted while an agent was at work".to_owned();
-                let (request_id, policy) = (segment.request_id.clone(), standing.policy);
-                let body = plan.body(&Segment { policy, ..segment })?;
-                end(hub, &stored, request_id.as_deref(), message, Some(body)).await?;
-            }
-            Err(error) => end(hub, &stored, None, unreadable(&error), None).await?,
+            restored => restored?,
         }
     }
     Ok(())
+}
+
+/// Should others have taken it over meanwhile, it writes nothing here and is followed like any other of theirs.
+async fn restore_later(hub: Arc<Hub>, stored: StoredRun) {
+    loop {
+        tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
+        match restore_one(&hub, &stored).await {
+            Ok(()) => return,
+            Err(error) => tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet"),
+        }
+    }
+}
+
+async fn restore_one(hub: &Arc<Hub>, stored: &StoredRun) -> Result<(), StoreError> {
+    match readable(stored) {
+        Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
+            match go_on(hub, stored, plan, segment, standing).await {
+                Err(StoreError::Corrupt(error)) => end(hub, stored, None, unreadable(&error), None).await,
+                taken_up => taken_up,
+            }
+        }
+        Ok((plan, segment, standing)) => {
+            let message = "The hub was restarted while an agent was at work".to_owned();
+            let (request_id, policy) = (segment.request_id.clone(), standing.policy);
+            let body = plan.body(&Segment { policy, ..segment })?;
+            end(hub, stored, request_id.as_deref(), message, Some(body)).await
+        }
+        Err(error) => end(hub, stored, None, unreadable(&error), None).await,
+    }
 }
 
 fn unreadable(error: &impl std::fmt::Display) -> String {
