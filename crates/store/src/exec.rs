@@ -18,6 +18,16 @@ pub enum Param<'a> {
     Int(i64),
     Text(&'a str),
     Blob(&'a [u8]),
+    /// The `seq` of the row that an earlier step inserted into this table.
+    SeqIn(&'static str),
+}
+
+/// One of several statements that run together.
+pub struct Step<'a> {
+    pub sql: &'static str,
+    pub params: &'a [Param<'a>],
+    /// The table with a `seq` that it inserts one row into, if it does that.
+    pub into: Option<&'static str>,
 }
 
 impl<'a> From<&'a str> for Param<'a> {
@@ -179,6 +189,10 @@ pub trait Exec: Send {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
+    /// Runs them in their order, without waiting for each where waiting costs something. Says of each the `seq` that its row
+    /// got, or how many rows it changed.
+    fn together(&mut self, steps: &[Step<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
+
     fn row(
         &mut self,
         sql: &'static str,
@@ -189,11 +203,19 @@ pub trait Exec: Send {
     }
 }
 
+/// What the first of them gave.
+pub async fn together<X: Exec, const N: usize>(x: &mut X, steps: &[Step<'_>]) -> Result<[i64; N], StoreError> {
+    let done = x.together(steps).await?;
+    done.first_chunk().copied().ok_or_else(|| StoreError::Corrupt("a step gave nothing".to_owned()))
+}
+
 /// How an operation reaches the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Changes something: through the writer, acknowledged after its commit.
     Write,
+    /// Changes something that may be forgotten, and looks at no instant but the hub's own: nobody waits for its commit.
+    Note,
     /// A look-up by key.
     Read,
     /// A read whose length depends on the data.
@@ -205,6 +227,8 @@ pub enum Mode {
 pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
     const MODE: Mode;
+    /// Whether anything in it depends on the instant it is given. If not, no clock has to be asked for it.
+    const IS_TIMED: bool = true;
 
     fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;
 }

@@ -6,9 +6,9 @@ use countersign_core::{Command, Digest, Rejection, Verdict, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::{audit, rows, submit, terminal};
+use super::{audit, left_open, rows, terminal};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{Exec, Mode, Op, Param, Step, together};
 use crate::model::{Application, Applied, Proposal, Pulled};
 
 pub struct Apply(pub Proposal);
@@ -117,7 +117,9 @@ pub(super) async fn write<X: Exec>(
     files: &[Vec<u8>],
     at: Timestamp,
 ) -> Result<(), StoreError> {
+    const TABLE: &str = "resolution";
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
+    const RELEASE_PLACE: &str = "UPDATE agent SET open = open - 1 WHERE id = ?1";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
          audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
     let message = &loaded.message;
@@ -131,26 +133,38 @@ pub(super) async fn write<X: Exec>(
         resolution_sha256: Some(Digest::of(text.as_bytes())),
         prev_hash: loaded.audit_hash,
     };
-    let resolution_seq = x.insert(INSERT, &[(&text).into()]).await?;
-    let audit_seq = audit::append(x, message.rev + 1, Some(loaded.audit_seq), &entry, &entry.hash()).await?;
-    let params = [
+    let hash = entry.hash();
+    let update = [
         resolution.outcome.as_str().into(),
         resolution.resolved_at.into(),
-        resolution_seq.into(),
-        audit_seq.into(),
+        Param::SeqIn(TABLE),
+        Param::SeqIn(audit::TABLE),
         loaded.seq.into(),
         message.rev.into(),
     ];
-    if x.exec(UPDATE, &params).await? == 0 {
+    let agent_id = &message.content.agent.id;
+    let (body, release) = ([(&text).into()], [agent_id.into()]);
+    let append = audit::appending(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
+    let steps = [
+        Step { sql: INSERT, params: &body, into: Some(TABLE) },
+        Step { sql: audit::APPEND, params: &append, into: Some(audit::TABLE) },
+        Step { sql: UPDATE, params: &update, into: None },
+        // After the message: whoever takes both takes them in this order.
+        Step { sql: RELEASE_PLACE, params: &release, into: None },
+    ];
+    let [_, _, updated, released] = together(x, &steps).await?;
+    if updated == 0 {
         return Err(StoreError::Raced);
+    }
+    if released == 0 {
+        left_open::add(x, -1).await?;
     }
     // An answer that came too late left its files behind with it.
     if !resolution.files.is_empty() {
         terminal::keep(x, loaded.seq, files).await?;
     }
-    submit::release_place(x, &message.content.agent.id).await?;
     if message.source.door == Door::Hap {
-        terminal::release(x, &message.content.agent.id, 1).await?;
+        terminal::release(x, agent_id, 1).await?;
     }
     oblige(x, message, resolution.resolved_at).await
 }

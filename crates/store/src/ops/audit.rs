@@ -5,21 +5,16 @@ use countersign_core::{Actor, Digest};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{Exec, Mode, Op, Param};
 use crate::model::AuditRow;
 
-/// Gives the place of the entry. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
-pub async fn append<X: Exec>(
-    x: &mut X,
-    n: i64,
-    prev_seq: Option<i64>,
-    entry: &Entry,
-    hash: &Digest,
-) -> Result<i64, StoreError> {
-    const INSERT: &str = "INSERT INTO audit \
-         (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let params = [
+pub const TABLE: &str = "audit";
+pub const APPEND: &str = "INSERT INTO audit (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+/// What `APPEND` takes. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
+pub fn appending<'a>(n: i64, prev_seq: Option<i64>, entry: &'a Entry, hash: &'a Digest) -> [Param<'a>; 9] {
+    [
         (&entry.subject).into(),
         n.into(),
         prev_seq.into(),
@@ -29,8 +24,7 @@ pub async fn append<X: Exec>(
         entry.content_sha256.as_ref().into(),
         entry.resolution_sha256.as_ref().into(),
         hash.into(),
-    ];
-    x.insert(INSERT, &params).await
+    ]
 }
 
 /// What an operator did to an agent, a person or the hub.
@@ -58,7 +52,7 @@ pub async fn append_operation<X: Exec>(
         resolution_sha256: None,
         prev_hash,
     };
-    let seq = append(x, n, prev_seq, &entry, &entry.hash()).await?;
+    let seq = x.insert(APPEND, &appending(n, prev_seq, &entry, &entry.hash())).await?;
     // Only from the entry that this one follows: two that followed the same one would part the chain.
     match x.exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()]).await? {
         0 => Err(StoreError::Raced),

@@ -29,7 +29,7 @@ pub enum Admission {
 
 impl Op for Admit {
     type Out = Admission;
-    const MODE: Mode = Mode::Write;
+    const MODE: Mode = Mode::Note;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Admission, StoreError> {
         const USE: &str = "INSERT INTO rate (key, full_at) VALUES (?1, CAST(?2 AS BIGINT) + CAST(?3 AS BIGINT)) \

@@ -1,13 +1,12 @@
 //! A new message, once per (agent, key).
 
-use countersign_core::Digest;
 use countersign_core::message::Status;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::time::Timestamp;
 
-use super::{audit, left_open, rows};
+use super::{audit, rows};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{Exec, Mode, Op, Param, Step, together};
 use crate::model::{Earlier, NewMessage, Submission};
 
 pub struct Submit {
@@ -18,6 +17,7 @@ pub struct Submit {
 impl Op for Submit {
     type Out = Submission;
     const MODE: Mode = Mode::Write;
+    const IS_TIMED: bool = false;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Submission, StoreError> {
         let message = &self.message;
@@ -45,28 +45,12 @@ pub(super) async fn take_place<X: Exec>(x: &mut X, agent_id: &str, max_open: i64
 
 /// The message, its text and its trail, once its place has been taken. Gives its place in the order of arrival.
 pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &str) -> Result<i64, StoreError> {
-    let hash = message.audit.hash();
-    let audit_seq = audit::append(x, 1, None, &message.audit, &hash).await?;
-    let seq = insert(x, message, source, audit_seq, &hash).await?;
-    insert_text(x, seq, message).await?;
-    Ok(seq)
-}
-
-pub async fn release_place<X: Exec>(x: &mut X, agent_id: &str) -> Result<(), StoreError> {
-    let released = x.exec("UPDATE agent SET open = open - 1 WHERE id = ?1", &[agent_id.into()]).await?;
-    if released == 0 { left_open::add(x, -1).await } else { Ok(()) }
-}
-
-async fn insert<X: Exec>(
-    x: &mut X,
-    message: &NewMessage,
-    source: &str,
-    audit_seq: i64,
-    hash: &Digest,
-) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
          idempotency_key, audit_seq, audit_hash, source, callback) \
          VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    const INSERT_TEXT: &str = "INSERT INTO message_text (seq, content, wire) VALUES (?1, ?2, ?3)";
+    const TABLE: &str = "message";
+    let hash = message.audit.hash();
     let is_notify = message.kind == Kind::Notify;
     let status = if is_notify { Status::Delivered } else { Status::Open };
     let params: [Param<'_>; 12] = [
@@ -78,17 +62,23 @@ async fn insert<X: Exec>(
         message.expires_at.into(),
         is_notify.then_some(message.received_at).into(),
         message.idempotency_key.as_ref().into(),
-        audit_seq.into(),
-        hash.into(),
+        Param::SeqIn(audit::TABLE),
+        (&hash).into(),
         source.into(),
         message.callback.as_ref().into(),
     ];
-    x.insert(INSERT, &params).await
-}
-
-async fn insert_text<X: Exec>(x: &mut X, seq: i64, message: &NewMessage) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO message_text (seq, content, wire) VALUES (?1, ?2, ?3)";
-    x.exec(INSERT, &[seq.into(), message.content.as_ref().into(), (&message.wire).into()]).await.map(drop)
+    let text = [Param::SeqIn(TABLE), message.content.as_ref().into(), (&message.wire).into()];
+    let steps = [
+        Step {
+            sql: audit::APPEND,
+            params: &audit::appending(1, None, &message.audit, &hash),
+            into: Some(audit::TABLE),
+        },
+        Step { sql: INSERT, params: &params, into: Some(TABLE) },
+        Step { sql: INSERT_TEXT, params: &text, into: None },
+    ];
+    let [_, seq, _] = together(x, &steps).await?;
+    Ok(seq)
 }
 
 pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {

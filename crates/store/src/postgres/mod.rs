@@ -82,7 +82,7 @@ impl Postgres {
                 let engine = Arc::clone(&self.engine);
                 to_the_end(async move { engine.run(&op).await }).await
             }
-            Mode::Read | Mode::Scan => self.engine.run(&op).await,
+            Mode::Note | Mode::Read | Mode::Scan => self.engine.run(&op).await,
         }
     }
 }
@@ -107,10 +107,15 @@ impl Engine {
         let mut turn = Turn::new(connection, &self.texts);
         let patience = if O::MODE == Mode::Scan { PATIENCE_FOR_SCANS } else { PATIENCE };
         let ran = timeout(patience, async {
-            let now = self.begin(&mut turn, O::MODE).await?;
+            let now = self.begin::<O>(&mut turn).await?;
             op.run(&mut turn, now).await
         });
         match ran.await {
+            // Nothing could be lost, or nothing that anybody would miss.
+            Ok(Ok(out)) if O::MODE != Mode::Write => {
+                turn.end().await;
+                Ok(out)
+            }
             Ok(Ok(out)) => turn.commit().await.map(|()| out).map_err(|error| match error {
                 StoreError::Raced => Fault::Raced,
                 // It said so instead of committing.
@@ -156,13 +161,14 @@ impl Engine {
         }
     }
 
-    /// The transaction's own instant: of the database if the clock follows it, in the same round trip.
-    async fn begin(&self, turn: &mut Turn<'_>, mode: Mode) -> Result<Timestamp, StoreError> {
-        if !self.clock.follows_database() {
-            turn.begin(mode).await?;
+    /// The transaction's own instant: of the database if the clock follows it and something may depend on it, in the same
+    /// round trip.
+    async fn begin<O: Op>(&self, turn: &mut Turn<'_>) -> Result<Timestamp, StoreError> {
+        if !O::IS_TIMED || O::MODE != Mode::Write || !self.clock.follows_database() {
+            turn.begin(O::MODE).await?;
             return Ok(self.clock.now());
         }
-        let now = turn.begin_and_tell_time(mode).await?;
+        let now = turn.begin_writing_and_tell_time().await?;
         self.clock.observe(now);
         Ok(now)
     }

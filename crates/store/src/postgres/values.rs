@@ -18,6 +18,7 @@ impl ToSql for Param<'_> {
             (Self::Blob(bytes), &Type::BYTEA) => bytes.to_sql(ty, out),
             (Self::Int(_), _) => Err(WrongType::new::<i64>(ty.clone()).into()),
             (Self::Text(_), _) => Err(WrongType::new::<&str>(ty.clone()).into()),
+            (Self::SeqIn(table), _) => Err(format!("nothing was inserted into {table} before it").into()),
             (Self::Blob(_), _) => Err(WrongType::new::<&[u8]>(ty.clone()).into()),
         }
     }

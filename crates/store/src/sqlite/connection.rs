@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Statement};
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Param, Row, Value};
+use crate::exec::{Exec, Param, Row, Step, Value};
 use crate::ops::dialect::{self, Dialect};
 
 const STATEMENTS_KEPT: usize = 128;
@@ -77,6 +77,18 @@ impl SqliteExec<'_> {
         Ok(self.0.last_insert_rowid())
     }
 
+    fn together_now(&mut self, steps: &[Step<'_>]) -> Result<Vec<i64>, StoreError> {
+        let mut done: Vec<i64> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let mut statement = self.0.prepare_cached(step.sql)?;
+            bind(&mut statement, step.params.iter().map(|param| known(*param, steps, &done)))?;
+            let changed = statement.raw_execute()?;
+            drop(statement);
+            done.push(if step.into.is_some() { self.0.last_insert_rowid() } else { count(changed) });
+        }
+        Ok(done)
+    }
+
     fn rows_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut statement = self.bound(sql, params)?;
         let columns = statement.column_count();
@@ -90,6 +102,17 @@ impl SqliteExec<'_> {
     }
 }
 
+/// With the number of the row that it stands for.
+fn known<'p>(param: Param<'p>, steps: &[Step<'_>], done: &[i64]) -> Param<'p> {
+    let Param::SeqIn(table) = param else { return param };
+    let found = steps.iter().zip(done).rfind(|(step, _)| step.into == Some(table));
+    found.map_or(param, |(_, seq)| Param::Int(*seq))
+}
+
+fn count(changed: usize) -> i64 {
+    i64::try_from(changed).unwrap_or(i64::MAX)
+}
+
 pub fn bind<'p>(
     statement: &mut Statement<'_>,
     params: impl IntoIterator<Item = Param<'p>>,
@@ -100,6 +123,8 @@ pub fn bind<'p>(
             Param::Int(number) => statement.raw_bind_parameter(place, number)?,
             Param::Text(text) => statement.raw_bind_parameter(place, text)?,
             Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
+            // Whoever runs steps has put the number in its place.
+            Param::SeqIn(_) => return Err(rusqlite::Error::InvalidParameterCount(place, place)),
         }
     }
     Ok(())
@@ -139,5 +164,9 @@ impl Exec for SqliteExec<'_> {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send {
         ready(self.rows_now(sql, params))
+    }
+
+    fn together(&mut self, steps: &[Step<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send {
+        ready(self.together_now(steps))
     }
 }

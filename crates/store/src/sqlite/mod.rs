@@ -41,7 +41,7 @@ impl Sqlite {
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match O::MODE {
-            Mode::Write => self.writer.run(op).await,
+            Mode::Write | Mode::Note => self.writer.run(op).await,
             // On the caller's own thread: a look-up costs less than handing it to another one.
             Mode::Read => self.readers.run(&op),
             Mode::Scan => {
