@@ -1,5 +1,6 @@
 //! The hub as one value, and its addresses as one table.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use axum::Router;
@@ -45,6 +46,8 @@ pub struct Hub {
     pub(crate) wake: Arc<Wake>,
     pub(crate) news: Arc<News>,
     pub(crate) peers: Arc<Peers>,
+    /// Where the id of this process stands, for the next one on the same data directory.
+    pub(crate) node_file: OnceLock<PathBuf>,
     /// What this start made for programs of this machine.
     pub(crate) start_credentials: Mutex<Vec<NewCredential>>,
     pub(crate) presence: Presence,
@@ -96,6 +99,7 @@ impl Hub {
             room: Arc::default(),
             news,
             peers,
+            node_file: OnceLock::new(),
             start_credentials: Mutex::default(),
             presence: Presence::default(),
             runs,
@@ -109,6 +113,14 @@ impl Hub {
             url: OnceLock::new(),
             browser_url: OnceLock::new(),
         }))
+    }
+
+    /// For a store that others share: who starts here next knows then that this process is gone.
+    pub(crate) fn note_node(&self) {
+        let Some(file) = self.node_file.get() else { return };
+        if let Err(error) = std::fs::write(file, self.store.node()) {
+            tracing::warn!(%error, "the data directory takes no note of this hub");
+        }
     }
 
     /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.

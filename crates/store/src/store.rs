@@ -39,6 +39,14 @@ impl Store {
         }
     }
 
+    /// The same for what must not wait behind others, such as a sign of life.
+    pub async fn run_first<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.run(op).await,
+            Engine::Postgres(postgres) => Box::pin(postgres.run_first(op)).await,
+        }
+    }
+
     /// Where hubs that share this store talk to each other. Nothing where a store is one hub's alone.
     pub fn bus(&self) -> Option<&Bus> {
         match &self.engine {

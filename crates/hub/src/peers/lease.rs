@@ -4,30 +4,42 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_store::StoreError;
-use countersign_store::ops::node::{LeaveNode, Others, RenewNode, TakeOver, TakenOver};
+use countersign_store::ops::node::{EnterNode, LeaveNode, Others, RenewNode, TakeOver, TakenOver};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::app::Hub;
-use crate::runs;
+use crate::runs::Adoption;
 
-const ROUND: Duration = Duration::from_secs(1);
 /// From the last sign of life until others take over.
-const LEASE: Duration = Duration::from_secs(4);
+pub const LEASE: Duration = Duration::from_secs(4);
+const ROUND: Duration = Duration::from_secs(1);
+/// After a sign of life that the store did not take.
+const BEFORE_ANOTHER_TRY: Duration = Duration::from_millis(200);
 /// Nobody else is there to notice.
 const ALONE: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// In so many rounds even what nobody has is looked for whose node went unnoticed.
 const THOROUGH: u32 = 30;
-/// Runs at once.
-const MOST: i64 = 200;
 
 /// Before anything is claimed, and before anybody can connect: what an earlier process left is taken up.
 pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
-    renew(hub).await?;
-    take_over(hub, true, others(hub, Instant::now())).await
+    let enter = EnterNode { id: hub.store.node(), lease: lease(hub) };
+    hub.store.run(enter).await?;
+    let mut adoption = Adoption::default();
+    let taking_up = async {
+        take_over(hub, true, others(hub, Instant::now())).await?;
+        adoption.adopt(hub).await
+    };
+    // It may be much, and takes longer than a lease then.
+    tokio::select! {
+        taken_up = taking_up => taken_up,
+        () = stay(hub) => Ok(()),
+    }
 }
 
 /// At the end of a clean stop.
 pub async fn leave(hub: &Hub) -> Result<(), StoreError> {
-    hub.store.run(LeaveNode { id: hub.store.node() }).await
+    hub.store.run_first(LeaveNode { id: hub.store.node() }).await
 }
 
 /// Runs until it is dropped; without peers it waits for ever.
@@ -35,18 +47,74 @@ pub async fn run(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
     }
-    let (mut round, mut since) = (0, Instant::now());
-    let mut renewed_at = since;
+    let nobodys = Notify::new();
+    tokio::join!(keep_lease(&hub, &nobodys), keep_runs(&hub, &nobodys));
+}
+
+/// Never does anything that takes long: whoever does not renew in time is taken over from.
+async fn keep_lease(hub: &Arc<Hub>, nobodys: &Notify) {
+    let (mut round, mut since, mut is_itself) = (0, Instant::now(), true);
     loop {
         tokio::time::sleep(ROUND).await;
         round += 1;
-        match beat(&hub, round % THOROUGH == 0, since).await {
-            Ok(()) => renewed_at = Instant::now(),
-            Err(error) => tracing::warn!(%error, "the lease of this hub could not be renewed"),
+        if !is_itself && !begins_anew(hub).await {
+            continue;
         }
-        if renewed_at.elapsed() > LEASE / 2 {
-            since = Instant::now();
+        let is_thorough = round % THOROUGH == 0 || !is_itself;
+        is_itself = true;
+        // Whoever stops takes nothing up any more.
+        if *hub.stopping.borrow() {
+            said(renew(hub).await);
+            continue;
         }
+        match take_over(hub, is_thorough, others(hub, since)).await {
+            Ok(None) => {
+                tracing::warn!("this hub was silent for so long that others took over from it");
+                // Its agents are at work on what is others' now: that ends before anything else is tried.
+                hub.runs.moved_away();
+                is_itself = false;
+            }
+            Ok(Some(TakenOver { was_late: true, .. })) => since = Instant::now(),
+            Ok(Some(TakenOver { removed, .. })) if is_thorough || !removed.is_empty() => nobodys.notify_one(),
+            Ok(Some(_)) => {}
+            Err(error) => {
+                said(Err(error));
+                // It may have been done: then what was anybody's is to be looked for.
+                nobodys.notify_one();
+                tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
+                said(renew(hub).await);
+            }
+        }
+    }
+}
+
+/// Beside the lease, because there may be many.
+async fn keep_runs(hub: &Arc<Hub>, nobodys: &Notify) {
+    let mut adoption = Adoption::default();
+    let mut is_to_look_again = false;
+    loop {
+        match is_to_look_again {
+            true => drop(timeout(ROUND, nobodys.notified()).await),
+            false => nobodys.notified().await,
+        }
+        if let Err(error) = adoption.adopt(hub).await {
+            tracing::warn!(%error, "runs that nobody moves could not be taken up");
+        }
+        is_to_look_again = adoption.take_up_forgotten(hub).await;
+    }
+}
+
+/// Until it is dropped.
+async fn stay(hub: &Hub) {
+    loop {
+        tokio::time::sleep(ROUND).await;
+        said(renew(hub).await);
+    }
+}
+
+fn said(renewed: Result<(), StoreError>) {
+    if let Err(error) = renewed {
+        tracing::warn!(%error, "the lease of this hub could not be renewed");
     }
 }
 
@@ -59,51 +127,44 @@ fn others(hub: &Hub, since: Instant) -> Others {
     }
 }
 
-async fn beat(hub: &Arc<Hub>, is_thorough: bool, since: Instant) -> Result<(), StoreError> {
-    let is_still_itself = renew(hub).await?;
-    if !is_still_itself {
-        tracing::warn!("this hub was silent for so long that others took over from it");
-        begin_anew(hub).await?;
-    }
-    take_over(hub, is_thorough || !is_still_itself, others(hub, since)).await
-}
-
-/// Under another id: what it had is others' now, or soon will be.
-async fn begin_anew(hub: &Arc<Hub>) -> Result<(), StoreError> {
-    leave(hub).await?;
-    hub.store.become_another_node()?;
-    renew(hub).await?;
-    hub.renew_start_credentials().await?;
-    hub.runs.moved_away();
-    hub.look_at_everything();
-    Ok(())
-}
-
-/// Says whether what this process had is still its own.
-async fn renew(hub: &Hub) -> Result<bool, StoreError> {
-    let lease = if hub.store.is_shared() { LEASE } else { ALONE };
-    hub.store.run(RenewNode { id: hub.store.node(), lease }).await
-}
-
-async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<(), StoreError> {
-    // Runs that this hub may not move are left to others.
-    let limit = if hub.config.runs.enabled { MOST } else { 0 };
-    let mut thorough = thorough;
-    loop {
-        let op = TakeOver { node: hub.store.node(), others, thorough, limit };
-        let TakenOver { removed, hosts, runs } = hub.store.run(op).await?;
-        hosts.iter().for_each(|host| hub.outbox.wake(host));
-        let (count, is_all) = (runs.len(), runs.len() < usize::try_from(limit).unwrap_or(0).max(1));
-        runs::restore(hub, runs).await?;
-        if !removed.is_empty() && hub.store.is_shared() {
-            tracing::warn!(nodes = removed.len(), runs = count, "took over from hubs that are gone");
-            removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
-            // Their last words may not have been heard, and letters to their runs wait.
+/// Under another id: what it had is others' now, or soon will be. Says whether it has; if not, it is to be tried again.
+async fn begins_anew(hub: &Arc<Hub>) -> bool {
+    let begun = async {
+        hub.store.become_another_node()?;
+        hub.store.run_first(EnterNode { id: hub.store.node(), lease: LEASE }).await?;
+        hub.renew_start_credentials().await
+    };
+    match begun.await {
+        Ok(()) => {
+            hub.note_node();
             hub.look_at_everything();
+            true
         }
-        if is_all {
-            return Ok(());
+        Err(error) => {
+            tracing::warn!(%error, "this hub cannot begin anew yet");
+            false
         }
-        thorough = true;
     }
+}
+
+fn lease(hub: &Hub) -> Duration {
+    if hub.store.is_shared() { LEASE } else { ALONE }
+}
+
+async fn renew(hub: &Hub) -> Result<(), StoreError> {
+    hub.store.run_first(RenewNode { id: hub.store.node(), lease: lease(hub) }).await.map(drop)
+}
+
+/// Nothing if others have taken over from this hub.
+async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<Option<TakenOver>, StoreError> {
+    let op = TakeOver { node: hub.store.node(), lease: lease(hub), others, thorough };
+    let Some(taken) = hub.store.run_first(op).await? else { return Ok(None) };
+    taken.hosts.iter().for_each(|host| hub.outbox.wake(host));
+    if !taken.removed.is_empty() && hub.store.is_shared() {
+        tracing::warn!(nodes = taken.removed.len(), "took over from hubs that are gone");
+        taken.removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
+        // Their last words may not have been heard, and letters to their runs wait.
+        hub.look_at_everything();
+    }
+    Ok(Some(taken))
 }

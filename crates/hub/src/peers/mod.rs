@@ -11,7 +11,7 @@ mod say;
 mod signal;
 
 pub use hear::run as hear;
-pub use lease::{enter, leave, run as lease};
+pub use lease::{LEASE, enter, leave, run as lease};
 pub use letters::Reply;
 pub use net::run as net;
 pub use say::Peers;

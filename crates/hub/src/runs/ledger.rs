@@ -42,6 +42,11 @@ impl Ledger {
         Self { run_id, node, segment, request_id, seq: last_seq, reserved: last_seq, entries: Entries::default() }
     }
 
+    /// Under which the run is moved.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
     pub fn is_full(&self) -> bool {
         let entries = &self.entries;
         entries.events.len() + entries.records.len() >= MOST_ENTRIES || entries.bytes >= MOST_BYTES

@@ -39,6 +39,6 @@ pub(crate) use plan::{Plan, read as read_plan};
 pub use prepare::Preparing;
 pub use refusal::Refusal;
 pub use registry::{Connected, Runs};
-pub use restore::restore;
+pub use restore::Adoption;
 pub use run::Run;
 pub use start::How;

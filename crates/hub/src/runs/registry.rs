@@ -34,6 +34,8 @@ pub struct Runs {
     client_left: Notify,
     /// Runs of other hubs that are followed here, each with what makes it look again.
     mirrors: Mutex<HashMap<String, Arc<Notify>>>,
+    /// Runs that are just being taken up.
+    taking_up: Arc<Mutex<HashSet<String>>>,
 }
 
 #[derive(Default)]
@@ -59,6 +61,7 @@ impl Runs {
             is_closing: AtomicBool::new(false),
             client_left: Notify::new(),
             mirrors: Mutex::default(),
+            taking_up: Arc::default(),
         }
     }
 
@@ -184,6 +187,18 @@ impl Runs {
     /// It is this hub's now, or over.
     pub fn end_mirror(&self, run: &Run) {
         self.mirrors().remove(&run.id);
+    }
+
+    /// The right to take a run up, until it is dropped. Nothing if somebody has it.
+    pub fn take_up(&self, run_id: &str) -> Option<TakingUp> {
+        let is_free = self.taking_up.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id.to_owned());
+        is_free.then(|| TakingUp { run_id: run_id.to_owned(), all: Arc::clone(&self.taking_up) })
+    }
+
+    /// Whether a task moves it here, or soon will.
+    pub fn is_moved(&self, run_id: &str) -> bool {
+        let is_taken_up = self.taking_up.lock().unwrap_or_else(PoisonError::into_inner).contains(run_id);
+        is_taken_up || self.get(run_id).and_then(|run| run.mailbox()).is_some_and(|mailbox| !mailbox.is_closed())
     }
 
     /// Other hubs have taken over from this one.
@@ -319,6 +334,17 @@ impl Place<'_> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.runs.table().preparing.remove(&self.run_id);
+    }
+}
+
+pub struct TakingUp {
+    run_id: String,
+    all: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for TakingUp {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run_id);
     }
 }
 

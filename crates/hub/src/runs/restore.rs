@@ -1,15 +1,20 @@
 //! What runs do next whose hub went away: an earlier process, or another one on the same store.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::{Command, State};
 use countersign_store::StoreError;
-use countersign_store::ops::run::{Advance, EndRun, Ending, Phase, Run as StoredRun, StoredEvent, TakeAsks};
+use countersign_store::ops::run::{
+    AdoptRuns, Adopted, Advance, EndRun, Ending, LookAtRun, Phase, Run as StoredRun, RunsOfNode, StoredEvent, TakeAsks,
+};
+use futures_util::stream::{self, TryStreamExt};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::plan::{self, Plan, Segment};
+use super::registry::TakingUp;
 use super::ring::Ring;
 use super::run::{Run, RunState, Stage};
 use super::standing::Standing;
@@ -20,32 +25,101 @@ use crate::peers::Signal;
 
 /// After the store failed.
 const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
+/// Of the store, in one go.
+const MOST: i64 = 50;
+/// Side by side.
+const AT_ONCE: usize = 8;
+
+/// Takes up runs that nobody moves.
+#[derive(Default)]
+pub struct Adoption {
+    /// This hub's by the store, with their last write, and yet nobody moves them here.
+    suspects: HashSet<(String, String)>,
+}
+
+impl Adoption {
+    /// Those whose hub is gone.
+    pub async fn adopt(&mut self, hub: &Arc<Hub>) -> Result<(), StoreError> {
+        // Runs that this hub may not move are left to others.
+        while hub.config.runs.enabled && !*hub.stopping.borrow() {
+            let Adopted { runs, is_all } = hub.store.run(AdoptRuns { node: hub.store.node(), limit: MOST }).await?;
+            if !runs.is_empty() {
+                tracing::info!(runs = runs.len(), "took up runs that nobody moved");
+            }
+            restore(hub, runs).await?;
+            if is_all {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that became this hub's without its knowing: it was not told whether the store had done what it was asked to.
+    /// One that is just beginning looks the same, so they are looked at twice. Says whether any is to be looked at again.
+    pub async fn take_up_forgotten(&mut self, hub: &Arc<Hub>) -> bool {
+        let found = match hub.store.run(RunsOfNode { node: hub.store.node() }).await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(%error, "the runs of this hub could not be read");
+                return !self.suspects.is_empty();
+            }
+        };
+        let unmoved: HashSet<_> = found.into_iter().filter(|(run_id, _)| !hub.runs.is_moved(run_id)).collect();
+        let (forgotten, suspects) = unmoved.into_iter().partition(|run| self.suspects.contains(run));
+        self.suspects = suspects;
+        for (run_id, _) in forgotten {
+            tracing::warn!(run_id, "a run of this hub was forgotten; it is taken up");
+            let taken_up = async {
+                let stored = hub.store.run(LookAtRun { run_id }).await?;
+                restore(hub, stored.into_iter().collect()).await
+            };
+            if let Err(error) = taken_up.await {
+                tracing::warn!(%error, "a run of this hub could not be taken up");
+            }
+        }
+        !self.suspects.is_empty()
+    }
+}
 
 /// Runs that are this hub's from now on. Each goes on from where it stood, or ends because nobody can say how far its agent
 /// got.
-pub async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
-    for stored in runs {
-        match restore_one(hub, &stored).await {
-            // Nobody else will: it is this hub's already.
-            Err(error) if hub.store.is_shared() => {
-                tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet");
-                tokio::spawn(restore_later(Arc::clone(hub), stored));
+async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
+    stream::iter(runs.into_iter().map(Ok))
+        .try_for_each_concurrent(AT_ONCE, |stored| async move {
+            let Some(taking_up) = hub.runs.take_up(&stored.summary.run_id) else { return Ok(()) };
+            match restore_one(hub, &stored).await {
+                // Nobody else will: it is this hub's already.
+                Err(error) if hub.store.is_shared() => {
+                    tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet");
+                    tokio::spawn(restore_later(Arc::clone(hub), stored, taking_up));
+                    Ok(())
+                }
+                restored => restored,
             }
-            restored => restored?,
-        }
-    }
-    Ok(())
+        })
+        .await
 }
 
-/// Should others have taken it over meanwhile, it writes nothing here and is followed like any other of theirs.
-async fn restore_later(hub: Arc<Hub>, stored: StoredRun) {
+/// Until it has been, or is not this hub's any more.
+async fn restore_later(hub: Arc<Hub>, stored: StoredRun, _taking_up: TakingUp) {
     loop {
         tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
-        match restore_one(&hub, &stored).await {
+        let restored = match is_still_here(&hub, &stored).await {
+            Ok(true) => restore_one(&hub, &stored).await,
+            Ok(false) => return,
+            Err(error) => Err(error),
+        };
+        match restored {
             Ok(()) => return,
             Err(error) => tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet"),
         }
     }
+}
+
+/// Whether it stands where it stood when it became this hub's.
+async fn is_still_here(hub: &Hub, stored: &StoredRun) -> Result<bool, StoreError> {
+    let found = hub.store.run(LookAtRun { run_id: stored.summary.run_id.clone() }).await?;
+    Ok(found.is_some_and(|found| found == *stored))
 }
 
 async fn restore_one(hub: &Arc<Hub>, stored: &StoredRun) -> Result<(), StoreError> {
@@ -111,7 +185,8 @@ async fn go_on(
         None => Run::new(summary.run_id.clone(), state),
     };
     hub.runs.make_live(Arc::clone(&run));
-    let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left, has_past: true };
+    let node = stored.node.clone();
+    let beginning = Beginning { run, node, plan, segment, standing, last_seq, mail, left, has_past: true };
     Task::new(Arc::clone(hub), beginning).spawn();
     Ok(())
 }
@@ -132,6 +207,10 @@ async fn end(
     body: Option<String>,
 ) -> Result<(), StoreError> {
     let (summary, at) = (&stored.summary, hub.store.clock().now());
+    // What another hub asks by now is not to be cancelled.
+    if !is_still_here(hub, stored).await? {
+        return Ok(());
+    }
     for ask in hub.store.run(TakeAsks { run_id: summary.run_id.clone() }).await? {
         if matches!(ask.state, State::Open) {
             hub.decide(&ask.message_id, Command::Cancel).await?;
@@ -142,7 +221,7 @@ async fn end(
     let advance = Advance {
         run_id: summary.run_id.clone(),
         segment: summary.segment,
-        node: hub.store.node(),
+        node: stored.node.clone(),
         write_id: Uuid::new_v4().to_string(),
         events: StoredEvent::of(&event, seq, &frame).into_iter().collect(),
         records: Vec::new(),

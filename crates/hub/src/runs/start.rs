@@ -120,8 +120,8 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
 /// Stored first, then told.
 async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
     let now = hub.store.clock().now();
-    let standing = taken.standing();
-    let (op, started) = match taken.first_entry(&run.id, &hub.store.node(), &standing, now) {
+    let (standing, node) = (taken.standing(), hub.store.node());
+    let (op, started) = match taken.first_entry(&run.id, &node, &standing, now) {
         Ok(entry) => entry,
         Err(error) => return Err(back_to_prepared(&run, taken.prepared, Refusal::internal(&error))),
     };
@@ -132,7 +132,8 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
             hub.runs.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
             hub.peers.say(|| Signal::Advanced(run.id.clone()));
-            let beginning = Beginning { run, plan, segment, standing, last_seq, mail, left: Vec::new(), has_past };
+            let beginning =
+                Beginning { run, node, plan, segment, standing, last_seq, mail, left: Vec::new(), has_past };
             Task::new(hub, beginning).spawn();
             Ok(Begun::New)
         }
@@ -146,11 +147,15 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
 
 /// What may have been stored is stored again, which changes nothing if it was.
 async fn store_begin(hub: &Hub, op: BeginRun) -> Result<Begun, StoreError> {
+    let mut is_sure = true;
     for _ in 0..MOST_TRIES {
         match hub.store.run(op.clone()).await {
-            Err(StoreError::Unsure(_)) => tokio::time::sleep(BEFORE_ANOTHER_TRY).await,
+            Err(StoreError::Unsure(_)) => is_sure = false,
+            // Now that it may be there, only the store can say that it is not.
+            Err(StoreError::Unavailable(_) | StoreError::Ended(_)) if !is_sure => {}
             begun => return begun,
         }
+        tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
     }
     hub.store.run(op).await
 }

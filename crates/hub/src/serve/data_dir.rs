@@ -61,11 +61,11 @@ impl DataDir {
 
     /// Under which the hub that was here before had things under way in a store that others share.
     pub fn last_node(&self) -> Option<String> {
-        std::fs::read_to_string(self.path.join(NODE)).ok().map(|text| text.trim().to_owned())
+        std::fs::read_to_string(self.node_file()).ok().map(|text| text.trim().to_owned())
     }
 
-    pub fn note_node(&self, node: &str) -> anyhow::Result<()> {
-        std::fs::write(self.path.join(NODE), node).context("cannot write to the data directory")
+    pub fn node_file(&self) -> PathBuf {
+        self.path.join(NODE)
     }
 
     /// Written beside and moved into place, so that a client never reads half of it.

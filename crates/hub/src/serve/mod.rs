@@ -83,7 +83,8 @@ async fn take_the_place_of_the_last(hub: &Arc<Hub>, data: &DataDir) -> anyhow::R
         if let Some(id) = data.last_node() {
             hub.store.run(LeaveNode { id }).await?;
         }
-        data.note_node(&hub.store.node())?;
+        drop(hub.node_file.set(data.node_file()));
+        hub.note_node();
     }
     Ok(peers::enter(hub).await?)
 }

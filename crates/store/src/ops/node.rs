@@ -6,14 +6,34 @@ use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
 
-use super::run::{self, Run};
 use crate::error::StoreError;
 use crate::exec::{Exec, Mode, Op};
 
-/// Credentials under this label and the id of a node end with it.
+/// Credentials under this label and the id of a node end with it: at once when it leaves.
 pub const LABEL: &str = "start@";
 
-/// A sign of life. Says whether the node was there before: if not, what it had is no longer its own.
+/// A credential of a node that fell silent lives on for so long: the process may be there, and only have been slow.
+const CREDENTIALS_OUTLIVE: Duration = Duration::from_secs(3600);
+
+/// A node that begins, under an id that nobody had before.
+pub struct EnterNode {
+    pub id: String,
+    pub lease: Duration,
+}
+
+impl Op for EnterNode {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        // Again, if the first time nobody heard that it was done.
+        const ENTER: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (id) DO UPDATE SET lease_until = ?3";
+        x.exec(ENTER, &[(&self.id).into(), now.into(), now.plus(self.lease).into()]).await.map(drop)
+    }
+}
+
+/// A sign of life. Says whether the node is still there: if not, what it had is no longer its own.
 pub struct RenewNode {
     pub id: String,
     pub lease: Duration,
@@ -24,15 +44,13 @@ impl Op for RenewNode {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        const RENEW: &str = "UPDATE node SET lease_until = ?2 WHERE id = ?1";
-        const ENTER: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3)";
-        let until = now.plus(self.lease);
-        if x.exec(RENEW, &[(&self.id).into(), until.into()]).await? == 1 {
-            return Ok(true);
-        }
-        x.exec(ENTER, &[(&self.id).into(), now.into(), until.into()]).await?;
-        Ok(false)
+        renew(x, &self.id, now.plus(self.lease)).await
     }
+}
+
+async fn renew<X: Exec>(x: &mut X, id: &str, until: Timestamp) -> Result<bool, StoreError> {
+    const RENEW: &str = "UPDATE node SET lease_until = ?2 WHERE id = ?1";
+    Ok(x.exec(RENEW, &[id.into(), until.into()]).await? == 1)
 }
 
 /// A node that stops gives back what it had under way, without waiting for its lease. What was cut is no attempt.
@@ -46,8 +64,9 @@ impl Op for LeaveNode {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1";
-        // Not removed: whoever removes it takes its runs over, and ends its credentials.
+        // Not removed: whoever removes it takes its runs over.
         x.exec("UPDATE node SET lease_until = 0 WHERE id = ?1", &[(&self.id).into()]).await?;
+        x.exec("DELETE FROM credential WHERE label = ?1", &[(&format!("{LABEL}{}", self.id)).into()]).await?;
         x.exec(RELEASE, &[(&self.id).into(), now.into()]).await.map(drop)
     }
 }
@@ -63,56 +82,71 @@ pub enum Others {
     AreGone,
 }
 
-/// Removes nodes whose lease has run out, and takes over what nobody has any more.
+/// A sign of life that removes nodes whose lease has run out, and frees what they had under way.
 pub struct TakeOver {
     pub node: String,
+    pub lease: Duration,
     pub others: Others,
     /// Looks for what nobody has even if no node had to be removed: another one may have begun and not ended this.
     pub thorough: bool,
-    /// Of runs at once.
-    pub limit: i64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenOver {
+    /// This node was silent for so long that others may have been kept from a sign of life too, by the database or by a
+    /// machine that they share: nobody was removed but who had left.
+    pub was_late: bool,
     pub removed: Vec<String>,
     /// Where deliveries are due again.
     pub hosts: Vec<String>,
-    /// Now this node's. As many as the limit means that there may be more.
-    pub runs: Vec<Run>,
 }
 
 impl Op for TakeOver {
-    type Out = TakenOver;
+    /// Nothing if the node itself has been removed; then nothing is done.
+    type Out = Option<TakenOver>;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<TakenOver, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<TakenOver>, StoreError> {
+        const UNTIL: &str = "SELECT lease_until FROM node WHERE id = ?1";
         const GONE: &str = "DELETE FROM node WHERE id <> ?1 AND lease_until < ?2 RETURNING id";
-        const NOBODYS: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
-             AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = delivery.claimed_by) ORDER BY claimed_by";
-        // By what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
-        const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1 RETURNING host";
-        const END_CREDENTIALS: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start@' \
-             AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
+        let Some(mut row) = x.row(UNTIL, &[(&self.node).into()]).await? else { return Ok(None) };
+        let was_late = row.instant(0)? < now.plus(self.lease / 2);
+        if !renew(x, &self.node, now.plus(self.lease)).await? {
+            return Ok(None);
+        }
         let before = match self.others {
-            Others::Live => now,
-            Others::MayComeBack => Timestamp::from_millis(1),
+            Others::Live if !was_late => now,
+            Others::Live | Others::MayComeBack => Timestamp::from_millis(1),
             Others::AreGone => Timestamp::from_millis(i64::MAX),
         };
         let removed = texts(x.rows(GONE, &[(&self.node).into(), before.into()]).await?)?;
-        if removed.is_empty() && !self.thorough {
-            return Ok(TakenOver::default());
-        }
-        let mut hosts = Vec::new();
-        for gone in texts(x.rows(NOBODYS, &[]).await?)? {
-            hosts.extend(texts(x.rows(RELEASE, &[(&gone).into(), now.into()]).await?)?);
-        }
-        hosts.sort_unstable();
-        hosts.dedup();
-        x.exec(END_CREDENTIALS, &[]).await?;
-        let runs = run::adopt(x, &self.node, self.limit).await?;
-        Ok(TakenOver { removed, hosts, runs })
+        let hosts = match removed.is_empty() && !self.thorough {
+            true => Vec::new(),
+            false => free(x, now).await?,
+        };
+        Ok(Some(TakenOver { was_late, removed, hosts }))
     }
+}
+
+/// Whatever nobody has any more. Gives the hosts of what is due again.
+async fn free<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    const NOBODYS: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = delivery.claimed_by) ORDER BY claimed_by";
+    // By what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
+    const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1 RETURNING host";
+    const SHORTEN: &str = "UPDATE credential SET expires_at = ?1 WHERE substr(label, 1, 6) = 'start@' \
+         AND (expires_at IS NULL OR expires_at > ?1) \
+         AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
+    const FORGET: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start@' AND expires_at < ?1";
+    let mut hosts = Vec::new();
+    for gone in texts(x.rows(NOBODYS, &[]).await?)? {
+        hosts.extend(texts(x.rows(RELEASE, &[(&gone).into(), now.into()]).await?)?);
+    }
+    hosts.sort_unstable();
+    hosts.dedup();
+    x.exec(SHORTEN, &[now.plus(CREDENTIALS_OUTLIVE).into()]).await?;
+    x.exec(FORGET, &[now.into()]).await?;
+    Ok(hosts)
 }
 
 fn texts(rows: Vec<crate::exec::Row>) -> Result<Vec<String>, StoreError> {

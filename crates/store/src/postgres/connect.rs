@@ -10,15 +10,25 @@ use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Notification};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// Three hubs together stay below the hundred connections that PostgreSQL allows unless told otherwise.
-const MOST_CONNECTIONS: usize = 24;
+/// Three hubs together, each with one connection more to listen, stay below the hundred that PostgreSQL allows unless told
+/// otherwise.
+pub const MOST_CONNECTIONS: usize = 23;
+/// Beside those: for what must not wait behind them.
+pub const FIRST_CONNECTIONS: usize = 1;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Before the system asks a silent server whether it is there, and then between two questions.
+const SILENCE: Duration = Duration::from_secs(5);
+const BETWEEN_QUESTIONS: Duration = Duration::from_secs(2);
+const MOST_QUESTIONS: u32 = 3;
+/// What a driver takes that was told nothing.
+const NO_SILENCE: Duration = Duration::from_secs(2 * 60 * 60);
 /// What was heard and not yet taken; the connection is not read while there is more.
 const HEARD: usize = 256;
 
@@ -43,7 +53,16 @@ pub fn settings(url: &str) -> Result<Config, StoreError> {
         config.connect_timeout(PATIENCE);
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(PATIENCE * 2);
+        config.tcp_user_timeout(PATIENCE);
+    }
+    if config.get_keepalives_idle() == NO_SILENCE {
+        config.keepalives_idle(SILENCE);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(BETWEEN_QUESTIONS);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(MOST_QUESTIONS);
     }
     Ok(config)
 }
@@ -56,14 +75,17 @@ fn unreadable(error: tokio_postgres::Error) -> StoreError {
     ))
 }
 
-pub fn pool(config: Config) -> Result<Pool, StoreError> {
+pub fn pool(config: Config, most: usize) -> Result<Pool, StoreError> {
     Pool::builder(manager(config)?)
-        .max_size(MOST_CONNECTIONS)
+        .max_size(most)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(PATIENCE))
         .create_timeout(Some(PATIENCE * 2))
         .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move { client.batch_execute(SESSION).await.map_err(HookError::Backend) })
+            Box::pin(async move {
+                let set = timeout(PATIENCE, client.batch_execute(SESSION)).await;
+                set.map_err(|_elapsed| HookError::message("it did not answer in time"))?.map_err(HookError::Backend)
+            })
         }))
         .build()
         .map_err(|error| StoreError::Unavailable(error.to_string()))

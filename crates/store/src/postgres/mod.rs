@@ -38,11 +38,14 @@ const MOST_BROKEN: u32 = 3;
 /// From the beginning of a transaction to its commit. The database has limits of its own; this one is for when it is silent.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_FOR_SCANS: Duration = Duration::from_secs(35);
+const PATIENCE_FOR_FIRST: Duration = Duration::from_secs(2);
 const CROWD_PATIENCE: Duration = Duration::from_secs(5);
 const CROWD_PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Postgres {
     engine: Arc<Engine>,
+    /// For what must not wait behind anything else.
+    first: Arc<Engine>,
     bus: Bus,
 }
 
@@ -51,6 +54,7 @@ struct Engine {
     texts: Texts,
     clock: Arc<dyn Clock>,
     outage: Outage,
+    patience: Duration,
 }
 
 /// Why a transaction came to nothing.
@@ -64,15 +68,22 @@ enum Fault {
 impl Postgres {
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let settings = connect::settings(url)?;
-        let pool = connect::pool(settings.clone())?;
+        let pool = connect::pool(settings.clone(), connect::MOST_CONNECTIONS)?;
+        let first = connect::pool(settings.clone(), connect::FIRST_CONNECTIONS)?;
         copy::refuse_half_copied_database(&pool).await?;
         migrate::run(&pool).await?;
-        let engine = Engine { pool, texts: Texts::default(), clock, outage: Outage::default() };
-        Ok(Self { engine: Arc::new(engine), bus: Bus::new(settings) })
+        let first = Engine::new(first, Arc::clone(&clock), PATIENCE_FOR_FIRST);
+        Ok(Self { engine: Engine::new(pool, clock, PATIENCE), first, bus: Bus::new(settings) })
     }
 
     pub fn bus(&self) -> &Bus {
         &self.bus
+    }
+
+    /// On a connection of its own, which is given up sooner than others are.
+    pub async fn run_first<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        let engine = Arc::clone(&self.first);
+        to_the_end(async move { engine.run(&op).await }).await
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
@@ -88,6 +99,10 @@ impl Postgres {
 }
 
 impl Engine {
+    fn new(pool: Pool, clock: Arc<dyn Clock>, patience: Duration) -> Arc<Self> {
+        Arc::new(Self { pool, texts: Texts::default(), clock, outage: Outage::default(), patience })
+    }
+
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
         let mut broken = 0;
         for attempt in 1..=MOST_ATTEMPTS {
@@ -105,7 +120,7 @@ impl Engine {
     async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, Fault> {
         let connection = self.connection().await.map_err(Fault::Refused)?;
         let mut turn = Turn::new(connection, &self.texts);
-        let patience = if O::MODE == Mode::Scan { PATIENCE_FOR_SCANS } else { PATIENCE };
+        let patience = if O::MODE == Mode::Scan { PATIENCE_FOR_SCANS } else { self.patience };
         let ran = timeout(patience, async {
             let now = self.begin::<O>(&mut turn).await?;
             op.run(&mut turn, now).await
@@ -131,8 +146,12 @@ impl Engine {
                 turn.undo().await;
                 Err(Fault::Refused(error))
             }
-            // Not undone: nobody would answer that either. The connection is closed instead.
-            Err(_elapsed) => Err(Fault::Refused(StoreError::Unavailable("it did not answer in time".to_owned()))),
+            // Not undone: nobody would answer that either. The connection is closed instead, and so are those that nobody
+            // uses: if the way there is gone, each of them would be waited for as long.
+            Err(_elapsed) => {
+                self.pool.retain(|_, _| false);
+                Err(Fault::Refused(StoreError::Unavailable("it did not answer in time".to_owned())))
+            }
         }
     }
 

@@ -25,6 +25,7 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 const COMMIT_PATIENCE: Duration = Duration::from_secs(10);
+const UNDO_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A connection that is given back only when its transaction has ended. Cut off before that, the connection is closed
 /// with it: the next one to get it would otherwise continue a stranger's transaction.
@@ -99,7 +100,7 @@ impl<'e> Turn<'e> {
     /// If not even that works, the connection is closed, which undoes it too.
     pub async fn undo(mut self) {
         let undone = match self.connection() {
-            Ok(connection) => connection.batch_execute("ROLLBACK").await.is_ok(),
+            Ok(connection) => matches!(timeout(UNDO_PATIENCE, connection.batch_execute("ROLLBACK")).await, Ok(Ok(()))),
             Err(_) => false,
         };
         if undone {

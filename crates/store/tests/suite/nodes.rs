@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use countersign_store::Store;
-use countersign_store::ops::node::{LeaveNode, Others, RenewNode, TakeOver, TakenOver};
-use countersign_store::ops::run::Run;
+use countersign_store::ops::node::{EnterNode, LeaveNode, Others, RenewNode, TakeOver};
+use countersign_store::ops::run::{AdoptRuns, Run};
 
 use crate::scene::NO_LIMIT;
 
@@ -14,14 +14,14 @@ pub const OTHER: &str = "node-2";
 /// Until 1000, from the instant at which a fresh store begins.
 pub const NODE_LEASE: Duration = Duration::from_secs(1);
 
-/// Says whether it was there before.
+/// Says whether it is still there.
 pub async fn renew(store: &Store, node: &str) -> bool {
     store.run(RenewNode { id: node.to_owned(), lease: NODE_LEASE }).await.unwrap()
 }
 
 pub async fn enter(store: &Store, nodes: &[&str]) {
     for node in nodes {
-        assert!(!renew(store, node).await, "{node} is new");
+        store.run(EnterNode { id: (*node).to_owned(), lease: NODE_LEASE }).await.unwrap();
     }
 }
 
@@ -29,23 +29,47 @@ pub async fn leave(store: &Store, node: &str) {
     store.run(LeaveNode { id: node.to_owned() }).await.unwrap();
 }
 
+/// A look around, and then at so many runs that nobody moves.
+#[derive(Clone)]
+pub struct Glance {
+    pub node: String,
+    pub others: Others,
+    pub thorough: bool,
+    pub limit: i64,
+}
+
+/// What it came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    pub removed: Vec<String>,
+    pub hosts: Vec<String>,
+    pub runs: Vec<Run>,
+}
+
 /// For a node among others that live, which noticed nothing but the time.
-pub fn look(node: &str) -> TakeOver {
-    TakeOver { node: node.to_owned(), others: Others::Live, thorough: false, limit: NO_LIMIT }
+pub fn look(node: &str) -> Glance {
+    Glance { node: node.to_owned(), others: Others::Live, thorough: false, limit: NO_LIMIT }
 }
 
 /// For one that looks at everything.
-pub fn search(node: &str) -> TakeOver {
-    TakeOver { thorough: true, ..look(node) }
+pub fn search(node: &str) -> Glance {
+    Glance { thorough: true, ..look(node) }
 }
 
 /// For the only one.
-pub fn start_alone(node: &str) -> TakeOver {
-    TakeOver { others: Others::AreGone, ..search(node) }
+pub fn start_alone(node: &str) -> Glance {
+    Glance { others: Others::AreGone, ..search(node) }
 }
 
-pub async fn take_over(store: &Store, take_over: TakeOver) -> TakenOver {
-    store.run(take_over).await.unwrap()
+/// As a hub does it: runs are looked at if there may be some. The node renews its lease by it.
+pub async fn take_over(store: &Store, glance: Glance) -> Taken {
+    let Glance { node, others, thorough, limit } = glance;
+    let op = TakeOver { node: node.clone(), lease: NODE_LEASE, others, thorough };
+    let found = store.run(op).await.unwrap().expect("the node is there");
+    let is_worth_a_look = thorough || !found.removed.is_empty();
+    let limit = if is_worth_a_look { limit } else { 0 };
+    let runs = store.run(AdoptRuns { node, limit }).await.unwrap().runs;
+    Taken { removed: found.removed, hosts: found.hosts, runs }
 }
 
 pub fn run_ids(runs: &[Run]) -> Vec<&str> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_protocol::runs::{Event, RunError};
-use countersign_store::ops::run::{EndRun, Ending, Phase};
+use countersign_store::ops::run::{EndRun, Ending, LookAtRun, Phase};
 
 use super::state::{Halt, Stopped, Task};
 use crate::inbox::news::Change;
@@ -60,6 +60,10 @@ impl Task {
 
     /// What people were asked goes first: after a crash in between, the cancelled ask ends the run.
     async fn store_end(&mut self, ending: Ending) {
+        // Unless they are another hub's by now.
+        if !self.open.is_empty() && self.is_elsewhere().await {
+            return self.lost();
+        }
         self.cancel_asks().await;
         let at = self.now();
         let Ok((mut advance, news)) = self.close(Phase::Between) else { return self.lost() };
@@ -76,6 +80,15 @@ impl Task {
         };
         self.tell_peers();
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "a run ended");
+    }
+
+    async fn is_elsewhere(&self) -> bool {
+        if !self.hub.store.is_shared() {
+            return false;
+        }
+        let found = self.hub.store.run(LookAtRun { run_id: self.run.id.clone() }).await;
+        // Should the store not say, the end that follows will be refused.
+        matches!(found, Ok(Some(run)) if run.node != self.ledger.node())
     }
 
     /// Another hub moves it, or ended it: from here on it is followed like any other of theirs.

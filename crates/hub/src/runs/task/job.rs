@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use countersign_core::runs::policy::TOOL;
 use countersign_core::runs::{AskKind, Call};
@@ -15,6 +16,7 @@ use uuid::Uuid;
 use super::asking::Question;
 use super::desk::{AgentDesk, Wish};
 use super::state::{Halt, Task};
+use crate::peers::LEASE;
 use crate::runs::agents::{self, AgentAsk, Done, Job, Resumed};
 use crate::runs::telling::News;
 
@@ -36,7 +38,7 @@ impl Task {
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) => false,
         };
         if has_effects {
-            self.commit(Phase::Working).await?;
+            self.begin_to_work().await?;
         }
         let earlier = match &agent.kind {
             AgentKind::Llm(_) => self.memory.of(&self.hub, &self.run.id, &agent.name).await,
@@ -69,6 +71,17 @@ impl Task {
         Ok(done)
     }
 
+    /// After a pause of the whole process the run may be another hub's, which the store knew nothing of when it was asked.
+    async fn begin_to_work(&mut self) -> Result<(), Halt> {
+        loop {
+            let asked_at = Instant::now();
+            self.commit(Phase::Working).await?;
+            if asked_at.elapsed() < LEASE || !self.hub.store.is_shared() {
+                return Ok(());
+            }
+        }
+    }
+
     async fn grant(&mut self, wish: Wish, agent: &AgentDef, call: &Call) -> Result<(), Halt> {
         match wish {
             Wish::Say(event) => self.say(&agent.name, event).await,
@@ -77,7 +90,7 @@ impl Task {
                 let waiting = self.ask(&agent.name, questions, call.number, state).await?;
                 let answered = self.answers(waiting, &agent.name).await?;
                 // From here on its work counts again as begun.
-                self.commit(Phase::Working).await?;
+                self.begin_to_work().await?;
                 // An agent that no longer wants to know has ended.
                 let _ = answers.send(answered);
                 Ok(())

@@ -48,6 +48,8 @@ pub struct Task {
 /// How a segment begins, or goes on in another process.
 pub struct Beginning {
     pub run: Arc<Run>,
+    /// Under which this process moves it. It may have another id by now, and then the run is not its own.
+    pub node: String,
     pub plan: Arc<Plan>,
     pub segment: Segment,
     pub standing: Standing,
@@ -78,9 +80,9 @@ pub(super) enum Halt {
 
 impl Task {
     pub fn new(hub: Arc<Hub>, beginning: Beginning) -> Self {
-        let Beginning { run, plan, segment, standing, last_seq, mail, left, has_past } = beginning;
+        let Beginning { run, node, plan, segment, standing, last_seq, mail, left, has_past } = beginning;
         Self {
-            ledger: Ledger::new(&run.id, &hub.store.node(), segment.number, segment.request_id.clone(), last_seq),
+            ledger: Ledger::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
             open: left.iter().map(|waiting| waiting.id.clone()).collect(),
             judged: Arc::new(Mutex::new(standing.policy.clone())),
             memory: if has_past { Memory::unread() } else { Memory::empty() },

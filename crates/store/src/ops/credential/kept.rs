@@ -60,7 +60,7 @@ pub async fn insert<X: Exec>(x: &mut X, credential: &NewCredential, now: Timesta
     x.exec(INSERT, &params).await.map(drop)
 }
 
-/// Replaces whatever the subject held under this label.
+/// Replaces whatever the subject held under this label, and itself under another one.
 pub struct Relabel(pub NewCredential);
 
 impl Op for Relabel {
@@ -68,7 +68,7 @@ impl Op for Relabel {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        const DROP: &str = "DELETE FROM credential WHERE kind = ?1 AND subject = ?2 AND label = ?3";
+        const DROP: &str = "DELETE FROM credential WHERE hash = ?4 OR (kind = ?1 AND subject = ?2 AND label = ?3)";
         let credential = &self.0;
         // Two that replace the same label at once would not see each other's; a subject that is not there needs no order.
         match credential.kind {
@@ -77,8 +77,8 @@ impl Op for Relabel {
                 hold::person(x, &credential.subject).await?
             }
         };
-        let params = [credential.kind.as_str().into(), (&credential.subject).into(), (&credential.label).into()];
-        x.exec(DROP, &params).await?;
+        let (kind, hash) = (credential.kind.as_str().into(), credential.hash.as_slice().into());
+        x.exec(DROP, &[kind, (&credential.subject).into(), (&credential.label).into(), hash]).await?;
         insert(x, credential, now).await
     }
 }

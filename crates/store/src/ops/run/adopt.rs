@@ -1,26 +1,69 @@
 //! Runs whose node is gone get another one.
 
+use countersign_protocol::time::Timestamp;
+
 use super::model::Run;
 use super::read::{self, select_whole_runs};
 use crate::error::StoreError;
-use crate::exec::Exec;
+use crate::exec::{Exec, Mode, Op};
 
-/// At most `limit` of those that nobody moves, oldest first. From here on nothing that their last node writes counts.
-pub(in crate::ops) async fn adopt<X: Exec>(x: &mut X, node: &str, limit: i64) -> Result<Vec<Run>, StoreError> {
-    const NOBODYS: &str = "SELECT r.seq, r.node FROM run r WHERE r.status = 'running' \
-         AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = r.node) ORDER BY r.seq LIMIT ?1";
-    // Guarded by what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
-    const ADOPT: &str = "UPDATE run SET node = ?1 WHERE seq = ?2 AND node = ?3 AND status = 'running'";
-    const SELECT: &str = select_whole_runs!("WHERE r.seq = ?1");
-    let mut adopted = Vec::new();
-    for mut row in x.rows(NOBODYS, &[limit.into()]).await? {
-        let (seq, last) = (row.int(0)?, row.text(1)?);
-        if x.exec(ADOPT, &[node.into(), seq.into(), (&last).into()]).await? == 0 {
-            continue;
+/// Takes at most `limit` of those that nobody moves, oldest first. From here on nothing that their last node writes counts.
+pub struct AdoptRuns {
+    pub node: String,
+    pub limit: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adopted {
+    pub runs: Vec<Run>,
+    /// There are no more, or others are just taking them.
+    pub is_all: bool,
+}
+
+impl Op for AdoptRuns {
+    type Out = Adopted;
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Adopted, StoreError> {
+        // Whoever was removed itself must take nothing: its own runs would be among those that nobody moves.
+        const NOBODYS: &str = "SELECT r.seq, r.node FROM run r WHERE r.status = 'running' \
+             AND NOT EXISTS (SELECT 1 FROM node n WHERE n.id = r.node) \
+             AND EXISTS (SELECT 1 FROM node n WHERE n.id = ?1) ORDER BY r.seq LIMIT ?2";
+        // Guarded by what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
+        const ADOPT: &str = "UPDATE run SET node = ?1 WHERE seq = ?2 AND node = ?3 AND status = 'running'";
+        const SELECT: &str = select_whole_runs!("WHERE r.seq = ?1");
+        let node = &self.node;
+        let found = x.rows(NOBODYS, &[node.into(), self.limit.into()]).await?;
+        let is_all = i64::try_from(found.len()).is_ok_and(|count| count < self.limit);
+        let mut runs = Vec::new();
+        for mut row in found {
+            let (seq, last) = (row.int(0)?, row.text(1)?);
+            if last == *node || x.exec(ADOPT, &[node.into(), seq.into(), (&last).into()]).await? == 0 {
+                continue;
+            }
+            let Some(mut row) = x.row(SELECT, &[seq.into()]).await? else { continue };
+            match read::run(&mut row) {
+                Ok(run) => runs.push(run),
+                // The others are not to wait for it.
+                Err(error) => tracing::error!(seq, %error, "a run cannot be read"),
+            }
         }
-        if let Some(mut row) = x.row(SELECT, &[seq.into()]).await? {
-            adopted.push(read::run(&mut row)?);
-        }
+        Ok(Adopted { runs, is_all })
     }
-    Ok(adopted)
+}
+
+/// The ids of the runs that a node moves, or should, each with its last write.
+pub struct RunsOfNode {
+    pub node: String,
+}
+
+impl Op for RunsOfNode {
+    type Out = Vec<(String, String)>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<(String, String)>, StoreError> {
+        const SELECT: &str = "SELECT run_id, write_id FROM run WHERE status = 'running' AND node = ?1";
+        let rows = x.rows(SELECT, &[(&self.node).into()]).await?;
+        rows.into_iter().map(|mut row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
 }

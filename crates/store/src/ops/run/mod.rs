@@ -18,7 +18,7 @@ mod purge;
 mod read;
 mod text;
 
-pub(super) use adopt::adopt;
+pub use adopt::{AdoptRuns, Adopted, RunsOfNode};
 pub use advance::{Advance, AskInRun, EndRun};
 pub use asks::{AskOf, TakeAsks};
 pub use begin::{BeginRun, ReserveNumbers};

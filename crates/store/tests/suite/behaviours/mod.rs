@@ -179,6 +179,8 @@ macro_rules! behaviours {
                 a_node_that_renews_keeps_what_it_has
                 a_node_whose_lease_ran_out_loses_everything_once
                 a_node_that_was_removed_hears_of_it_when_it_renews
+                whoever_was_late_itself_removes_only_those_who_left
+                a_node_finds_its_runs_again
                 a_node_that_leaves_gives_its_claims_back_at_once
                 whoever_looks_next_takes_the_runs_of_a_node_that_left
                 where_one_is_alone_every_other_node_is_gone

@@ -5,9 +5,9 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Claim;
 use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
-use countersign_store::ops::node::{LABEL, LiveNodes, TakeOver, TakenOver};
+use countersign_store::ops::node::{LABEL, LiveNodes, Others, TakeOver};
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{Advance, AskInRun, Begun, EndRun, Ending, NewRun};
+use countersign_store::ops::run::{AdoptRuns, Advance, AskInRun, Begun, EndRun, Ending, NewRun, RunsOfNode};
 use futures_util::future::join_all;
 
 use super::credentials::{add_person, authenticate, credential, person};
@@ -45,11 +45,11 @@ pub async fn a_node_that_renews_keeps_what_it_has(store: &Store, clock: &ManualC
         assert!(renew(store, NODE).await);
         assert!(renew(store, OTHER).await);
         for glance in [look(OTHER), search(OTHER)] {
-            assert_eq!(take_over(store, glance).await, TakenOver::default());
+            assert_eq!(take_over(store, glance).await, Taken::default());
         }
     }
     clock.set(at(3_500));
-    assert_eq!(take_over(store, search(OTHER)).await, TakenOver::default(), "up to its last instant");
+    assert_eq!(take_over(store, search(OTHER)).await, Taken::default(), "up to its last instant");
     assert!(advance(store, step_of(NODE)).await);
     assert_eq!(live(store).await, [NODE, OTHER]);
 }
@@ -64,7 +64,7 @@ pub async fn a_node_whose_lease_ran_out_loses_everything_once(store: &Store, clo
     clock.set(at(1_001));
     enter(store, &RIVALS).await;
     let taken = join_all(RIVALS.iter().map(|rival| take_over(store, look(rival)))).await;
-    let winners: Vec<_> = RIVALS.iter().zip(taken).filter(|(_, taken)| *taken != TakenOver::default()).collect();
+    let winners: Vec<_> = RIVALS.iter().zip(taken).filter(|(_, taken)| *taken != Taken::default()).collect();
     let [(winner, taken)] = winners.as_slice() else { panic!("one takes over, not {winners:?}") };
     assert_eq!((taken.removed.as_slice(), taken.hosts.as_slice()), (&[NODE.to_owned()][..], &[HOST.to_owned()][..]));
     assert_eq!(taken.runs, [found_run(store, &format!("run of {NODE}")).await.run], "as it stands from now on");
@@ -73,7 +73,7 @@ pub async fn a_node_whose_lease_ran_out_loses_everything_once(store: &Store, clo
     let found = delivery(store, 1).await;
     assert_eq!((found.track, found.attempts, found.next_attempt_at), (Track::Pending, 0, Some(at(1_001))));
     assert_eq!(message_ids(claims_of(store, winner).await), [message_id(1)]);
-    assert_eq!(take_over(store, search(RIVALS[0])).await, TakenOver::default(), "nothing is left to take");
+    assert_eq!(take_over(store, search(RIVALS[0])).await, Taken::default(), "nothing is left to take");
     assert!(advance(store, step_of(winner)).await);
 }
 
@@ -84,14 +84,47 @@ pub async fn a_node_that_was_removed_hears_of_it_when_it_renews(store: &Store, c
     assert!(renew(store, NODE).await, "while nobody noticed, all of it is still its own");
     clock.set(at(2_002));
     enter(store, &[OTHER]).await;
-    let removed = take_over(store, TakeOver { limit: 0, ..look(OTHER) }).await.removed;
+    let removed = take_over(store, Glance { limit: 0, ..look(OTHER) }).await.removed;
     assert_eq!(removed, [NODE]);
-    assert!(!renew(store, NODE).await);
-    assert!(renew(store, NODE).await, "from here on it is as good as any other");
-    assert_eq!(live(store).await, [NODE, OTHER]);
-    clock.set(at(3_002));
-    let itself = take_over(store, look(NODE)).await;
-    assert!(itself.removed.is_empty(), "nobody removes itself");
+    for _ in 0..2 {
+        assert!(!renew(store, NODE).await, "its id is nobody's for ever");
+        let itself = TakeOver { node: NODE.to_owned(), lease: NODE_LEASE, others: Others::AreGone, thorough: true };
+        assert_eq!(store.run(itself).await.unwrap(), None);
+    }
+    assert_eq!(live(store).await, [OTHER], "it has removed nobody");
+    let taken = store.run(AdoptRuns { node: NODE.to_owned(), limit: NO_LIMIT }).await.unwrap();
+    assert!(taken.runs.is_empty(), "and takes nothing, not even what was its own");
+    clock.set(at(3_003));
+    assert_eq!(take_over(store, start_alone(OTHER)).await.removed, Vec::<String>::new(), "nobody removes itself");
+}
+
+pub async fn whoever_was_late_itself_removes_only_those_who_left(store: &Store, clock: &ManualClock) {
+    let glance = |others| TakeOver { node: NODE.to_owned(), lease: NODE_LEASE, others, thorough: false };
+    enter(store, &[NODE, OTHER, "left"]).await;
+    leave(store, "left").await;
+    // Half of its lease and more: whatever kept it may have kept the others.
+    clock.set(at(1_100));
+    let taken = store.run(glance(Others::Live)).await.unwrap().unwrap();
+    assert!(taken.was_late);
+    assert_eq!(taken.removed, ["left"]);
+    clock.set(at(1_500));
+    let taken = store.run(glance(Others::MayComeBack)).await.unwrap().unwrap();
+    assert_eq!((taken.was_late, taken.removed), (false, Vec::new()), "it gives the others their time");
+    let taken = store.run(glance(Others::Live)).await.unwrap().unwrap();
+    assert_eq!(taken.removed, [OTHER], "and then no more");
+}
+
+pub async fn a_node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
+    enter(store, &[NODE, OTHER]).await;
+    runs::begun(store).await;
+    assert_eq!(begin(store, NewRun { node: OTHER.to_owned(), ..segment("another's", 1) }).await, Begun::New);
+    assert_eq!(begin(store, segment("over", 1)).await, Begun::New);
+    assert!(runs::end(store, "over", 5).await);
+    let step = step(RUN);
+    let write_id = step.write_id.clone();
+    assert!(advance(store, step).await);
+    let found = store.run(RunsOfNode { node: NODE.to_owned() }).await.unwrap();
+    assert_eq!(found, [(RUN.to_owned(), write_id)]);
 }
 
 pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clock: &ManualClock) {
@@ -118,7 +151,7 @@ pub async fn whoever_looks_next_takes_the_runs_of_a_node_that_left(store: &Store
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     enter(store, &[OTHER]).await;
-    assert_eq!(take_over(store, look(OTHER)).await, TakenOver::default());
+    assert_eq!(take_over(store, look(OTHER)).await, Taken::default());
     leave(store, NODE).await;
     let taken = take_over(store, look(OTHER)).await;
     assert_eq!((taken.removed, taken.hosts), (vec![NODE.to_owned()], Vec::new()), "its claims were given back before");
@@ -132,7 +165,7 @@ pub async fn where_one_is_alone_every_other_node_is_gone(store: &Store, clock: &
     at_work(store, NODE, 1).await;
     clock.set(at(1));
     enter(store, &["alone"]).await;
-    assert_eq!(take_over(store, search("alone")).await, TakenOver::default(), "its lease has not run out");
+    assert_eq!(take_over(store, search("alone")).await, Taken::default(), "its lease has not run out");
     let taken = take_over(store, start_alone("alone")).await;
     assert_eq!((taken.removed, taken.hosts), (vec![NODE.to_owned()], vec![HOST.to_owned()]));
     assert_eq!(run_ids(&taken.runs), [format!("run of {NODE}")]);
@@ -159,10 +192,17 @@ pub async fn a_credential_of_a_node_ends_with_it(store: &Store, clock: &ManualCl
     clock.set(at(1_001));
     assert!(renew(store, OTHER).await);
     take_over(store, look(OTHER)).await;
-    assert!(!is_valid(NODE).await && is_valid(OTHER).await);
+    assert!(is_valid(NODE).await && is_valid(OTHER).await, "whoever fell silent may be back in a moment");
     leave(store, OTHER).await;
+    assert!(!is_valid(OTHER).await, "whoever left will not");
+    enter(store, &["node-3"]).await;
+    clock.set(at(1_001 + 3_600_000));
+    assert!(is_valid(NODE).await);
+    clock.set(at(1_002 + 3_600_000));
+    assert!(!is_valid(NODE).await, "for an hour");
     take_over(store, search("node-3")).await;
-    assert!(!is_valid(OTHER).await);
+    clock.set(at(1_001));
+    assert!(!is_valid(NODE).await, "and is forgotten then");
     for label in ["start", "starting", "start-up", "Start node-9", "restart node-9", "owner token"] {
         assert!(is_valid(label).await, "{label} is no node's");
     }
@@ -174,7 +214,7 @@ pub async fn so_many_runs_are_adopted_at_once_and_the_rest_next_time(store: &Sto
     }
     assert!(runs::end(store, "a", 5).await);
     enter(store, &[OTHER]).await;
-    let two = || TakeOver { limit: 2, ..search(OTHER) };
+    let two = || Glance { limit: 2, ..search(OTHER) };
     let first = take_over(store, two()).await.runs;
     assert_eq!(run_ids(&first), ["b", "e"], "the oldest first; what has ended is nobody's to go on with");
     assert_eq!(first[0], found_run(store, "b").await.run);
@@ -188,9 +228,9 @@ pub async fn while_all_nodes_live_only_a_thorough_look_finds_what_nobody_has(sto
     clock.set(at(1_001));
     enter(store, &[OTHER, "node-3"]).await;
     // One that removed the node, and got no further than this.
-    let cut = TakeOver { limit: 0, ..look("node-3") };
+    let cut = Glance { limit: 0, ..look("node-3") };
     assert_eq!(take_over(store, cut).await.removed, [NODE]);
-    assert_eq!(take_over(store, look(OTHER)).await, TakenOver::default());
+    assert_eq!(take_over(store, look(OTHER)).await, Taken::default());
     assert_eq!(run_ids(&take_over(store, search(OTHER)).await.runs), [format!("run of {NODE}")]);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::ops::deliver::ClaimDue;
-use countersign_store::ops::node::{LiveNodes, TakenOver};
+use countersign_store::ops::node::LiveNodes;
 use countersign_store::ops::rate::Admission;
 use countersign_store::ops::run::{TakeMail, WriteToRun};
 use futures_util::future::join_all;
@@ -169,7 +169,7 @@ async fn a_node_that_renews_at_this_moment_stays() {
         let mut taking = pin!(take_over(&fresh.store, look(OTHER)));
         until_it_waits(&fresh, taking.as_mut()).await;
         rival.batch_execute("COMMIT").await.unwrap();
-        assert_eq!(taking.await, TakenOver::default());
+        assert_eq!(taking.await, Taken::default());
     }
     assert_eq!(fresh.store.run(LiveNodes).await.unwrap(), [NODE, OTHER]);
 }
@@ -185,7 +185,7 @@ async fn a_node_that_is_removed_at_this_moment_hears_of_it() {
         rival.batch_execute("COMMIT").await.unwrap();
         assert!(!renewing.await, "what it had is not its own any more");
     }
-    assert!(renew(&fresh.store, NODE).await);
+    assert!(!renew(&fresh.store, NODE).await, "nor will it be");
 }
 
 #[tokio::test]
