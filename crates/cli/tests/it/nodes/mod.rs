@@ -9,6 +9,7 @@ mod outage;
 mod runs;
 mod shared;
 mod start;
+mod takeover;
 mod terminals;
 mod waiting;
 
