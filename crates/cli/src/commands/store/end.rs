@@ -19,6 +19,7 @@ impl End {
         if Place::is_database_url(what) {
             return Self::database(what).context("--from");
         }
+        refuse_url(what).context("--from")?;
         let file = file_of(what).context("--from")?;
         if !file.is_file() {
             bail!("--from: there is no hub's store: {} does not exist", file.display());
@@ -30,6 +31,7 @@ impl End {
         if Place::is_database_url(what) {
             return Self::database(what).context("--to");
         }
+        refuse_url(what).context("--to")?;
         let file = file_of(what).context("--to")?;
         let directory = directory_of(&file);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
@@ -62,6 +64,14 @@ impl End {
         let Some((own, _)) = &self.held else { return false };
         matches!((own.canonicalize(), directory_of(file).canonicalize()), (Ok(own), Ok(other)) if own == other)
     }
+}
+
+/// A mistyped address is no path; and it may hold a password, so it is not repeated.
+fn refuse_url(what: &str) -> Result<()> {
+    if what.contains("://") {
+        bail!("this is no address of PostgreSQL: write it as postgres://user@host/name, or name a data directory");
+    }
+    Ok(())
 }
 
 /// SQLite would leave files beside it that its owner's hub cannot open.

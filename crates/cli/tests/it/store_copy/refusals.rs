@@ -64,6 +64,11 @@ async fn what_cannot_be_copied_is_said_and_left_alone() {
         let said = copy(scratch, &data, url, &[]).fails(1);
         assert!(!said.contains("s3cret"), "{said}");
     }
+    for mistyped in ["postgre://ann:s3cret@db/hub", "mysql://ann:s3cret@db/hub"] {
+        for said in [copy(scratch, &data, mistyped, &[]).fails(1), copy(scratch, mistyped, &data, &[]).fails(1)] {
+            assert!(said.contains("no address of PostgreSQL") && !said.contains("s3cret"), "{said}");
+        }
+    }
     assert_eq!(copy(scratch, &data, scratch.path("new"), &["--to", "twice"]).code, 2);
 }
 
