@@ -15,6 +15,7 @@ use crate::auth::{CredentialCache, Passwords, RateLimit, SignInAttempts};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
+use crate::health::Proof;
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
@@ -63,6 +64,7 @@ pub struct Hub {
     pub(crate) expiry_alarm: Alarm,
     pub(crate) rate_limit: RateLimit,
     pub(crate) metrics: Metrics,
+    pub(crate) proof: Proof,
     /// Turns true when the hub is to stop: whoever waits is answered and sent home.
     pub(crate) stopping: watch::Receiver<bool>,
     /// For what must go on when whoever asked for it has left.
@@ -107,6 +109,7 @@ impl Hub {
             indexer: Indexer::new(Arc::clone(&store)),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
+            proof: Proof::default(),
             stopping,
             store,
             me: Weak::clone(me),

@@ -1,6 +1,7 @@
 //! Is it up, is it ready, what does it count.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +9,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::sweep::ProveWritable;
+use countersign_store::{Store, StoreError};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
@@ -34,8 +38,32 @@ pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     if *hub.stopping.borrow() {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
     }
-    hub.store.run(ProveWritable).await?;
+    hub.proof.of(&hub.store).await?;
     Ok(Json(json!({"status": "ready"})).into_response())
+}
+
+/// That the store takes a write. It is proved once for all who ask at about the same time: anybody may.
+#[derive(Default)]
+pub struct Proof(Mutex<Option<Instant>>);
+
+const PROOF_LASTS: Duration = Duration::from_millis(500);
+/// Whoever asks whether a hub is ready does not wait long for the answer.
+const PROOF_PATIENCE: Duration = Duration::from_secs(3);
+
+impl Proof {
+    async fn of(&self, store: &Store) -> Result<(), Problem> {
+        let late = || StoreError::Unavailable("it did not take a write in time".to_owned());
+        let proving = async {
+            let mut proved = self.0.lock().await;
+            if proved.is_none_or(|at| at.elapsed() > PROOF_LASTS) {
+                *proved = None;
+                store.run(ProveWritable).await?;
+                *proved = Some(Instant::now());
+            }
+            Ok(())
+        };
+        timeout(PROOF_PATIENCE, proving).await.unwrap_or_else(|_elapsed| Err(late().into()))
+    }
 }
 
 /// Open on loopback, where the hub is its user's own; elsewhere an owner's token is needed.
