@@ -1,14 +1,16 @@
 //! One task per host with obligations. A receiver that hangs holds up its own lane and nobody else's.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_core::delivery::Attempt;
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::model::Claim;
-use countersign_store::ops::deliver::{ClaimDue, NextDue};
+use countersign_store::ops::deliver::{ClaimDue, GiveBack, NextDue};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::{JoinError, JoinSet};
 
@@ -32,6 +34,10 @@ pub struct Lane {
     under_way: JoinSet<Attempt>,
     /// How many of those under way have left the host and are being written down.
     leaving: Arc<AtomicUsize>,
+    /// What is under way.
+    claimed: Arc<Mutex<HashSet<MessageId>>>,
+    /// Something may have been claimed that this lane was not told of.
+    has_lost_count: bool,
     width: Width,
 }
 
@@ -47,7 +53,16 @@ enum Look {
 impl Lane {
     pub fn new(outbox: Arc<Outbox>, host: String, bell: Arc<Notify>) -> Self {
         let width = Width::up_to(outbox.settings().per_host_concurrency);
-        Self { outbox, host, bell, under_way: JoinSet::new(), leaving: Arc::default(), width }
+        Self {
+            outbox,
+            host,
+            bell,
+            under_way: JoinSet::new(),
+            leaving: Arc::default(),
+            claimed: Arc::default(),
+            has_lost_count: false,
+            width,
+        }
     }
 
     /// Runs until nothing is pending, or until told to stop; then what is under way may still finish.
@@ -94,6 +109,7 @@ impl Lane {
     /// Begins attempts while there is room and something is due. Places are taken before obligations are claimed: a
     /// claim that waits for a place would use up its lease.
     async fn fill(&mut self) -> Result<Look, StoreError> {
+        self.give_back().await?;
         loop {
             let room = self.room();
             if room == 0 {
@@ -106,6 +122,7 @@ impl Lane {
                 return Ok(Look::Until(due_at));
             }
             let Some(places) = self.outbox.places(room).await else { return Ok(Look::Full) };
+            self.give_back().await?;
             let claims = self.claim(places.num_permits()).await?;
             if claims.is_empty() {
                 return Ok(Look::Until(self.now().plus(STORE_PAUSE)));
@@ -114,11 +131,25 @@ impl Lane {
         }
     }
 
-    async fn claim(&self, limit: usize) -> Result<Vec<Claim>, StoreError> {
+    /// After a claim that nobody was told of: otherwise it would lie there until its lease is over.
+    async fn give_back(&mut self) -> Result<(), StoreError> {
+        if self.has_lost_count {
+            let under_way = self.claimed.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+            let store = self.outbox.store();
+            store.run(GiveBack { node: store.node(), host: self.host.clone(), under_way }).await?;
+            self.has_lost_count = false;
+        }
+        Ok(())
+    }
+
+    async fn claim(&mut self, limit: usize) -> Result<Vec<Claim>, StoreError> {
         let lease = self.outbox.settings().attempt_timeout.saturating_add(LEASE_RESERVE);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let store = self.outbox.store();
-        store.run(ClaimDue { node: store.node(), host: self.host.clone(), limit, lease }).await
+        self.has_lost_count = true;
+        let claims = store.run(ClaimDue { node: store.node(), host: self.host.clone(), limit, lease }).await;
+        self.has_lost_count = matches!(claims, Err(StoreError::Unsure(_) | StoreError::Unavailable(_)));
+        claims
     }
 
     fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {
@@ -126,12 +157,14 @@ impl Lane {
             let Some(place) = places.split(1) else { return };
             let (outbox, host) = (Arc::clone(&self.outbox), self.host.clone());
             let (leaving, bell) = (Arc::clone(&self.leaving), Arc::clone(&self.bell));
+            let under_way = UnderWay::new(&self.claimed, claim.message_id.clone());
             self.under_way.spawn(async move {
                 let attempt = outbox.attempt(&claim).await;
                 // The next push need not wait until the end of this one has been committed.
                 drop(place);
                 let _leaving = Leaving::new(leaving, &bell);
                 outbox.settle(&host, claim, &attempt).await;
+                drop(under_way);
                 attempt
             });
         }
@@ -158,6 +191,25 @@ impl Lane {
             // Its claim runs out by itself.
             Err(error) => tracing::error!(host = self.host, %error, "an attempt broke off"),
         }
+    }
+}
+
+/// Held by an attempt from its claim to its end, however it ends.
+struct UnderWay {
+    all: Arc<Mutex<HashSet<MessageId>>>,
+    id: MessageId,
+}
+
+impl UnderWay {
+    fn new(all: &Arc<Mutex<HashSet<MessageId>>>, id: MessageId) -> Self {
+        all.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        Self { all: Arc::clone(all), id }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 

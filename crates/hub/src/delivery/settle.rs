@@ -1,10 +1,12 @@
 //! From the end of an attempt to what becomes of its obligation.
 
+use std::time::Duration;
+
 use countersign_core::delivery::{Attempt, Schedule};
 use countersign_protocol::time::Timestamp;
-use countersign_store::Store;
 use countersign_store::model::{Claim, Settlement};
 use countersign_store::ops::deliver::Settle;
+use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
 
 /// Totals since the start of this process.
@@ -38,7 +40,10 @@ impl Ending {
     }
 }
 
-/// Writes down how an attempt ended. If the store does not take it, the claim's lease runs out and the push is repeated:
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Writes down how an attempt ended. If the store does not take it before the claim's lease runs out, the push is repeated:
 /// at least once, never lost.
 pub async fn settle(
     store: &Store,
@@ -51,11 +56,28 @@ pub async fn settle(
     let (ending, settlement) = settlement(schedule, &claim, attempt, store.clock().now(), jitter());
     log(host, &claim, ending, &settlement);
     let message_id = claim.message_id.clone();
-    match store.run(Settle { claim, settlement }).await {
+    match insist(store, Settle { claim, settlement }).await {
         Ok(true) => counts.send_modify(|counts| *place(counts, ending) += 1),
         // Another hub took it over meanwhile, and says how it ends.
         Ok(false) => tracing::info!(id = %message_id, host, "a push was taken over before it was settled"),
         Err(error) => tracing::error!(id = %message_id, host, %error, "a push could not be settled"),
+    }
+}
+
+/// A store that is away for a moment is tried again for as long as the claim holds. What it took without saying so is
+/// refused the second time, which changes nothing.
+async fn insist(store: &Store, settle: Settle) -> Result<bool, StoreError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let error = match store.run(settle.clone()).await {
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Ended(_) | StoreError::Unsure(_))) => error,
+            settled => return settled,
+        };
+        if store.clock().now().plus(pause) > settle.claim.until {
+            return Err(error);
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 

@@ -44,6 +44,32 @@ impl Op for ClaimDue {
     }
 }
 
+/// Gives back what a node has of a host and does not know of: it was not told what became of its claim. What it has under
+/// way is named.
+pub struct GiveBack {
+    pub node: String,
+    pub host: String,
+    pub under_way: Vec<MessageId>,
+}
+
+impl Op for GiveBack {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        const CLAIMED: &str = "SELECT message_id FROM delivery WHERE claimed_by = ?1 AND host = ?2 ORDER BY message_id";
+        const RELEASE: &str =
+            "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE message_id = ?1 AND claimed_by = ?3";
+        for mut row in x.rows(CLAIMED, &[(&self.node).into(), (&self.host).into()]).await? {
+            let id = rows::message_id(&mut row, 0)?;
+            if !self.under_way.contains(&id) {
+                x.exec(RELEASE, &[id.as_str().into(), now.into(), (&self.node).into()]).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
 pub struct PendingHosts;
 
 impl Op for PendingHosts {
@@ -109,6 +135,7 @@ async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Sign
 
 /// Counts an attempt and says what becomes of the obligation. What was delivered was, whoever has the claim by now; whoever
 /// failed after losing the claim has nothing to say any more. Gives whether it counted.
+#[derive(Clone)]
 pub struct Settle {
     pub claim: Claim,
     pub settlement: Settlement,

@@ -65,6 +65,24 @@ async fn what_a_hub_resolved_and_did_not_get_to_is_brought_by_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_push_is_settled_once_the_database_takes_it_again() {
+    let (cluster, receiver, bot) = stage(1).await;
+    // It counts even what is undone.
+    let refuse = "CREATE SEQUENCE tries; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM nextval('tries'); RAISE disk_full; END $$; \
+         CREATE TRIGGER refuse BEFORE UPDATE ON delivery FOR EACH ROW WHEN (NEW.track = 'delivered') \
+         EXECUTE FUNCTION refuse()";
+    cluster.database.execute(refuse).await;
+    let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/one"))).await;
+    cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
+    let tries = "SELECT last_value FROM tries";
+    eventually("it is tried again", async || (cluster.database.number(tries).await > 2).then_some(())).await;
+    cluster.database.execute("DROP TRIGGER refuse ON delivery").await;
+    assert_eq!(cluster.hubs[0].delivery(&id, "delivered").await["attempts"], 1);
+    assert_eq!(receiver.seen().len(), 1, "it was not pushed again for that");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_push_cut_by_a_clean_stop_is_given_back_and_does_not_count() {
     let patient = || Setup::pushing().config("[push]\nattempt_timeout_ms = 60000\n");
     let mut cluster = Cluster::of(2, patient).await;
