@@ -70,8 +70,9 @@ impl From<Error> for Failure {
 }
 
 impl Hub {
-    /// Repeats the call until the hub has decided about it, or the time is over.
-    pub(crate) async fn insist(&self, call: &Call, give_up_after: Duration) -> Result<Reply, Error> {
+    /// Repeats the call until the hub has decided about it, or it has been silent for too long. One that answers, and asks
+    /// to come back later, is given all the time there is: its database may be away for a moment.
+    pub(crate) async fn insist(&self, call: &Call, silent_for: Duration) -> Result<Reply, Error> {
         let started = Instant::now();
         let mut backoff = self.backoff();
         loop {
@@ -81,6 +82,8 @@ impl Hub {
                 Err(Failure::Passing { error, retry_after }) => (error, retry_after),
             };
             let pause = backoff.pause(retry_after);
+            let is_there = matches!(error, Error::Refused { .. });
+            let give_up_after = if is_there { self.give_up_after().max(silent_for) } else { silent_for };
             if started.elapsed().saturating_add(pause) > give_up_after {
                 return Err(error);
             }

@@ -12,6 +12,7 @@ mod keys;
 mod notify;
 mod open;
 pub mod outcome;
+mod patient;
 mod receive;
 mod resolvers;
 mod seal;

@@ -49,7 +49,7 @@ pub fn ask(
     let body = body(agent_id, kind, &envelope)?;
     drop(envelope);
     let mut seat = Seat::new(&settings);
-    let kept = seat.first(|hub| hub.keep(&body))?;
+    let kept = seat.first(settings.deadline(started_at), |hub| hub.keep(&body))?;
     // Nothing of a long prompt stays in memory while its person thinks.
     drop(body);
     tell(&kept);

@@ -28,7 +28,7 @@ pub fn run(words: &[String], flags: &Flags) -> Result<ExitCode, Failure> {
     let project_dir = project_dir()?;
     let terminal = shell::current();
     let join = Join { runtime: &runtime, project_dir: &project_dir, terminal };
-    let joined = Seat::new(&settings).first(|hub| hub.join(&join))?;
+    let joined = Seat::new(&settings).first(None, |hub| hub.join(&join))?;
     let text = if settings.json {
         let told = json!({
             "agent_id": joined.agent_id,

@@ -18,7 +18,7 @@ pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitC
     };
     let settings = Settings::gather(flags)?;
     let mut seat = Seat::new(&settings);
-    let Some(current) = seat.first(|hub| hub.current(agent_id).map(Some).or_else(none_if_absent))? else {
+    let Some(current) = seat.first(None, |hub| hub.current(agent_id).map(Some).or_else(none_if_absent))? else {
         return Err(Failure::failed(&format!(
             "{agent_id} has no open request and no answer to collect; ask with `cueme cue`"
         )));

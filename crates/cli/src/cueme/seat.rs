@@ -13,6 +13,8 @@ use super::start;
 
 /// How long a first call rides out a hub that is just being restarted.
 const FIRST_PATIENCE: Duration = Duration::from_secs(2);
+/// And one that is there, and says that it cannot do anything yet.
+const PATIENCE_WITH_A_HUB: Duration = Duration::from_secs(600);
 /// A hub that starts replaces its tokens a moment before it tells the new ones.
 const TOKEN_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -51,12 +53,17 @@ impl Seat {
     }
 
     /// The first call of a command. Where no hub runs on this machine, one is started for it.
-    pub fn first<T>(&mut self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, Failure> {
+    /// Whoever has a limit of their own waits no longer than that.
+    pub fn first<T>(
+        &mut self,
+        deadline: Option<Instant>,
+        call: impl Fn(&Hub) -> Result<T, HubError>,
+    ) -> Result<T, Failure> {
         let error = match self.once(&call) {
             Ok(reply) => return Ok(reply),
             Err(error) if self.is_to_start(&error) => error,
             Err(error) if !error.may_pass(self.place()) => return Err(unstored(error)),
-            Err(_) => match self.ride_out(&call) {
+            Err(_) => match self.ride_out(deadline, &call) {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             },
@@ -66,11 +73,22 @@ impl Seat {
         }
         start::start(self.named.as_deref())?;
         self.find_again();
-        self.ride_out(&call).map_err(unstored)
+        self.ride_out(deadline, &call).map_err(unstored)
     }
 
-    fn ride_out<T>(&mut self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, HubError> {
+    fn ride_out<T>(
+        &mut self,
+        deadline: Option<Instant>,
+        call: impl Fn(&Hub) -> Result<T, HubError>,
+    ) -> Result<T, HubError> {
         let until = Instant::now() + FIRST_PATIENCE;
+        let error = match self.insist(Some(until), Remarks::Silent, &call) {
+            Err(GaveUp::InTime(error)) if error.is_busy() => error,
+            done => return done.map_err(GaveUp::error),
+        };
+        out::remark(&format!("the hub has not taken it yet: trying on ({error})"));
+        let limit = until + PATIENCE_WITH_A_HUB;
+        let until = deadline.map_or(limit, |deadline| deadline.min(limit));
         self.insist(Some(until), Remarks::Silent, call).map_err(GaveUp::error)
     }
 

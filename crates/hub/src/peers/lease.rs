@@ -78,11 +78,14 @@ async fn keep_lease(hub: &Arc<Hub>, nobodys: &Notify) {
             Ok(Some(TakenOver { removed, .. })) if is_thorough || !removed.is_empty() => nobodys.notify_one(),
             Ok(Some(_)) => {}
             Err(error) => {
+                if matches!(error, StoreError::Unsure(_)) {
+                    // It may have been done: then what was anybody's is to be looked for.
+                    nobodys.notify_one();
+                }
                 said(Err(error));
-                // It may have been done: then what was anybody's is to be looked for.
-                nobodys.notify_one();
                 tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
-                said(renew(hub).await);
+                // Should that fail too, the next round says so.
+                drop(renew(hub).await);
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{sleep, timeout};
@@ -63,7 +63,7 @@ impl Bus {
         while !heard.is_closed() {
             match self.connect().await {
                 Ok((mouth, words)) => {
-                    pause = FIRST_PAUSE;
+                    let connected_at = Instant::now();
                     // What was said here since the last connection may be lost too.
                     self.dropped.store(true, Ordering::SeqCst);
                     if heard.send(Word::Missed).await.is_err() {
@@ -71,6 +71,10 @@ impl Bus {
                     }
                     let error = self.speak(&mouth, &mut unsaid, Ear { words, heard }).await;
                     tracing::warn!(%error, "the connection to the other hubs ended; it is made again");
+                    // One that ends as soon as it is made is no better than none.
+                    if connected_at.elapsed() > LONGEST_PAUSE {
+                        pause = FIRST_PAUSE;
+                    }
                 }
                 Err(error) => tracing::warn!(%error, "the other hubs cannot be heard"),
             }

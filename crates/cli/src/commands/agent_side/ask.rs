@@ -29,7 +29,7 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     let to = resolvers(&args.request.to, &seat).await?;
     let ask: Ask<Addressed> = ask.to(to.iter().cloned());
     let draft =
-        ask.draft(&identity(&args.content, &seat), seat.hub.version().await?, now()).map_err(send::misworded)?;
+        ask.draft(&identity(&args.content, &seat), send::version(&seat).await?, now()).map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
     let asked = Asked::in_bytes(draft.bytes()).context("the envelope is unreadable")?;

@@ -15,7 +15,7 @@ use crate::screen;
 pub async fn run(args: &NotifyArgs, globals: &Globals) -> Result<Finished> {
     let notify = with_content!(Notify::new(&args.content.title), &args.content, &mut Inputs::default());
     let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
-    let draft = notify.draft(&identity(&args.content, &seat), seat.hub.version().await?, now())?;
+    let draft = notify.draft(&identity(&args.content, &seat), send::version(&seat).await?, now())?;
     let ticket = send::submit(&seat, &open_journal(globals)?, &draft, None).await?;
     let id = ticket.message_id.as_deref().unwrap_or_default();
     screen::remark("told");

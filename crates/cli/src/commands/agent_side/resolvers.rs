@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
+use super::patient::outlast;
 use super::seat::Seat;
 use super::variable;
 use crate::client::typed;
@@ -26,7 +27,7 @@ pub async fn resolvers(named: &[String], seat: &Seat) -> Result<Vec<String>> {
         return Ok(split(&listed));
     }
     if let Some(owner) = &seat.owner {
-        let people = owner.get_field(&["v1", "admin", "people"], &[], "people").await?;
+        let people = outlast(None, async || owner.get_field(&["v1", "admin", "people"], &[], "people").await).await?;
         if let Some(actor) = owner_among(&typed::<Vec<Person>>(&people)?) {
             return Ok(vec![actor]);
         }

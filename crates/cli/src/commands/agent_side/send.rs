@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use countersign_agent::{Draft, Error, Journal, Ticket};
+use countersign_agent::{Draft, Error, Journal, Ticket, Version};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::seat::Seat;
@@ -27,6 +27,11 @@ pub async fn submit(seat: &Seat, journal: &Journal, draft: &Draft, deadline: Opt
 pub async fn resend(seat: &Seat, journal: &Journal, ticket: &Ticket, deadline: Option<Instant>) -> Result<Ticket> {
     let sent = in_time(seat.hub.resend(journal, ticket), deadline).await;
     sent.map_err(|error| explain(error, seat, &ticket.idempotency_key))
+}
+
+/// What a message is to be written in.
+pub async fn version(seat: &Seat) -> Result<Version, Error> {
+    with_word(seat.hub.version()).await
 }
 
 async fn in_time(

@@ -30,7 +30,7 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
     let to = resolvers(&args.request.to, &seat).await?;
     let task: Task<Addressed> = task.to(to.iter().cloned());
     let draft =
-        task.draft(&identity(&args.content, &seat), seat.hub.version().await?, now()).map_err(send::misworded)?;
+        task.draft(&identity(&args.content, &seat), send::version(&seat).await?, now()).map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
     let (asked, exec) = (Asked::Other, &args.request.exec);

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::follow::{Follow, deadline};
 use super::outcome::Asked;
+use super::patient::outlast;
 use super::seat::{Seat, open_journal};
 use super::send;
 use crate::args::{Globals, WaitArgs};
@@ -38,11 +39,11 @@ pub async fn find(
     globals: &Globals,
 ) -> Result<Found> {
     let Some(ticket) = journal.ticket(wanted)? else {
-        return find_at_hub(wanted, Seat::take(agent, globals).await?).await;
+        return find_at_hub(wanted, Seat::take(agent, globals).await?, deadline).await;
     };
     let seat = Seat::take(agent.or(Some(&ticket.agent_id)), globals).await?;
     let Some(bytes) = journal.bytes(&seat.origin(), &ticket.agent_id, &ticket.idempotency_key)? else {
-        return find_at_other_address(wanted, &ticket, seat).await;
+        return find_at_other_address(wanted, &ticket, seat, deadline).await;
     };
     let asked = Asked::in_bytes(&bytes).context("the journal holds an unreadable message")?;
     let ticket = match ticket.message_id {
@@ -53,15 +54,16 @@ pub async fn find(
 }
 
 /// It was sent to another address. A token must not travel there, but the same hub may have moved here.
-async fn find_at_other_address(wanted: &str, ticket: &Ticket, seat: Seat) -> Result<Found> {
+async fn find_at_other_address(wanted: &str, ticket: &Ticket, seat: Seat, deadline: Option<Instant>) -> Result<Found> {
     match &ticket.message_id {
-        Some(id) => find_at_hub(id, seat).await,
+        Some(id) => find_at_hub(id, seat, deadline).await,
         None => bail!("{wanted} was to be sent to another hub than {}: set COUNTERSIGN_URL to that one", seat.origin()),
     }
 }
 
-async fn find_at_hub(id: &str, seat: Seat) -> Result<Found> {
-    let envelope = match seat.client.get(&["v1", "messages", id], &[]).await {
+async fn find_at_hub(id: &str, seat: Seat, deadline: Option<Instant>) -> Result<Found> {
+    let found = outlast(deadline, async || seat.client.get(&["v1", "messages", id], &[]).await).await;
+    let envelope = match found {
         Ok(envelope) => envelope,
         Err(error) => return Err(seat.explain(unknown(error, id, &seat.agent_id))),
     };

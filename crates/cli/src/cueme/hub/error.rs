@@ -75,6 +75,11 @@ impl HubError {
         matches!(self, Self::Refused { status: StatusCode::UNAUTHORIZED, .. })
     }
 
+    /// The hub is there, and cannot do anything just now.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Refused { status: StatusCode::SERVICE_UNAVAILABLE, .. })
+    }
+
     /// The caller can put it right.
     pub fn is_invalid(&self) -> bool {
         let is_told = |status: &StatusCode| {

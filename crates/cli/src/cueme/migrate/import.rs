@@ -58,7 +58,7 @@ impl<'a> Import<'a> {
         let places = self.database.requests().map_err(unreadable)?;
         self.summary.orphans = self.database.orphans().map_err(unreadable)?;
         if !agents.is_empty() || !places.is_empty() {
-            self.seat.first(Hub::greet)?;
+            self.seat.first(None, Hub::greet)?;
         }
         for row in agents {
             self.agent(&Agent::from(row))?;

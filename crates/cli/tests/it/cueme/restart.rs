@@ -2,6 +2,7 @@
 
 use super::{Desk, answer, answered, items, terminal_token, waited_for};
 use crate::harness::*;
+use crate::nodes::Cluster;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_is_stopped_and_started_still_gives_the_answer() {
@@ -61,4 +62,21 @@ async fn a_hub_that_stays_away_costs_no_more_than_the_limit() {
     hub.restart().await;
     answer(&hub, &id, "yes").await;
     assert_eq!(desk.run(&["resume", "gavonel"], "").ok(), answered("yes"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_whose_database_is_away_is_waited_for() {
+    let cluster = Cluster::start(1).await;
+    let (hub, wire) = (&cluster.hubs[0], &cluster.wires[0]);
+    let terminal = Desk::beside(hub);
+    let agent_id = terminal.join();
+    wire.be(State::Cut);
+    eventually("the hub notices", async || (hub.anonymous().get("/ready").await.status == 503).then_some(())).await;
+    let process = terminal.cue(&agent_id, "Ship it?");
+    process.stderr_with("the hub has not taken it yet: trying on").await;
+    wire.be(State::Open);
+    eventually("it is back", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+    let id = waited_for(hub, "Ship it?").await;
+    answer(hub, &id, "yes").await;
+    assert_eq!(process.finish().ok(), answered("yes"));
 }

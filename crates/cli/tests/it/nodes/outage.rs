@@ -78,6 +78,42 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_asks_or_waits_sits_an_outage_out() {
+    let cluster = Cluster::start(1).await;
+    let (hub, wire) = (&cluster.hubs[0], &cluster.wires[0]);
+    let agent = cluster.agent("bot").await;
+    let terminal = Terminal::of(hub, &hub.url, &agent);
+    let id = agent.accepted(&ask("bot")).await;
+    wire.be(State::Cut);
+    eventually("the hub notices", async || (hub.anonymous().get("/ready").await.status == 503).then_some(())).await;
+    let waiting = terminal.start(&["wait", &id]);
+    waiting.stderr_with("trying on").await;
+    let asking = terminal.start(&["ask", "Ship?", "--confirm", "--to", "human:owner", "--detach"]);
+    asking.stderr_with("trying on").await;
+    wire.be(State::Open);
+    eventually("it answers again", async || (hub.owner.answer(&id, "approve").await.status == 200).then_some(())).await;
+    assert_eq!(waiting.finish().ok(), "approve\n");
+    assert!(asking.finish().ok().contains("msg_"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_cannot_keep_a_row_is_not_ready() {
+    let cluster = Cluster::start(1).await;
+    let ready = async |status: u16| {
+        let asked = async || (cluster.hubs[0].anonymous().get("/ready").await.status == status).then_some(());
+        eventually("it says so", asked).await;
+    };
+    ready(200).await;
+    // As a full disk does: what writes nothing is still committed.
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$; \
+         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON setting FOR EACH ROW EXECUTE FUNCTION refuse()";
+    cluster.database.execute(refuse).await;
+    ready(503).await;
+    cluster.database.execute("DROP TRIGGER refuse ON setting").await;
+    ready(200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
     let cluster = Cluster::of(2, || Setup::default().config("[runs]\ncommands = \"allow\"\n")).await;
     let mut latch = Latch::new(&cluster.hubs[0], "latch");
