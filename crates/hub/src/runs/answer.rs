@@ -10,13 +10,25 @@ use crate::app::Hub;
 impl Hub {
     /// Silence is success: whoever follows the run hears how it goes on.
     pub async fn answer_run(&self, run_id: &str, wanted: Wanted<'_>, text: &str, actor: Actor) -> Result<(), Refusal> {
-        let pending = match self.runs.get(run_id).and_then(|run| run.pending(wanted)) {
-            Some(pending) => Some(pending),
-            None => self.pending_elsewhere(run_id, wanted).await?,
-        };
-        let Some(pending) = pending else { return Err(not_pending(run_id, wanted)) };
+        let run = self.runs.get(run_id);
+        let mut pending = run.as_ref().and_then(|run| run.pending(wanted));
+        let is_hearsay = pending.is_none() || run.is_some_and(|run| run.is_elsewhere());
+        if pending.is_none() {
+            pending = self.pending_elsewhere(run_id, wanted).await?;
+        }
+        let Some(mut asked) = pending else { return Err(not_pending(run_id, wanted)) };
         let command = Command::Resolve { actor, verdict: Verdict::Answered(text.into()), comment: None };
-        match self.decide(&pending.message_id, command).await? {
+        let mut decided = self.decide(&asked.message_id, command.clone()).await?;
+        // What another hub asked next may not have been heard here yet.
+        while is_hearsay
+            && matches!(decided, Application::Rejected(Rejection::AlreadyTerminal { .. }))
+            && let Some(next) = self.pending_elsewhere(run_id, wanted).await?
+            && next.message_id != asked.message_id
+        {
+            asked = next;
+            decided = self.decide(&asked.message_id, command.clone()).await?;
+        }
+        match decided {
             Application::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
             Application::Rejected(Rejection::NotAuthorized(actor)) => {
                 let message = format!("{actor} is not among those who may answer this; it was asked before they could");

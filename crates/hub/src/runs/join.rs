@@ -7,7 +7,7 @@ use axum::extract::ws::Utf8Bytes;
 
 use super::client::Client;
 use super::frame::Frame;
-use super::run::{Follower, Run, RunState};
+use super::run::{Follower, Run, RunState, Stage};
 
 /// What somebody wants who begins to follow a run.
 #[derive(Default)]
@@ -36,11 +36,16 @@ pub enum Joined {
     Stale,
     /// This client follows too many.
     TooMany,
+    /// The run is not here any more, and may be found again.
+    Gone,
 }
 
 impl Run {
     pub fn join(&self, client: &Arc<Client>, joining: &Joining) -> Joined {
         let mut state = self.lock();
+        if matches!(state.stage, Stage::Forgotten) {
+            return Joined::Gone;
+        }
         if joining.records.is_some_and(|records| records != state.records) {
             return Joined::Stale;
         }

@@ -1,12 +1,14 @@
 //! What runs there are.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use countersign_protocol::runs::{ListedRun, LiveRun, PendingInput};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{ListRuns, RunState, RunSummary};
 
 use super::pending::Pending;
+use super::run::Run;
 use crate::app::Hub;
 
 /// The wire has no pages.
@@ -15,16 +17,22 @@ const MOST_LISTED: i64 = 1000;
 impl Hub {
     /// Those in memory, and those that other hubs move, in the order of their starts.
     pub async fn live_runs(&self) -> Result<Vec<LiveRun>, StoreError> {
-        let mut runs: Vec<LiveRun> = self.runs.all().iter().map(|run| run.listed()).collect();
+        let mut known: HashMap<String, Arc<Run>> =
+            self.runs.all().into_iter().map(|run| (run.id.clone(), run)).collect();
+        let mut runs = Vec::new();
         if self.store.is_shared() {
-            let known: HashSet<String> = runs.iter().map(|run| run.run_id.clone()).collect();
             let page = self.store.run(ListRuns { cwd: None, before: None, limit: MOST_LISTED }).await?;
-            let elsewhere = page.runs.into_iter().filter(|run| run.state == RunState::Running);
-            for run in elsewhere.filter(|run| !known.contains(&run.run_id)) {
+            for run in page.runs.into_iter().filter(|run| run.state == RunState::Running) {
+                // What is over here, or prepared, has gone on elsewhere.
+                if known.get(&run.run_id).is_some_and(|known| known.is_certain()) {
+                    continue;
+                }
+                known.remove(&run.run_id);
                 let pending = self.pending_in_store(&run.run_id).await?;
                 runs.push(live(run, pending.iter().filter_map(Pending::input).collect()));
             }
         }
+        runs.extend(known.values().map(|run| run.listed()));
         runs.sort_by(|one, other| (one.started_at, &one.run_id).cmp(&(other.started_at, &other.run_id)));
         Ok(runs)
     }

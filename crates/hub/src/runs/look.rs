@@ -40,7 +40,7 @@ impl Run {
         let state = self.lock();
         let completed_at = match &state.stage {
             Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere => None,
+            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => None,
         };
         Look {
             plan: Arc::clone(&state.plan),

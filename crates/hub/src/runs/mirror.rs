@@ -2,115 +2,76 @@
 //! left out, as for a client that is slow.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::StoreError;
 use countersign_store::ops::run::{
-    LatestEvents, LookAtRun, Run as StoredRun, RunEvents, RunState as StoredState, TakeAsks,
+    Entered, FollowRun, Followed, OpenAsk, OpenAsks, Run as StoredRun, RunState as StoredState,
 };
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use super::frame::Frame;
 use super::pending::{Pending, Wanted};
 use super::plan;
-use super::ring::Ring;
+use super::ring::{Ring, Together};
 use super::run::{Run, RunState, Stage};
-use super::task::pending_of;
 use super::telling::News;
 use crate::app::Hub;
 
-/// The net under the words of the hub that moves the run.
-const ROUND: Duration = Duration::from_secs(1);
 const PAGE: i64 = 500;
 
 impl Hub {
-    /// Here from now on, for as long as somebody follows it.
-    pub(super) async fn mirror(&self, stored: &StoredRun) -> Result<Arc<Run>, StoreError> {
-        let (plan, segment) = plan::read(stored)?;
-        let summary = &stored.summary;
-        let latest = LatestEvents { run_id: summary.run_id.clone(), before: None, limit: 1 };
-        let last_seq = self.store.run(latest).await?.last().map_or(0, |event| event.seq);
-        let state = RunState {
-            plan: Arc::new(plan),
-            stage: Stage::Elsewhere,
-            is_continuation: segment.number > 1,
-            segment: segment.number,
-            inputs: segment.inputs,
-            started_at: summary.started_at,
-            last_seq,
-            records: 0,
-            ring: Ring::above(last_seq, &self.runs.together),
-            pending: Vec::new(),
-            followers: Vec::new(),
-        };
-        let (run, bell) = self.runs.put_mirror(Run::new(summary.run_id.clone(), state));
-        // What it waits for is to be known before anybody follows it.
-        self.refresh(&run).await?;
-        self.follow_elsewhere(&run, bell);
-        Ok(run)
-    }
-
-    /// A run of this hub that another one has taken over.
+    /// A run of this hub that another one has taken over, or goes on with.
     pub(super) fn moved_elsewhere(&self, run: &Arc<Run>) {
         run.lock().stage = Stage::Elsewhere;
-        let (run, bell) = self.runs.put_mirror(Arc::clone(run));
-        self.follow_elsewhere(&run, bell);
-    }
-
-    /// Another hub has stored something of a run.
-    pub(crate) fn advanced_elsewhere(&self, run_id: &str) {
-        if self.runs.ring_mirror(run_id) {
-            return;
-        }
-        // One that was over goes on there, and somebody here wants to hear of it.
-        let known = self.runs.get(run_id).filter(|run| {
-            let state = run.lock();
-            matches!(state.stage, Stage::Over { .. }) && !state.followers.is_empty()
-        });
-        if let Some(run) = known {
-            self.moved_elsewhere(&run);
+        if let Some(bell) = self.runs.become_mirror(run) {
+            self.follow_elsewhere(run, bell);
         }
     }
 
-    fn follow_elsewhere(&self, run: &Arc<Run>, bell: Option<Arc<Notify>>) {
-        if let (Some(hub), Some(bell)) = (self.me.upgrade(), bell) {
+    pub(super) fn follow_elsewhere(&self, run: &Arc<Run>, bell: Arc<Notify>) {
+        if let Some(hub) = self.me.upgrade() {
             tokio::spawn(follow(hub, Arc::clone(run), bell));
         }
     }
 
     /// Tells what was stored since the last time. Says whether the run is still another hub's.
     pub(super) async fn refresh(&self, run: &Arc<Run>) -> Result<bool, StoreError> {
-        let Some(stored) = self.store.run(LookAtRun { run_id: run.id.clone() }).await? else { return Ok(false) };
-        let open = self.pending_in_store(&run.id).await?;
+        // One after the other: what was read first is told first.
+        let _turn = run.reading.lock().await;
         loop {
-            let after = run.lock().last_seq;
-            let events = self.store.run(RunEvents { run_id: run.id.clone(), after, limit: PAGE }).await?;
-            let is_last = i64::try_from(events.len()).is_ok_and(|count| count < PAGE);
-            let frames = events.into_iter().map(Frame::from).collect();
-            if !is_last {
-                run.tell_elsewhere(News { frames, ..News::default() }, None);
+            let (after, segment) = {
+                let state = run.lock();
+                (state.last_seq, state.segment)
+            };
+            let run_id = run.id.clone();
+            let follow = FollowRun { run_id, after: Some(after), limit: PAGE, known_segment: Some(segment) };
+            let found = if run.is_elsewhere() { self.store.run(follow).await? } else { return Ok(false) };
+            let Some(found) = found else {
+                self.runs.lose_mirror(run);
+                return Ok(false);
+            };
+            if run.go_back(&found, &self.runs.together) {
                 continue;
             }
-            return Ok(match stored.summary.state {
-                StoredState::Running => run.tell_elsewhere(News { frames, ..News::default() }, Some((&stored, open))),
-                StoredState::Ended { ending, at } => {
-                    let news = News { frames, ..News::default() };
-                    self.runs.end(run, |run| run.is_elsewhere() && run.end(ending, at, news));
-                    false
-                }
-            });
+            let (glance, is_all) = (found.glance.clone(), is_all(&found));
+            if is_all && glance.state != StoredState::Running {
+                self.runs.end(run, |run| run.tell_elsewhere(found));
+                return Ok(false);
+            }
+            if !run.tell_elsewhere(found) {
+                return Ok(false);
+            }
+            if is_all {
+                self.runs.saw(run, glance);
+                return Ok(true);
+            }
         }
     }
 
     /// What a run waits for, wherever it is.
     pub(crate) async fn pending_in_store(&self, run_id: &str) -> Result<Vec<Pending>, StoreError> {
-        let mut open = Vec::new();
-        for ask in self.store.run(TakeAsks { run_id: run_id.to_owned() }).await? {
-            open.extend(pending_of(self, ask.message_id).await?);
-        }
-        Ok(open)
+        Ok(still_open(self.store.run(OpenAsks { run_id: run_id.to_owned() }).await?))
     }
 
     /// The oldest that fits, of a run that is not here, or whose latest word has not come yet.
@@ -126,20 +87,27 @@ impl Hub {
     }
 }
 
+/// Looks whenever the bell rings: at a word of the hub that moves the run, or because the run stands otherwise than it did.
 async fn follow(hub: Arc<Hub>, run: Arc<Run>, bell: Arc<Notify>) {
     loop {
         match hub.refresh(&run).await {
             Ok(true) => {}
-            Ok(false) => break,
+            Ok(false) => return hub.runs.end_mirror(&run.id, &bell),
             Err(error) => tracing::warn!(run_id = run.id, %error, "a run of another hub could not be read"),
         }
-        if hub.runs.forget_mirror(&run) {
+        bell.notified().await;
+        if !hub.runs.keeps_mirror(&run, &bell) {
             return;
         }
-        // Whether it rang or not, it is looked at.
-        let _ = timeout(ROUND, bell.notified()).await;
     }
-    hub.runs.end_mirror(&run);
+}
+
+fn is_all(found: &Followed) -> bool {
+    i64::try_from(found.events.len()).is_ok_and(|count| count < PAGE)
+}
+
+fn still_open(asks: Vec<OpenAsk>) -> Vec<Pending> {
+    asks.into_iter().filter_map(|ask| Pending::told(ask.message_id, &ask.wire)).collect()
 }
 
 impl Run {
@@ -147,22 +115,40 @@ impl Run {
         matches!(self.lock().stage, Stage::Elsewhere)
     }
 
-    /// With all that it waits for, if that is known. Says whether it is still another hub's.
-    fn tell_elsewhere(&self, news: News, known: Option<(&StoredRun, Vec<Pending>)>) -> bool {
+    /// What was told here while it was only prepared was never stored, and another hub gave those numbers again. Says whether
+    /// the segment is to be heard from its start.
+    fn go_back(&self, found: &Followed, together: &Together) -> bool {
+        let Some(first) = found.entered.as_ref().and_then(|entered| entered.first_event) else { return false };
+        let mut state = self.lock();
+        let is_hidden = matches!(state.stage, Stage::Elsewhere) && first <= state.last_seq;
+        if is_hidden {
+            state.last_seq = first - 1;
+            state.ring = Ring::above(state.last_seq, together);
+        }
+        is_hidden
+    }
+
+    /// Everything that was found, at once; if it has ended and that is all, it is over. Says whether it was still another
+    /// hub's.
+    fn tell_elsewhere(&self, found: Followed) -> bool {
         let mut state = self.lock();
         if !matches!(state.stage, Stage::Elsewhere) {
             return false;
         }
-        let mut resolved: Vec<MessageId> = Vec::new();
-        let mut asked = Vec::new();
-        if let Some((stored, open)) = known {
-            state.update_from(stored);
-            let is_open = |id: &MessageId| open.iter().any(|pending| pending.message_id == *id);
-            let known: Vec<_> = state.pending.iter().map(|pending| pending.message_id.clone()).collect();
-            resolved.extend(known.iter().filter(|id| !is_open(id)).cloned());
-            asked.extend(open.into_iter().filter(|pending| !known.contains(&pending.message_id)));
+        let is_all = is_all(&found);
+        let Followed { glance, entered, open, events, .. } = found;
+        if let Some(Entered { run, .. }) = &entered {
+            state.enter(run);
         }
-        state.tell(News { pending: asked, ..news });
+        let heard = state.last_seq;
+        let frames: Vec<_> = events.into_iter().map(Frame::from).filter(|frame| frame.seq > heard).collect();
+        let up_to = if is_all { u64::MAX } else { frames.last().map_or(heard, |frame| frame.seq) };
+        let (asked, resolved) = state.asked_and_resolved(still_open(open), up_to);
+        if let (true, StoredState::Ended { ending, at }) = (is_all, glance.state) {
+            state.stage = Stage::Over { ending, at };
+            state.pending.clear();
+        }
+        state.tell(News { frames, pending: asked, ..News::default() });
         let now = state.started_at;
         drop(state);
         resolved.iter().for_each(|id| self.resolved(id, now));
@@ -171,14 +157,48 @@ impl Run {
 }
 
 impl RunState {
-    /// Another segment may have begun.
-    fn update_from(&mut self, stored: &StoredRun) {
-        if self.segment == stored.summary.segment {
-            return;
-        }
+    /// As the store has it: over, or another hub's.
+    pub fn stored(
+        stored: &StoredRun,
+        last_event: u64,
+        open: Vec<OpenAsk>,
+        together: &Together,
+    ) -> Result<Self, StoreError> {
+        let (plan, segment) = plan::read(stored)?;
+        let stage = match stored.summary.state {
+            StoredState::Running => Stage::Elsewhere,
+            StoredState::Ended { ending, at } => Stage::Over { ending, at },
+        };
+        Ok(Self {
+            plan: Arc::new(plan),
+            stage,
+            is_continuation: segment.number > 1,
+            segment: segment.number,
+            inputs: segment.inputs,
+            started_at: stored.summary.started_at,
+            last_seq: last_event,
+            records: 0,
+            ring: Ring::above(last_event, together),
+            pending: still_open(open),
+            followers: Vec::new(),
+        })
+    }
+
+    /// Another segment has begun.
+    fn enter(&mut self, stored: &StoredRun) {
+        self.segment = stored.summary.segment;
+        (self.is_continuation, self.started_at) = (self.segment > 1, stored.summary.started_at);
         if let Ok((plan, segment)) = plan::read(stored) {
-            (self.plan, self.segment, self.inputs) = (Arc::new(plan), segment.number, segment.inputs);
-            (self.is_continuation, self.started_at) = (segment.number > 1, stored.summary.started_at);
+            (self.plan, self.inputs) = (Arc::new(plan), segment.inputs);
         }
+    }
+
+    /// Which asks have come, as far as that is told, and which are open no longer.
+    fn asked_and_resolved(&self, open: Vec<Pending>, up_to: u64) -> (Vec<Pending>, Vec<MessageId>) {
+        let known: Vec<&MessageId> = self.pending.iter().map(|pending| &pending.message_id).collect();
+        let is_open = |id: &MessageId| open.iter().any(|pending| pending.message_id == *id);
+        let resolved = known.iter().filter(|id| !is_open(id)).map(|&id| id.clone()).collect();
+        let is_new = |pending: &Pending| !known.contains(&&pending.message_id) && pending.frame.seq <= up_to;
+        (open.into_iter().filter(is_new).collect(), resolved)
     }
 }

@@ -3,6 +3,7 @@
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, PendingInput};
 use countersign_protocol::time::Timestamp;
+use serde::Deserialize;
 
 use super::frame::Frame;
 
@@ -80,6 +81,17 @@ impl Pending {
         };
         let (agent_name, id) = (agent_name.clone(), id.clone());
         Some(Self { message_id, kind, agent_name, id, prompt, ts, frame })
+    }
+
+    /// From the frame that told of it. Nothing for one that asks nothing.
+    pub fn told(message_id: MessageId, wire: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Told {
+            seq: u64,
+            ts: Timestamp,
+        }
+        let (event, told) = (serde_json::from_str::<Event>(wire).ok()?, serde_json::from_str::<Told>(wire).ok()?);
+        Self::of(message_id, &event, told.ts, Frame::of(&event, told.seq, wire))
     }
 
     pub fn is(&self, wanted: Wanted<'_>) -> bool {

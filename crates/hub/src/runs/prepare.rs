@@ -45,10 +45,12 @@ struct Past {
 impl Hub {
     /// The reply goes out together with what follows it.
     pub async fn prepare_run(&self, request: PrepareRun, who: Preparing<'_>) -> Result<(), Refusal> {
-        if let (Some(run_id), None) = (&request.run_id, &request.strategy_path)
-            && let Some(run) = self.find_run(run_id).await?.filter(|run| run.status() == RunStatus::Running)
+        while let (Some(run_id), None) = (&request.run_id, &request.strategy_path)
+            && let Some(run) = self.find_running(run_id).await?
         {
-            return self.attach(&run, &who).await;
+            if self.attach(&run, &who).await? {
+                return Ok(());
+            }
         }
         if !who.is_owner {
             let message = "Only an owner may prepare a run: it reads files of the hub's machine";
@@ -94,7 +96,13 @@ impl Hub {
         Ok((plan, past, said))
     }
 
-    async fn attach(&self, run: &Run, who: &Preparing<'_>) -> Result<(), Refusal> {
+    async fn find_running(&self, run_id: &str) -> Result<Option<Arc<Run>>, Refusal> {
+        let found = self.find_run(run_id).await.map_err(|error| error.refuse(Refusal::prepare))?;
+        Ok(found.filter(|run| run.status() == RunStatus::Running))
+    }
+
+    /// Says whether the run was still here.
+    async fn attach(&self, run: &Run, who: &Preparing<'_>) -> Result<bool, Refusal> {
         for reading in 1..=MOST_READINGS {
             let (plan, records) = {
                 let state = run.lock();
@@ -105,14 +113,15 @@ impl Hub {
             let reply = run_prepared(&run.id, &plan, said).frame(self.store.clock().now(), who.request_id);
             let records = (reading < MOST_READINGS).then_some(records);
             match run.join(who.client, &Joining { first: vec![reply.into()], records, ..Joining::default() }) {
-                Joined::Done | Joined::Missing { .. } => return Ok(()),
+                Joined::Done | Joined::Missing { .. } => return Ok(true),
+                Joined::Gone => return Ok(false),
                 Joined::Stale => {}
                 Joined::TooMany => {
                     return Err(Refusal::prepare("This connection follows too many runs; unsubscribe from some"));
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

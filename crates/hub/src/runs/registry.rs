@@ -8,11 +8,12 @@ use countersign_core::message::Door;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Pulled;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::agents::Tools;
 use super::client::{Client, Close};
 use super::mail::Mail;
+use super::mirrors::Mirrors;
 use super::refusal::Refusal;
 use super::ring::Together;
 use super::run::Run;
@@ -21,32 +22,35 @@ use super::run::Run;
 const MOST_OVER: usize = 100;
 const MOST_OVER_BYTES: usize = 64 * 1024 * 1024;
 const MOST_CLIENTS: usize = 10_000;
+/// Each may hold all that a run keeps.
+const MOST_REPLAYS: usize = 8;
 
 pub struct Runs {
     pub(super) tools: Tools,
     pub(super) together: Together,
-    max_live: usize,
+    pub(super) max_live: usize,
     table: Mutex<Table>,
     clients: Mutex<HashMap<u64, Arc<Client>>>,
     next_client: AtomicU64,
     /// The hub stops: nothing new begins.
     is_closing: AtomicBool,
     client_left: Notify,
-    /// Runs of other hubs that are followed here, each with what makes it look again.
-    mirrors: Mutex<HashMap<String, Arc<Notify>>>,
+    pub(super) mirrors: Mutex<Mirrors>,
+    /// Of those who read at once what is in memory no longer.
+    pub(super) replays: Semaphore,
     /// Runs that are just being taken up.
     taking_up: Arc<Mutex<HashSet<String>>>,
 }
 
 #[derive(Default)]
-struct Table {
-    runs: HashMap<String, Arc<Run>>,
+pub(super) struct Table {
+    pub(super) runs: HashMap<String, Arc<Run>>,
     /// Prepared or running.
-    live: HashSet<String>,
+    pub(super) live: HashSet<String>,
     /// Being prepared: nobody else may take the id.
     preparing: HashSet<String>,
     /// Oldest first.
-    over: VecDeque<String>,
+    pub(super) over: VecDeque<String>,
 }
 
 impl Runs {
@@ -61,16 +65,13 @@ impl Runs {
             is_closing: AtomicBool::new(false),
             client_left: Notify::new(),
             mirrors: Mutex::default(),
+            replays: Semaphore::new(MOST_REPLAYS),
             taking_up: Arc::default(),
         }
     }
 
     pub fn get(&self, run_id: &str) -> Option<Arc<Run>> {
         self.table().runs.get(run_id).cloned()
-    }
-
-    pub fn has(&self, run: &Arc<Run>) -> bool {
-        self.table().runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run))
     }
 
     pub fn all(&self) -> Vec<Arc<Run>> {
@@ -146,49 +147,6 @@ impl Runs {
         }
     }
 
-    /// A run of another hub, or the one that is here already; for a new one, what makes it look again.
-    pub fn put_mirror(&self, run: Arc<Run>) -> (Arc<Run>, Option<Arc<Notify>>) {
-        let mut table = self.table();
-        if let Some(known) = table.runs.get(&run.id).filter(|known| !Arc::ptr_eq(known, &run)) {
-            return (Arc::clone(known), None);
-        }
-        table.live.remove(&run.id);
-        table.over.retain(|over| *over != run.id);
-        table.runs.insert(run.id.clone(), Arc::clone(&run));
-        let bell = Arc::new(Notify::new());
-        self.mirrors().insert(run.id.clone(), Arc::clone(&bell));
-        (run, Some(bell))
-    }
-
-    /// Says whether there is such a mirror.
-    pub fn ring_mirror(&self, run_id: &str) -> bool {
-        self.mirrors().get(run_id).inspect(|bell| bell.notify_one()).is_some()
-    }
-
-    /// All of them are to look again.
-    pub fn ring_mirrors(&self) {
-        self.mirrors().values().for_each(|bell| bell.notify_one());
-    }
-
-    /// Says whether nobody follows it, and it is gone from here.
-    pub fn forget_mirror(&self, run: &Arc<Run>) -> bool {
-        let mut table = self.table();
-        let is_followed = !run.lock().followers.is_empty();
-        if is_followed || !run.is_elsewhere() {
-            return false;
-        }
-        if table.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
-            table.runs.remove(&run.id);
-        }
-        self.mirrors().remove(&run.id);
-        true
-    }
-
-    /// It is this hub's now, or over.
-    pub fn end_mirror(&self, run: &Run) {
-        self.mirrors().remove(&run.id);
-    }
-
     /// The right to take a run up, until it is dropped. Nothing if somebody has it.
     pub fn take_up(&self, run_id: &str) -> Option<TakingUp> {
         let is_free = self.taking_up.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id.to_owned());
@@ -251,12 +209,8 @@ impl Runs {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn mirrors(&self) -> MutexGuard<'_, HashMap<String, Arc<Notify>>> {
-        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {
@@ -265,6 +219,15 @@ impl Runs {
 }
 
 impl Table {
+    /// Unless there is another one of its id.
+    pub(super) fn remove(&mut self, run: &Arc<Run>) {
+        if self.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
+            self.runs.remove(&run.id);
+            self.live.remove(&run.id);
+            self.over.retain(|over| *over != run.id);
+        }
+    }
+
     fn make_live(&mut self, run: Arc<Run>) {
         self.over.retain(|over| *over != run.id);
         self.live.insert(run.id.clone());
@@ -315,7 +278,7 @@ impl Table {
     }
 }
 
-fn forget_followers(run: &Run) {
+pub(super) fn forget_followers(run: &Run) {
     let followers = std::mem::take(&mut run.lock().followers);
     followers.iter().for_each(|follower| follower.client.unfollow(&run.id));
 }

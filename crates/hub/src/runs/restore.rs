@@ -193,7 +193,7 @@ async fn go_on(
 
 /// One that somebody follows here already, with all that it told before.
 async fn followed(hub: &Arc<Hub>, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
-    let Some(run) = hub.runs.get(run_id).filter(|run| run.is_elsewhere()) else { return Ok(None) };
+    let Some(run) = hub.known_run(run_id).await?.filter(|run| run.is_elsewhere()) else { return Ok(None) };
     hub.refresh(&run).await?;
     Ok(Some(run))
 }

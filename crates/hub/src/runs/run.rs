@@ -18,6 +18,8 @@ use super::standing::Steering;
 
 pub struct Run {
     pub id: String,
+    /// Held by whoever reads it from the store, where another hub moves it.
+    pub reading: tokio::sync::Mutex<()>,
     state: Mutex<RunState>,
 }
 
@@ -54,6 +56,8 @@ pub enum Stage {
     Running(mpsc::Sender<Mail>),
     /// Another hub moves it; what it tells is read from the store.
     Elsewhere,
+    /// It is not here any more: whoever wants it has to look for it again.
+    Forgotten,
     Over {
         ending: Ending,
         at: Timestamp,
@@ -73,7 +77,7 @@ pub struct Prepared {
 
 impl Run {
     pub fn new(id: String, state: RunState) -> Arc<Self> {
-        Arc::new(Self { id, state: Mutex::new(state) })
+        Arc::new(Self { id, reading: tokio::sync::Mutex::default(), state: Mutex::new(state) })
     }
 
     /// From another hub: those who follow it stay, and hear it go on.
@@ -101,7 +105,7 @@ impl Run {
         let state = self.lock();
         let completed_at = match &state.stage {
             Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere => None,
+            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => None,
         };
         LiveRun {
             run_id: self.id.clone(),
@@ -122,7 +126,7 @@ impl Run {
     pub fn mailbox(&self) -> Option<mpsc::Sender<Mail>> {
         match &self.lock().stage {
             Stage::Starting(mailbox) | Stage::Running(mailbox) => Some(mailbox.clone()),
-            Stage::Prepared(_) | Stage::Elsewhere | Stage::Over { .. } => None,
+            Stage::Prepared(_) | Stage::Elsewhere | Stage::Forgotten | Stage::Over { .. } => None,
         }
     }
 
@@ -147,7 +151,7 @@ impl RunState {
     pub fn status(&self) -> RunStatus {
         match &self.stage {
             Stage::Prepared(_) | Stage::Starting(_) => RunStatus::Pending,
-            Stage::Running(_) | Stage::Elsewhere => RunStatus::Running,
+            Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => RunStatus::Running,
             Stage::Over { ending, .. } => ending.status(),
         }
     }

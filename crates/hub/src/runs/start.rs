@@ -137,6 +137,11 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
             Task::new(hub, beginning).spawn();
             Ok(Begun::New)
         }
+        // Another hub was first: from here on it is followed.
+        Ok(Begun::Exists) if hub.store.is_shared() => {
+            hub.moved_elsewhere(&run);
+            Ok(Begun::Exists)
+        }
         Ok(refused @ (Begun::Exists | Begun::Missing)) => {
             hub.runs.end(&run, |run| run.end(Ending::Cancelled, now, News::default()));
             Ok(refused)

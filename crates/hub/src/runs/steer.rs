@@ -19,7 +19,7 @@ const TOO_MUCH: &str = "too much has been said already; wait until an agent has 
 
 impl Hub {
     pub async fn steer_run(&self, run_id: &str, text: String) -> Result<(), Refusal> {
-        if self.is_run_here(run_id) {
+        if self.is_run_here(run_id).await {
             return self.steer_run_here(run_id, text).await;
         }
         let steer = ClientMessage::SteerRun { run_id: run_id.to_owned(), text };
@@ -71,7 +71,7 @@ impl Hub {
 
     pub async fn change_policy(&self, change: UpdatePolicy) -> Result<(), Refusal> {
         let run_id = change.run_id.clone();
-        if self.is_run_here(&run_id) {
+        if self.is_run_here(&run_id).await {
             return self.change_policy_here(change).await;
         }
         let change = ClientMessage::UpdatePolicy(change);

@@ -21,18 +21,13 @@ const GO_HOME: Duration = Duration::from_secs(4);
 impl Hub {
     /// Silent for a run that is over or not known. When it returns, the run is over, or will be once the store can say so.
     pub async fn stop_run(&self, run_id: &str) {
-        if self.is_run_here(run_id) {
+        if self.is_run_here(run_id).await {
             return self.stop_run_here(run_id).await;
         }
         let stop = ClientMessage::StopRun { run_id: run_id.to_owned() };
         if let Err(error) = self.write_to_run(run_id, &stop).await {
             tracing::warn!(run_id, %error, "another hub could not be told to stop a run");
         }
-    }
-
-    /// Whether nobody else has to be asked.
-    pub(super) fn is_run_here(&self, run_id: &str) -> bool {
-        !self.store.is_shared() || self.runs.get(run_id).is_some_and(|run| !run.is_elsewhere())
     }
 
     pub(crate) async fn stop_run_here(&self, run_id: &str) {

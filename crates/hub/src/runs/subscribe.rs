@@ -2,59 +2,18 @@
 
 use std::sync::Arc;
 
-use countersign_protocol::runs::is_run_id;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{FindRun, FoundRun, RunEvents, RunState as StoredState};
+use countersign_store::ops::run::RunEvents;
 
 use super::client::Client;
 use super::join::{Joined, Joining};
-use super::plan;
 use super::refusal::Refusal;
-use super::ring::Ring;
-use super::run::{Run, RunState, Stage};
+use super::run::Run;
 use crate::app::Hub;
 
 const PAGE: i64 = 1000;
 
 impl Hub {
-    /// One in memory, one that is over and in the store, or one of another hub.
-    pub async fn find_run(&self, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
-        if let Some(run) = self.runs.get(run_id) {
-            return Ok(Some(run));
-        }
-        if !is_run_id(run_id) {
-            return Ok(None);
-        }
-        let Some(found) = self.store.run(FindRun { run_id: run_id.to_owned() }).await? else { return Ok(None) };
-        if let Some(run) = self.over(&found)? {
-            return Ok(Some(self.runs.adopt(run)));
-        }
-        if !self.store.is_shared() {
-            return Ok(None);
-        }
-        self.mirror(&found.run).await.map(Some)
-    }
-
-    fn over(&self, found: &FoundRun) -> Result<Option<Arc<Run>>, StoreError> {
-        let summary = &found.run.summary;
-        let StoredState::Ended { ending, at } = summary.state else { return Ok(None) };
-        let (plan, segment) = plan::read(&found.run)?;
-        let state = RunState {
-            plan: Arc::new(plan),
-            stage: Stage::Over { ending, at },
-            is_continuation: segment.number > 1,
-            segment: segment.number,
-            inputs: segment.inputs,
-            started_at: summary.started_at,
-            last_seq: summary.last_seq,
-            records: 0,
-            ring: Ring::above(summary.last_seq, &self.runs.together),
-            pending: Vec::new(),
-            followers: Vec::new(),
-        };
-        Ok(Some(Run::new(summary.run_id.clone(), state)))
-    }
-
     pub async fn subscribe(
         &self,
         client: &Arc<Client>,
@@ -63,16 +22,22 @@ impl Hub {
         request_id: Option<&str>,
     ) -> Result<(), Refusal> {
         let not_found = || Refusal::subscribe(format!("Run not found: {run_id}"));
-        let mut run = self.find_run(run_id).await?.ok_or_else(not_found)?;
+        let find = async || {
+            self.find_run(run_id).await.map_err(|error| error.refuse(Refusal::subscribe))?.ok_or_else(not_found)
+        };
+        let mut run = find().await?;
+        let mut turn = None;
         let mut joining = Joining { after, extensions, ..Joining::default() };
         loop {
             match run.join(client, &joining) {
-                // One that nobody followed may have been forgotten at this very moment.
-                Joined::Done | Joined::Stale if run.is_elsewhere() && !self.runs.has(&run) => {
-                    run = self.find_run(run_id).await?.ok_or_else(not_found)?;
-                }
                 Joined::Done | Joined::Stale => return Ok(()),
-                Joined::Missing { up_to } => self.read_earlier(&run, &mut joining, up_to, request_id).await?,
+                Joined::Gone => run = find().await?,
+                Joined::Missing { up_to } => {
+                    if turn.is_none() {
+                        turn = self.runs.replays.acquire().await.ok();
+                    }
+                    self.read_earlier(&run, &mut joining, up_to, request_id).await?;
+                }
                 Joined::TooMany => {
                     let message = "This connection follows too many runs; unsubscribe from some";
                     return Err(Refusal::subscribe(message));

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::app::Hub;
 use crate::inbox::news;
-use crate::{indexer, peers, presence, receipts, terminals, timers};
+use crate::{indexer, peers, presence, receipts, runs, terminals, timers};
 
 const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
 
@@ -27,6 +27,7 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     tasks.spawn(keep("lease", hub(), peers::lease));
     tasks.spawn(keep("peers", hub(), peers::hear));
     tasks.spawn(keep("net", hub(), peers::net));
+    tasks.spawn(keep("runs of others", hub(), runs::watch));
     tasks
 }
 

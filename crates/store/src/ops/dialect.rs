@@ -25,6 +25,9 @@ pub struct Dialect {
     pub search_query: fn(&[Asked]) -> String,
     /// Items that match ?1 before the place ?2, newest first, at most ?3.
     pub found_by_search: &'static str,
+    /// Of the runs whose ids are in the JSON array ?1: run_id, segment, status, completed_at, write_id, how
+    /// many of its asks are open, seq.
+    pub glances: &'static str,
 }
 
 // Materialized: PostgreSQL would otherwise be free to look for what is due once for each row, and so go past the limit.
@@ -50,6 +53,18 @@ macro_rules! overdue {
     };
 }
 
+macro_rules! glances {
+    ($ids:literal) => {
+        concat!(
+            "SELECT r.run_id, r.segment, r.status, r.completed_at, r.write_id, (SELECT count(*) FROM run_ask a \
+             JOIN message m ON m.seq = a.message_seq WHERE a.run_seq = r.seq AND a.done = 0 \
+             AND a.segment = r.segment AND m.status = 'open'), r.seq FROM run r WHERE r.run_id IN (",
+            $ids,
+            ")"
+        )
+    };
+}
+
 pub const SQLITE: Dialect = Dialect {
     claim_due: claim_due!(""),
     overdue: overdue!(""),
@@ -65,6 +80,7 @@ pub const SQLITE: Dialect = Dialect {
         "WHERE m.seq IN (SELECT rowid FROM message_search WHERE message_search MATCH ?1 AND rowid < ?2 \
          ORDER BY rowid DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
     ),
+    glances: glances!("SELECT value FROM json_each(?1)"),
 };
 
 pub const POSTGRES: Dialect = Dialect {
@@ -82,6 +98,7 @@ pub const POSTGRES: Dialect = Dialect {
         "WHERE m.seq IN (SELECT seq FROM message_search WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND seq < ?2 \
          ORDER BY seq DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
     ),
+    glances: glances!("SELECT json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON))"),
 };
 
 /// Words hold letters and digits only, so nothing in them could end the quotes; these keep a word from being an operator.

@@ -4,6 +4,7 @@
 mod delivery;
 mod expiry;
 mod faults;
+mod following;
 mod inbox;
 mod outage;
 mod runs;

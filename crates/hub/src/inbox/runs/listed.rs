@@ -28,7 +28,7 @@ pub struct Listed {
 
 impl Listed {
     pub fn of(hub: &Hub, run: RunSummary) -> Self {
-        let live = hub.runs.get(&run.run_id).map(|run| run.look());
+        let live = live(hub, &run.run_id, run.segment);
         let is_prepared = live.as_ref().is_some_and(|live| live.status == RunStatus::Pending);
         let status = run.state.status();
         // Prepared once more, it is about to go on.
@@ -49,7 +49,10 @@ impl Listed {
 
     /// What a run of another hub waits for.
     pub async fn complete(mut self, hub: &Hub) -> Result<Self, StoreError> {
-        if hub.store.is_shared() && self.status == RunStatus::Running && hub.runs.get(&self.run_id).is_none() {
+        if hub.store.is_shared()
+            && self.status == RunStatus::Running
+            && hub.runs.get(&self.run_id).is_none_or(|run| run.mailbox().is_none())
+        {
             self.waiting = waits(&hub.pending_in_store(&self.run_id).await?);
         }
         Ok(self)
@@ -70,6 +73,11 @@ impl Listed {
             waiting: look.waiting,
         }
     }
+}
+
+/// What is known here of a segment. Of one that another hub has begun that is nothing, although an earlier one may be here.
+fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<Look> {
+    hub.runs.get(run_id).map(|run| run.look()).filter(|look| look.segment == segment)
 }
 
 /// Which of them.

@@ -13,4 +13,4 @@ mod waiting;
 
 pub use end::{cancelled, restarted};
 pub use state::{Beginning, Stopped, Task};
-pub use waiting::{pending_of, take_up};
+pub use waiting::take_up;

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use countersign_core::message::{Resolution, State};
 use countersign_protocol::id::MessageId;
-use countersign_protocol::runs::Event;
-use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::model::{Found, Pulled};
 use countersign_store::ops::pull::Pull;
@@ -15,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::app::Hub;
-use crate::runs::frame::Frame;
 use crate::runs::pending::Pending;
 use crate::wake::Waiter;
 
@@ -95,26 +92,10 @@ pub async fn take_up(hub: &Arc<Hub>, ask: FoundAsk) -> Result<Option<(Waiting, O
     }
 }
 
-/// A message that a run waits for, if it does.
-pub async fn pending_of(hub: &Hub, id: MessageId) -> Result<Option<Pending>, StoreError> {
-    Ok(match hub.store.run(Pull(id)).await? {
-        Some(Found::Live(pulled)) => still_pending(&pulled),
-        Some(Found::Gone { .. }) | None => None,
-    })
-}
-
 /// The wire of an ask is the frame that told of it.
 fn still_pending(pulled: &Pulled) -> Option<Pending> {
-    #[derive(Deserialize)]
-    struct Told {
-        seq: u64,
-        ts: Timestamp,
+    match pulled.state {
+        State::Open => Pending::told(pulled.id.clone(), &pulled.wire),
+        State::Delivered | State::Resolved(_) => None,
     }
-    if !matches!(pulled.state, State::Open) {
-        return None;
-    }
-    let (event, told) = (serde_json::from_str::<Event>(&pulled.wire), serde_json::from_str::<Told>(&pulled.wire));
-    let (event, told) = (event.ok()?, told.ok()?);
-    let frame = Frame::of(&event, told.seq, pulled.wire.as_str());
-    Pending::of(pulled.id.clone(), &event, told.ts, frame)
 }

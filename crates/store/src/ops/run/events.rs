@@ -47,6 +47,6 @@ impl Op for LatestEvents {
     }
 }
 
-fn event(row: &mut Row) -> Result<StoredEvent, StoreError> {
+pub(super) fn event(row: &mut Row) -> Result<StoredEvent, StoreError> {
     Ok(StoredEvent { seq: count(row, 0)?, kind: row.text(1)?, body: row.text(2)? })
 }

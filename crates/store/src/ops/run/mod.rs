@@ -10,6 +10,7 @@ mod asks;
 mod begin;
 mod events;
 mod find;
+mod follow;
 mod list;
 mod mail;
 pub mod model;
@@ -24,6 +25,7 @@ pub use asks::{AskOf, TakeAsks};
 pub use begin::{BeginRun, ReserveNumbers};
 pub use events::{LatestEvents, RunEvents};
 pub use find::{FindRun, LookAtRun};
+pub use follow::{Entered, FollowRun, Followed, Glance, GlanceAtRuns, OpenAsk, OpenAsks};
 pub use list::ListRuns;
 pub use mail::{Letter, TakeMail, WriteToRun};
 pub use model::{

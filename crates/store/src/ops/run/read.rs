@@ -40,7 +40,7 @@ pub fn summary(row: &mut Row) -> Result<RunSummary, StoreError> {
         strategy_path: row.text(2)?,
         strategy_name: row.text(3)?,
         cwd: row.text(4)?,
-        state: state(row)?,
+        state: state(row, 5)?,
         segment: count(row, 7)?,
         started_at: row.instant(8)?,
         last_seq: count(row, 9)?,
@@ -59,9 +59,10 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
     })
 }
 
-fn state(row: &mut Row) -> Result<RunState, StoreError> {
-    let status = row.text(5)?;
-    match (status.as_str(), Ending::parse(&status), row.opt_instant(6)?) {
+/// From two columns: status and completed_at.
+pub fn state(row: &mut Row, column: usize) -> Result<RunState, StoreError> {
+    let status = row.text(column)?;
+    match (status.as_str(), Ending::parse(&status), row.opt_instant(column + 1)?) {
         ("running", None, None) => Ok(RunState::Running),
         (_, Some(ending), Some(at)) => Ok(RunState::Ended { ending, at }),
         (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!("a run is {status} and does not say since when"))),

@@ -32,6 +32,7 @@ pub mod rates;
 pub mod repeats;
 pub mod run_asks;
 pub mod run_events;
+pub mod run_follow;
 pub mod run_lists;
 pub mod runs;
 pub mod search;
@@ -162,6 +163,11 @@ macro_rules! behaviours {
                 an_ask_with_a_nul_is_asked_and_answered
                 a_purged_message_is_waited_for_no_more
                 a_message_outlives_its_run;
+            run_follow:
+                a_glance_changes_with_whatever_happens
+                many_runs_are_glanced_at_together
+                a_follower_reads_everything_at_one_instant
+                a_follower_hears_where_the_next_segment_begins;
             run_lists:
                 the_latest_to_start_comes_first
                 runs_are_listed_by_their_directory

@@ -10,6 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use countersign_core::visible::escape_lines;
+use countersign_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
@@ -23,7 +24,7 @@ use crate::inbox::web::form::Fields;
 use crate::inbox::web::page::Failure;
 use crate::inbox::web::visitor::Visitor;
 use crate::problem::Problem;
-use crate::runs::{Connected, Joined, Joining, Next, Run};
+use crate::runs::{Connected, Joined, Joining, Next, NotFound, Run};
 
 /// So long after the first of it everything is told that came meanwhile.
 const GATHER: Duration = Duration::from_millis(150);
@@ -40,8 +41,6 @@ pub async fn events(
     let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else { return Err(Failure::SignedOut) };
     let RunPath(run_id) = path?;
     find(&hub, &run_id).await?;
-    // One of another hub is here from now on.
-    hub.find_run(&run_id).await.map_err(Problem::from)?;
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let after = last_event_id(&headers).or_else(|| query.text("after").parse().ok()).unwrap_or_default();
     let looked_at = (Arc::clone(&hub), headers);
@@ -49,7 +48,8 @@ pub async fn events(
         let (hub, headers) = looked_at.clone();
         async move { is_signed_in(&hub, &headers).await }
     };
-    Ok(stream_of(&hub, &visitor.name, Follower::of(&hub, run_id, after), is_welcome)?)
+    let follower = Follower::of(&hub, run_id, after).await.map_err(Problem::from)?;
+    Ok(stream_of(&hub, &visitor.name, follower, is_welcome)?)
 }
 
 struct Follower {
@@ -58,42 +58,64 @@ struct Follower {
     connected: Connected,
     /// Where it was joined: a run that is forgotten and continued is another one.
     joined: Weak<Run>,
+    /// It may be another one by now.
+    looks_again: bool,
     listener: Listener,
     gathered: Gathered,
     due: Option<Instant>,
 }
 
 impl Follower {
-    fn of(hub: &Arc<Hub>, run_id: String, after: u64) -> Self {
+    async fn of(hub: &Arc<Hub>, run_id: String, after: u64) -> Result<Self, StoreError> {
         let mut follower = Self {
             hub: Arc::clone(hub),
             run_id,
             connected: hub.runs.onlooker(),
             joined: Weak::new(),
+            looks_again: false,
             listener: hub.news.listen(None),
             gathered: Gathered { seen: after, ..Gathered::default() },
             due: None,
         };
-        follower.join();
-        follower
+        follower.join().await?;
+        Ok(follower)
     }
 
-    /// From what was seen last, so that nothing is missed between the page and the stream. A run that is not in memory says
-    /// nothing; if it is continued, the news tell.
-    fn join(&mut self) {
-        let Some(run) = self.hub.runs.get(&self.run_id) else { return };
-        if self.joined.as_ptr() == Arc::as_ptr(&run) {
-            return;
-        }
-        self.joined = Arc::downgrade(&run);
-        let from_here = Joining { after: Some(self.gathered.seen), extensions: true, ..Joining::default() };
-        match run.join(&self.connected.client, &from_here) {
-            Joined::Done | Joined::Stale | Joined::TooMany => {}
-            Joined::Missing { .. } => {
-                run.join(&self.connected.client, &Joining { after: None, ..from_here });
-                self.change();
+    /// From what was seen last, so that nothing is missed between the page and the stream. One of another hub is here from
+    /// now on; where too many of those are, only the news tell.
+    async fn join(&mut self) -> Result<(), StoreError> {
+        loop {
+            let run = match self.hub.find_run(&self.run_id).await {
+                Ok(Some(run)) => run,
+                Ok(None) | Err(NotFound::TooMany(_)) => return Ok(()),
+                Err(NotFound::Store(error)) => return Err(error),
+            };
+            if self.joined.as_ptr() == Arc::as_ptr(&run) || self.follow(&run) {
+                return Ok(());
             }
         }
+    }
+
+    /// Says whether the run was still here.
+    fn follow(&mut self, run: &Arc<Run>) -> bool {
+        let from_here = Joining { after: Some(self.gathered.seen), extensions: true, ..Joining::default() };
+        let mut joined = run.join(&self.connected.client, &from_here);
+        if matches!(joined, Joined::Missing { .. }) {
+            joined = run.join(&self.connected.client, &Joining { after: None, ..from_here });
+            self.change();
+        }
+        if joined == Joined::Gone {
+            return false;
+        }
+        self.joined = Arc::downgrade(run);
+        true
+    }
+
+    async fn look_again(&mut self) {
+        if let Err(error) = self.join().await {
+            tracing::warn!(run_id = self.run_id, %error, "a run could not be looked at for a page");
+        }
+        self.looks_again = false;
     }
 
     fn change(&mut self) {
@@ -116,7 +138,7 @@ impl Follower {
             // It fell behind: from now on as if it had just come.
             Next::Close(_) => {
                 (self.connected, self.joined) = (self.hub.runs.onlooker(), Weak::new());
-                self.join();
+                self.looks_again = true;
                 self.change();
             }
         }
@@ -128,7 +150,7 @@ impl Follower {
             Heard::Resync { .. } => true,
         };
         if is_about_it {
-            self.join();
+            self.looks_again = true;
             self.change();
         }
     }
@@ -141,6 +163,9 @@ impl Origin for Follower {
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            if self.looks_again {
+                self.look_again().await;
+            }
             let due = self.due;
             tokio::select! {
                 biased;

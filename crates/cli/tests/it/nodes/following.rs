@@ -1,0 +1,239 @@
+//! Following the runs of other hubs: nothing is missed, nothing comes twice, and it costs little.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Cluster;
+use crate::harness::*;
+use crate::runs::stage::*;
+
+/// The same person again and again.
+fn chat(rounds: u32) -> Value {
+    cycle(json!({"user": person(), "say": echo()}), &["user", "say"], json!({"cycles": rounds}))
+}
+
+/// A run that ended at the second hub and goes on at the first, where its next question is open.
+async fn goes_on_at_the_first(cluster: &Cluster, there: &mut Client) -> (Client, String) {
+    let run = there.begin(&cluster.hubs[1], &talk(), "").await;
+    there.asked().await;
+    there.answer(&run, "user", "one").await;
+    assert_eq!(there.result().await, "one");
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    here.proceed(&run, "").await;
+    here.asked().await;
+    (here, run)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_goes_on_elsewhere_is_heard_where_it_ended() {
+    let cluster = Cluster::start(2).await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    let (mut here, run) = goes_on_at_the_first(&cluster, &mut there).await;
+    let heard = there.until("request_input").await;
+    assert_eq!(heard.of("strategy_started").len(), 1, "{heard:#?}");
+    there.answer(&run, "user", "two").await;
+    assert_eq!((there.result().await, here.result().await), ("two".to_owned(), "two".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_goes_on_elsewhere_is_not_over_where_it_ended() {
+    let cluster = Cluster::start(2).await;
+    let mut first = Client::connect(&cluster.hubs[1]).await;
+    let (mut here, run) = goes_on_at_the_first(&cluster, &mut first).await;
+    drop(first);
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    assert_eq!(there.live(&run).await["status"], "running");
+    let shown = cluster.hubs[1].owner.get(&format!("/v1/runs/{run}")).await.expect(200);
+    assert_eq!((&shown["status"], &shown["waiting"][0]["agent_name"]), (&json!("running"), &json!("user")), "{shown}");
+    there.send(json!({"type": "steer_run", "runId": run, "text": "be brief"})).await;
+    assert_eq!(here.expect("steer_queued").await["text"], "be brief");
+    there.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    there.expect("request_input").await;
+    let stopped = cluster.hubs[1].owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
+    assert_eq!(stopped.status, 204);
+    assert_eq!(here.failure().await.0, "CANCELLED");
+    assert_eq!(there.failure().await.0, "CANCELLED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
+    let cluster = Cluster::start(2).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
+    here.asked().await;
+    here.answer(&run, "user", "one").await;
+    here.result().await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    let prepare = json!({"type": "prepare_run", "runId": run});
+    here.call(prepare.clone(), "run_prepared").await;
+    there.call(prepare, "run_prepared").await;
+    here.send(json!({"type": "continue_run", "runId": run, "input": ""})).await;
+    here.asked().await;
+    there.send(json!({"type": "continue_run", "runId": run, "input": ""})).await;
+    let (mut has_asked, mut refused) = (false, Value::Null);
+    while !has_asked || refused.is_null() {
+        let frame = there.next().await;
+        has_asked |= frame["type"] == "request_input";
+        if frame["type"] == "error" {
+            refused = frame;
+        }
+    }
+    assert_eq!(refused["code"], "CONTINUE_FAILED", "{refused}");
+    there.answer(&run, "user", "two").await;
+    assert_eq!((there.result().await, here.result().await), ("two".to_owned(), "two".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_goes_away_in_the_middle_of_a_look_leaves_no_deaf_follower() {
+    let cluster = Cluster::start(2).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.begin(&cluster.hubs[0], &chat(2), "").await;
+    here.asked().await;
+    for step in 1..=12 {
+        cluster.wires[1].be(State::Slow(Duration::from_millis(5)));
+        let mut there = Client::connect(&cluster.hubs[1]).await;
+        there.subscribe(&run).await;
+        // So far it gets, each time a little further.
+        let _ = tokio::time::timeout(Duration::from_millis(step * 15), there.next()).await;
+        cluster.wires[1].be(State::Cut);
+        drop(there);
+        cluster.wires[1].be(State::Open);
+        let ready = async || (cluster.hubs[1].anonymous().get("/ready").await.status == 200).then_some(());
+        eventually("its database is back", ready).await;
+    }
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    there.subscribe(&run).await;
+    there.expect("request_input").await;
+    here.answer(&run, "user", "one").await;
+    there.until("step_completed").await;
+    assert_eq!(there.asked().await, here.asked().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_who_follow_a_busy_run_hear_everything_once_and_in_order() {
+    let cluster = Cluster::start(2).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let agents = json!({"user": person(), "a": echo(), "b": template("{{input}}."), "last": person()});
+    let busy = json!({"name": "Busy", "type": "cycle", "cycles": 150, "steps": [{"agent": "a"}, {"agent": "b"}]});
+    let steps = json!([{"agent": "user"}, busy, {"agent": "last"}]);
+    let busy = strategy(agents, json!({"name": "Main", "type": "sequential", "steps": steps}));
+    let run = here.begin(&cluster.hubs[0], &busy, "").await;
+    let asked = here.asked().await;
+    let mut followers = vec![];
+    for _ in 0..6 {
+        followers.push(Client::connect(&cluster.hubs[1]).await);
+    }
+    here.answer(&run, "user", "go").await;
+    // They come at once, and while it moves.
+    for follower in &mut followers {
+        follower.subscribe_after(&run, seq(&asked)).await;
+    }
+    let told = heard_until(&mut here, "last", seq(&asked)).await;
+    for follower in &mut followers {
+        assert_eq!(heard_until(follower, "last", seq(&asked)).await, told);
+    }
+    followers[0].answer(&run, "last", "end").await;
+    assert_eq!(followers[5].result().await, "end");
+}
+
+/// The numbers of what every hub tells behind a number, up to the question of an agent.
+async fn heard_until(client: &mut Client, agent: &str, after: u64) -> Vec<u64> {
+    let mut numbers = vec![];
+    loop {
+        let frame = client.next().await;
+        if seq(&frame) > after && frame["event"]["type"] != "text" {
+            numbers.push(seq(&frame));
+        }
+        if frame["type"] == "request_input" && frame["agentName"] == agent {
+            return numbers;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_word_of_the_other_hub_is_enough_to_hear_an_event_at_once() {
+    let cluster = Cluster::start(2).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.begin(&cluster.hubs[0], &chat(12), "").await;
+    here.asked().await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    there.subscribe(&run).await;
+    there.asked().await;
+    let mut delays = vec![];
+    for _ in 0..11 {
+        here.answer(&run, "user", "on").await;
+        let asked = here.asked().await;
+        let at = Instant::now();
+        assert_eq!(there.asked().await, asked);
+        delays.push(at.elapsed());
+    }
+    delays.sort_unstable();
+    assert!(delays[5] < Duration::from_millis(300), "{delays:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_followed_runs_that_wait_cost_the_database_next_to_nothing() {
+    const RUNS: usize = 100;
+    let cluster = Cluster::of(2, || Setup::default().config("[limits]\nrequests_per_minute = 0\n")).await;
+    let bot = cluster.agent("bot").await;
+    let witness = bot.accepted(&ask("bot")).await;
+    let mut here = vec![Client::connect(&cluster.hubs[0]).await];
+    let asks = waiting_runs(&mut here, &strategy_file(&cluster.hubs[0], &talk()), RUNS).await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    for ask in &asks {
+        there.subscribe(ask["runId"].as_str().expect("a run")).await;
+        assert_eq!(there.expect("request_input").await["runId"], ask["runId"]);
+    }
+    let transactions = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
+    let quiet = async || bot.get(&format!("/v1/messages/{witness}?wait=4")).await.expect(200);
+    quiet().await;
+    let before = cluster.database.number(transactions).await;
+    quiet().await;
+    let used = cluster.database.number(transactions).await - before;
+    assert!(used < 120, "{used} transactions in four seconds while {RUNS} runs wait");
+    here[0].answer("run-0-7", "user", "still there").await;
+    assert_eq!(there.result().await, "still there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_runs_of_other_hubs_are_followed_and_no_more() {
+    let cluster = Cluster::of(3, || Setup::default().config("[runs]\nmax_live = 1\n")).await;
+    let mut clients = vec![];
+    for hub in &cluster.hubs[..2] {
+        let mut client = Client::connect(hub).await;
+        let run = client.begin(hub, &talk(), "").await;
+        client.asked().await;
+        clients.push((client, run));
+    }
+    let [first, second] = [&clients[0].1, &clients[1].1];
+    let mut there = Client::connect(&cluster.hubs[2]).await;
+    there.subscribe(first).await;
+    there.asked().await;
+    let said = there.refused(json!({"type": "subscribe", "runId": second}), "SUBSCRIBE_ERROR").await;
+    assert!(said.contains("runs of other hubs are followed"), "{said}");
+    there.refused(json!({"type": "prepare_run", "runId": second}), "PREPARE_FAILED").await;
+    there.unsubscribe(first).await;
+    eventually("there is room again", async || {
+        there.subscribe(second).await;
+        (there.next().await["type"] == "request_input").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_the_next_question_counts_where_the_last_one_still_seems_open() {
+    let cluster = Cluster::start(2).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.begin(&cluster.hubs[0], &chat(2), "").await;
+    here.asked().await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    there.subscribe(&run).await;
+    there.asked().await;
+    // It hears late of what the others do.
+    cluster.wires[1].be(State::Slow(Duration::from_millis(60)));
+    here.answer(&run, "user", "one").await;
+    here.asked().await;
+    there.answer(&run, "user", "two").await;
+    assert_eq!(here.result().await, "two");
+}
