@@ -13,7 +13,15 @@ mod sharing;
 mod turns;
 mod upgrade;
 
+use std::future::Future;
+use std::time::Duration;
+
 use fresh::Fresh;
+
+/// What would hang fails instead.
+async fn ends<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes to an end")
+}
 
 macro_rules! on_postgres {
     ($($subject:ident: $($behaviour:ident)+;)+) => {
