@@ -11,8 +11,7 @@ pub struct Dialect {
     /// Takes up to ?4 obligations of the host ?2 that are due at ?3, for the node ?5, until ?1: message_id, agent_id,
     /// attempts, created_at.
     pub claim_due: &'static str,
-    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id,
-    /// agent_id.
+    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id.
     pub overdue: &'static str,
     /// Which transaction is the oldest under way, and which is the next to begin.
     pub traffic: &'static str,
@@ -43,7 +42,7 @@ macro_rules! claim_due {
 macro_rules! overdue {
     ($skipping:literal) => {
         concat!(
-            "SELECT id, agent_id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
+            "SELECT id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
              AND expires_at < ?1 ORDER BY expires_at LIMIT ?2",
             $skipping
         )

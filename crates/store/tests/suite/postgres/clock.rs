@@ -6,9 +6,10 @@ use countersign_core::Command;
 use countersign_core::message::Outcome;
 use countersign_protocol::time::Timestamp;
 use countersign_store::clock::{Clock, DatabaseClock};
-use countersign_store::ops::sweep::{ExpireDue, ProveWritable};
+use countersign_store::ops::sweep::ProveWritable;
 
 use super::fresh::Database;
+use crate::behaviours::sweep::expire;
 use crate::scene::*;
 
 /// What the database itself says.
@@ -27,7 +28,7 @@ async fn the_database_decides_what_has_expired() {
     let future = Draft { expires_at: Some(before.plus(std::time::Duration::from_secs(3600))), ..Draft::ask(2) };
     submitted(&store, &past).await;
     submitted(&store, &future).await;
-    let expired = store.run(ExpireDue { resolution_ids: vec![resolution_id(), resolution_id()] }).await.unwrap();
+    let expired = expire(&store, 2).await;
     let after = time_of(&database).await;
     let [expired] = expired.as_slice() else { panic!("one has expired, not {expired:?}") };
     assert_eq!(expired.pulled.id, past.id());

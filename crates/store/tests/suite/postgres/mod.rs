@@ -5,6 +5,7 @@ mod clock;
 mod database;
 pub mod fresh;
 mod outages;
+mod overdue;
 mod proxy;
 mod rivals;
 mod sequences;

@@ -38,7 +38,7 @@ async fn messages_and_outcomes_are_still_there() {
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.wire, open.wire());
     assert_eq!(pulled(&fresh.store, &message_id(2)).await.state, State::Resolved(resolution));
     assert_eq!(format!("{:?}", fresh.store.run(trail()).await.unwrap()), format!("{told:?}"));
-    assert_eq!(fresh.store.run(NextExpiry).await.unwrap(), Some(at(900)));
+    assert_eq!(fresh.store.run(NextExpiry::default()).await.unwrap(), Some(at(900)));
     assert_eq!(fresh.store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
     let taken = open.taken(Status::Open);
