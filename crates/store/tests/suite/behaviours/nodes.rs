@@ -5,7 +5,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Claim;
 use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
-use countersign_store::ops::node::{LABEL, LiveNodes, TakeOver, TakenOver};
+use countersign_store::ops::node::{LABEL, LiveNodes, Others, TakeOver, TakenOver};
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::run::{Advance, AskInRun, Begun, EndRun, Ending, NewRun};
 use futures_util::future::join_all;
@@ -92,6 +92,31 @@ pub async fn a_node_that_was_removed_hears_of_it_when_it_renews(store: &Store, c
     clock.set(at(3_002));
     let itself = take_over(store, look(NODE)).await;
     assert!(itself.removed.is_empty(), "nobody removes itself");
+}
+
+pub async fn a_node_that_was_removed_claims_nothing(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    enter(store, &[NODE]).await;
+    owe(store, [1]).await;
+    clock.set(at(1_001));
+    enter(store, &[OTHER]).await;
+    assert_eq!(take_over(store, look(OTHER)).await.removed, [NODE]);
+    assert!(claims_of(store, NODE).await.is_empty(), "what it took would be nobody's");
+    assert_eq!(message_ids(claims_of(store, OTHER).await), [message_id(1)]);
+}
+
+pub async fn while_others_may_come_back_only_those_that_left_are_gone(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    at_work(store, NODE, 1).await;
+    clock.set(at(1_000_000));
+    enter(store, &[OTHER]).await;
+    let waiting = || TakeOver { others: Others::MayComeBack, ..search(OTHER) };
+    assert_eq!(take_over(store, waiting()).await, TakenOver::default(), "however long ago its lease ran out");
+    assert!(advance(store, step_of(NODE)).await, "all of it is still its own");
+    leave(store, NODE).await;
+    let taken = take_over(store, waiting()).await;
+    assert_eq!(taken.removed, [NODE]);
+    assert_eq!(run_ids(&taken.runs), [format!("run of {NODE}")]);
 }
 
 pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clock: &ManualClock) {

@@ -3,6 +3,7 @@
 use std::pin::pin;
 
 use countersign_store::ops::admin::agents::RemoveAgent;
+use countersign_store::ops::fetched::RecordFetched;
 use countersign_store::ops::sweep::{ExpireDue, NextExpiry, Purge};
 use futures_util::future::join_all;
 use tokio_postgres::Client;
@@ -10,6 +11,7 @@ use tokio_postgres::Client;
 use super::fresh::{Database, Fresh};
 use super::proxy::Proxy;
 use super::rivals::{holding, until_it_waits};
+use crate::behaviours::shelf::put_away;
 use crate::behaviours::sweep::expired;
 use crate::scene::*;
 
@@ -135,4 +137,33 @@ async fn what_cannot_be_read_keeps_nobody_else_from_expiring() {
     assert_eq!((ended, second.unreadable), ([3, 4].map(message_id).to_vec(), Vec::new()));
     assert_eq!(fresh.store.run(NextExpiry { passing_over: passing_over() }).await.unwrap(), None);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 2, "what cannot be read stays as it is");
+}
+
+/// As retention empties it, and does not commit yet.
+async fn emptying(fresh: &Fresh, number: u64) -> Client {
+    submitted_and_resolved(&fresh.store, &Draft::ask(number)).await;
+    let sql = "UPDATE message SET purged_at = 1, resolved_at = NULL, resolution_seq = NULL, rev = rev + 1 WHERE id =";
+    holding(fresh, &format!("{sql} '{}'", message_id(number))).await
+}
+
+#[tokio::test]
+async fn nothing_is_noted_about_what_retention_empties_meanwhile() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let rival = emptying(&fresh, 1).await;
+    {
+        let mut fetching = pin!(fresh.store.run(RecordFetched { ids: vec![message_id(1)] }));
+        until_it_waits(&fresh, fetching.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(fetching.await.unwrap().is_empty());
+    }
+    let rival = emptying(&fresh, 2).await;
+    {
+        let mut archiving = pin!(put_away(&fresh.store, "alice", 2, None));
+        until_it_waits(&fresh, archiving.as_mut()).await;
+        rival.batch_execute("COMMIT").await.unwrap();
+        assert!(!archiving.await);
+    }
+    let left = "SELECT (SELECT count(*) FROM fetched) + (SELECT count(*) FROM shelf)";
+    assert_eq!(rival.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
 }

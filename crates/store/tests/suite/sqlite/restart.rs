@@ -53,6 +53,7 @@ async fn obligations_are_still_owed() {
     for number in 1..=3 {
         submitted_and_resolved(&fresh.store, &Draft::pushed(number)).await;
     }
+    enter(&fresh.store, &[&fresh.store.node()]).await;
     let claims = claims_of(&fresh.store, &fresh.store.node()).await;
     assert!(settle(&fresh.store, &claims[0], Settlement::Delivered).await);
     assert!(settle(&fresh.store, &claims[1], retry(500)).await);
@@ -61,8 +62,8 @@ async fn obligations_are_still_owed() {
     let fresh = fresh.reopen();
     let node = &*fresh.store.node();
     assert_ne!(node, before, "what it had before is not its own any more");
-    assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
     enter(&fresh.store, &[node]).await;
+    assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
     assert_eq!(take_over(&fresh.store, start_alone(node)).await.hosts, [HOST]);
     assert_eq!(claims_of(&fresh.store, node).await[0].message_id, message_id(3));
     let waiting = fresh.store.run(Deliveries { track: Some(Track::Pending), limit: 10 }).await.unwrap();
