@@ -1,7 +1,7 @@
 //! One clock for a hub: it stamps, it expires, and tests turn its hands.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use countersign_protocol::time::Timestamp;
 
@@ -13,9 +13,12 @@ pub trait Clock: Send + Sync + 'static {
         false
     }
 
-    /// What the database's clock showed a moment ago.
-    fn observe(&self, _database_now: Timestamp) {}
+    /// What the database's clock showed a moment ago, when it was asked at an instant of the machine's own clock.
+    fn observe(&self, _asked_at: Timestamp, _database_now: Timestamp) {}
 }
+
+/// An answer that took longer says too little about the time.
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -44,8 +47,13 @@ impl Clock for DatabaseClock {
         true
     }
 
-    fn observe(&self, database_now: Timestamp) {
-        let ahead = database_now.as_millis().saturating_sub(SystemClock.now().as_millis());
+    fn observe(&self, asked_at: Timestamp, database_now: Timestamp) {
+        let now = SystemClock.now();
+        // One that was read long after it was given would set the clock back by as much.
+        if now.since(asked_at) > LONGEST_ANSWER {
+            return;
+        }
+        let ahead = database_now.as_millis().saturating_sub(now.as_millis());
         self.ahead_millis.store(ahead, Ordering::Relaxed);
     }
 }
@@ -67,5 +75,37 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    /// Between two looks at the machine's clock, moved by an hour.
+    fn is_an_hour_ahead(clock: &DatabaseClock) -> bool {
+        let (before, now, after) = (SystemClock.now(), clock.now(), SystemClock.now());
+        // The machine's clock was read once more when it was told.
+        let slack = Duration::from_secs(60);
+        before.plus(HOUR).minus(slack) <= now && now <= after.plus(HOUR)
+    }
+
+    #[test]
+    fn the_clock_goes_by_what_the_database_showed() {
+        let clock = DatabaseClock::default();
+        assert!(!is_an_hour_ahead(&clock));
+        clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
+        assert!(is_an_hour_ahead(&clock));
+    }
+
+    #[test]
+    fn an_answer_that_was_long_on_its_way_is_not_believed() {
+        let clock = DatabaseClock::default();
+        clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
+        let long_ago = SystemClock.now().minus(Duration::from_secs(10));
+        clock.observe(long_ago, long_ago);
+        assert!(is_an_hour_ahead(&clock));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use countersign_core::delivery::Attempt;
 use countersign_store::model::Claim;
-use countersign_store::ops::deliver::PendingHosts;
+use countersign_store::ops::deliver::{DueHosts, PendingHosts};
 use countersign_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -22,7 +22,7 @@ use crate::inbox::news::{Change, News};
 
 /// Attempts under way at once, over all hosts.
 const PLACES: usize = 512;
-/// How often pending hosts are looked for. A wake-up is a hint that can be missed: whoever committed the obligation may
+/// How often hosts with something due are looked for. A wake-up is a hint that can be missed: whoever committed the obligation may
 /// have been cut off before passing it on.
 const PATROL: Duration = Duration::from_secs(30);
 /// The same where other hubs commit obligations, and may be gone before they get to them.
@@ -196,13 +196,13 @@ impl Outbox {
     }
 }
 
-/// Wakes whoever has obligations, heard of or not.
+/// Wakes whoever has something to bring now, heard of or not. Lanes that wait for their time wake by themselves.
 async fn patrol(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
     let round = if outbox.store.is_shared() { PATROL_AMONG_OTHERS } else { PATROL };
     while tokio::time::timeout(round, stop.wait_for(|stop| *stop)).await.is_err() {
-        match outbox.store.run(PendingHosts).await {
+        match outbox.store.run(DueHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
-            Err(error) => tracing::warn!(%error, "pending hosts could not be read"),
+            Err(error) => tracing::warn!(%error, "hosts with something due could not be read"),
         }
     }
 }

@@ -22,6 +22,7 @@ use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::deliver::Deliveries;
+use countersign_store::ops::node::RenewNode;
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
 use uuid::Uuid;
@@ -86,6 +87,8 @@ impl Stage {
         let (id, signing_key) = ("bot".to_owned(), SIGNING_KEY.to_owned());
         let add = AddAgent { id, signature_alg, token_hash: [1; 32], signing_key, actor: OWNER.to_owned() };
         assert!(store.run(add).await.unwrap());
+        let (id, lease) = (store.node(), Duration::from_secs(24 * 3600));
+        assert!(!store.run(RenewNode { id, lease }).await.unwrap());
         Self { store, dir }
     }
 

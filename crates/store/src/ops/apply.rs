@@ -1,14 +1,15 @@
 //! load → decide → write: the only way a message changes.
 
 use countersign_core::audit::Entry;
-use countersign_core::message::{Door, FileNote, Message, Resolution, State};
+use countersign_core::message::{FileNote, Message, Resolution, State};
 use countersign_core::{Command, Digest, Rejection, Verdict, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::{audit, left_open, rows, terminal};
+use super::places::{self, Places};
+use super::{audit, rows, terminal};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param, Step, together};
+use crate::exec::{Exec, Mode, Op, Param, Step};
 use crate::model::{Application, Applied, Proposal, Pulled};
 
 pub struct Apply(pub Proposal);
@@ -24,19 +25,45 @@ impl Op for Apply {
 
 /// All three steps, in the transaction of the caller.
 pub(super) async fn apply<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestamp) -> Result<Application, StoreError> {
+    match decided(x, proposal, now).await? {
+        Decided::No(refusal) => Ok(refusal),
+        Decided::Yes(loaded, resolution) => {
+            write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
+            Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
+        }
+    }
+}
+
+pub(super) enum Decided {
+    No(Application),
+    Yes(Box<LoadedMessage>, Resolution),
+}
+
+/// The first two of the three steps; nothing is written yet.
+pub(super) async fn decided<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestamp) -> Result<Decided, StoreError> {
     let loaded = match load(x, &proposal.message_id).await? {
-        Loaded::Nothing => return Ok(Application::NotFound),
-        Loaded::Purged => return Ok(Application::Gone),
+        Loaded::Nothing => return Ok(Decided::No(Application::NotFound)),
+        Loaded::Purged => return Ok(Decided::No(Application::Gone)),
         Loaded::Message(loaded) => loaded,
     };
     let decided = check_files(notes(&proposal.command), &proposal.files)
         .and_then(|()| decide(&loaded.message, proposal.command.clone(), proposal.resolution_id.clone(), now));
-    let resolution = match decided {
-        Ok(resolution) => resolution,
-        Err(rejection) => return Ok(Application::Rejected(rejection)),
-    };
-    write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
-    Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
+    Ok(match decided {
+        Ok(resolution) => Decided::Yes(loaded, resolution),
+        Err(rejection) => Decided::No(Application::Rejected(rejection)),
+    })
+}
+
+/// The third, for one of many in a transaction: its place is given back with those of the others.
+pub(super) async fn write_one_of_many<X: Exec>(
+    x: &mut X,
+    loaded: LoadedMessage,
+    resolution: Resolution,
+    places: &mut Places,
+) -> Result<Applied, StoreError> {
+    record(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
+    places.add(&loaded.message);
+    Ok(loaded.applied(resolution))
 }
 
 fn notes(command: &Command) -> &[FileNote] {
@@ -108,8 +135,7 @@ pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, S
     })))
 }
 
-/// The resolution with its files, its audit entry of `at`, the changed row and the delivery obligation. The change is guarded
-/// by the revision that was read; should another one be found, somebody was first, and the transaction is undone as a whole.
+/// The resolution with its files, its audit entry of `at`, the changed row and the delivery obligation, and its place is free.
 pub(super) async fn write<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
@@ -117,9 +143,25 @@ pub(super) async fn write<X: Exec>(
     files: &[Vec<u8>],
     at: Timestamp,
 ) -> Result<(), StoreError> {
+    let release = [(&loaded.message.content.agent.id).into(), 1.into()];
+    // After the message: whoever takes both takes them in this order.
+    let release = Step { sql: places::RELEASE, params: &release, into: None };
+    let released = record(x, loaded, resolution, files, at, Some(release)).await?;
+    places::give_back_rest(x, &loaded.message, released > 0).await
+}
+
+/// All that is written, and right behind the changed row what `then` says. The change is guarded by the revision that was
+/// read; should another one be found, somebody was first, and the transaction is undone as a whole. Says what `then` changed.
+async fn record<X: Exec>(
+    x: &mut X,
+    loaded: &LoadedMessage,
+    resolution: &Resolution,
+    files: &[Vec<u8>],
+    at: Timestamp,
+    then: Option<Step<'_>>,
+) -> Result<i64, StoreError> {
     const TABLE: &str = "resolution";
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
-    const RELEASE_PLACE: &str = "UPDATE agent SET open = open - 1 WHERE id = ?1";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
          audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
     let message = &loaded.message;
@@ -142,31 +184,24 @@ pub(super) async fn write<X: Exec>(
         loaded.seq.into(),
         message.rev.into(),
     ];
-    let agent_id = &message.content.agent.id;
-    let (body, release) = ([(&text).into()], [agent_id.into()]);
+    let body = [(&text).into()];
     let append = audit::appending(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
-    let steps = [
+    let written = [
         Step { sql: INSERT, params: &body, into: Some(TABLE) },
         Step { sql: audit::APPEND, params: &append, into: Some(audit::TABLE) },
         Step { sql: UPDATE, params: &update, into: None },
-        // After the message: whoever takes both takes them in this order.
-        Step { sql: RELEASE_PLACE, params: &release, into: None },
     ];
-    let [_, _, updated, released] = together(x, &steps).await?;
-    if updated == 0 {
+    let steps: Vec<_> = written.into_iter().chain(then).collect();
+    let done = x.together(&steps).await?;
+    if done.get(2).is_none_or(|updated| *updated == 0) {
         return Err(StoreError::Raced);
-    }
-    if released == 0 {
-        left_open::add(x, -1).await?;
     }
     // An answer that came too late left its files behind with it.
     if !resolution.files.is_empty() {
         terminal::keep(x, loaded.seq, files).await?;
     }
-    if message.source.door == Door::Hap {
-        terminal::release(x, agent_id, 1).await?;
-    }
-    oblige(x, message, resolution.resolved_at).await
+    oblige(x, message, resolution.resolved_at).await?;
+    Ok(done.get(3).copied().unwrap_or(0))
 }
 
 async fn oblige<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {

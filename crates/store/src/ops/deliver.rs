@@ -14,7 +14,7 @@ use crate::exec::{Exec, Mode, Op};
 use crate::model::{Claim, Delivery, Found, Parcel, Settlement, SignatureAlg};
 
 /// Takes due obligations of one host. A claim is a lease: if nobody settles it, it falls due again by itself, and sooner
-/// when the node that has it is gone.
+/// when the node that has it is gone. A node that others have removed takes nothing.
 pub struct ClaimDue {
     pub node: String,
     pub host: String,
@@ -70,6 +70,19 @@ impl Op for GiveBack {
     }
 }
 
+/// From one host with obligations to the next in the index: as long as there are hosts, not as there are obligations.
+macro_rules! hosts {
+    ($which:literal) => {
+        concat!(
+            "WITH RECURSIVE found (host) AS (SELECT min(host) FROM delivery WHERE track = 'pending' \
+             UNION ALL SELECT (SELECT min(d.host) FROM delivery d WHERE d.track = 'pending' AND d.host > found.host) \
+             FROM found WHERE found.host IS NOT NULL) SELECT host FROM found WHERE ",
+            $which
+        )
+    };
+}
+
+/// Where something is to be brought, now or later.
 pub struct PendingHosts;
 
 impl Op for PendingHosts {
@@ -77,11 +90,23 @@ impl Op for PendingHosts {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
-        // From one host to the next in the index: as long as there are hosts, not as there are obligations.
-        const SELECT: &str = "WITH RECURSIVE found (host) AS (SELECT min(host) FROM delivery WHERE track = 'pending' \
-             UNION ALL SELECT (SELECT min(d.host) FROM delivery d WHERE d.track = 'pending' AND d.host > found.host) \
-             FROM found WHERE found.host IS NOT NULL) SELECT host FROM found WHERE host IS NOT NULL";
+        const SELECT: &str = hosts!("host IS NOT NULL");
         x.rows(SELECT, &[]).await?.into_iter().map(|mut row| row.text(0)).collect()
+    }
+}
+
+/// Where something is to be brought now.
+pub struct DueHosts;
+
+impl Op for DueHosts {
+    type Out = Vec<String>;
+    const MODE: Mode = Mode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        const SELECT: &str = hosts!(
+            "EXISTS (SELECT 1 FROM delivery d WHERE d.track = 'pending' AND d.host = found.host AND d.due_at <= ?1)"
+        );
+        x.rows(SELECT, &[now.into()]).await?.into_iter().map(|mut row| row.text(0)).collect()
     }
 }
 

@@ -1,19 +1,24 @@
 //! The few texts that SQLite and PostgreSQL do not share, side by side.
 //!
 //! Most are about the search: each engine has one of its own, and a message enters it after it was committed, in an order
-//! that only an engine with several writers has to think about. The others take what is due: with several writers, each passes
-//! over what another one is just taking.
+//! that only an engine with several writers has to think about. Others take what is due: with several writers, each passes
+//! over what another one is just taking. And some note something about a message, which must not be emptied meanwhile.
 
 use super::rows;
 use super::search::Asked;
 
 pub struct Dialect {
-    /// Takes up to ?4 obligations of the host ?2 that are due at ?3, for the node ?5, until ?1: message_id, agent_id,
-    /// attempts, created_at.
+    /// Takes up to ?4 obligations of the host ?2 that are due at ?3, for the node ?5 if it is there, until ?1: message_id,
+    /// agent_id, attempts, created_at.
     pub claim_due: &'static str,
-    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id,
-    /// agent_id.
+    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id.
     pub overdue: &'static str,
+    /// Notes at ?2 that the answer of the message ?1 was fetched, for the first time and only while the message is kept.
+    pub note_fetched: &'static str,
+    /// For the person ?1 the message ?2, while it is open, until ?3.
+    pub set_aside: &'static str,
+    /// For the person ?1 the message ?2, once it is over and while it is kept.
+    pub archive: &'static str,
     /// Which transaction is the oldest under way, and which is the next to begin.
     pub traffic: &'static str,
     /// Messages behind ?1 that are not in the search, at most ?2: seq, content, wire.
@@ -35,7 +40,7 @@ macro_rules! claim_due {
     ($skipping:literal) => {
         concat!(
             "WITH due AS MATERIALIZED (SELECT message_id FROM delivery WHERE track = 'pending' AND host = ?2 \
-             AND due_at <= ?3 ORDER BY due_at LIMIT ?4",
+             AND due_at <= ?3 AND EXISTS (SELECT 1 FROM node WHERE id = ?5) ORDER BY due_at LIMIT ?4",
             $skipping,
             ") UPDATE delivery SET due_at = ?1, claimed_by = ?5 WHERE message_id IN (SELECT message_id FROM due) \
              RETURNING message_id, agent_id, attempts, created_at"
@@ -46,7 +51,7 @@ macro_rules! claim_due {
 macro_rules! overdue {
     ($skipping:literal) => {
         concat!(
-            "SELECT id, agent_id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
+            "SELECT id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
              AND expires_at < ?1 ORDER BY expires_at LIMIT ?2",
             $skipping
         )
@@ -65,9 +70,46 @@ macro_rules! glances {
     };
 }
 
+// What is noted about a message holds it: retention, which empties it at this moment, comes before or after.
+macro_rules! note_fetched {
+    ($holding:literal) => {
+        concat!(
+            "INSERT INTO fetched (seq, at) SELECT seq, CAST(?2 AS BIGINT) FROM message \
+             WHERE id = ?1 AND resolution_seq IS NOT NULL",
+            $holding,
+            " ON CONFLICT (seq) DO NOTHING"
+        )
+    };
+}
+
+macro_rules! set_aside {
+    ($holding:literal) => {
+        concat!(
+            "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, CAST(?3 AS BIGINT) \
+             FROM message WHERE id = ?2 AND status = 'open'",
+            $holding,
+            " ON CONFLICT (person, seq) DO UPDATE SET until = excluded.until"
+        )
+    };
+}
+
+macro_rules! archive {
+    ($holding:literal) => {
+        concat!(
+            "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, NULL \
+             FROM message WHERE id = ?2 AND status <> 'open' AND purged_at IS NULL",
+            $holding,
+            " ON CONFLICT (person, seq) DO UPDATE SET until = NULL"
+        )
+    };
+}
+
 pub const SQLITE: Dialect = Dialect {
     claim_due: claim_due!(""),
     overdue: overdue!(""),
+    note_fetched: note_fetched!(""),
+    set_aside: set_aside!(""),
+    archive: archive!(""),
     // There is one writer, and this is its turn.
     traffic: "SELECT 1, 0",
     // So whatever is behind the mark is missing.
@@ -86,6 +128,9 @@ pub const SQLITE: Dialect = Dialect {
 pub const POSTGRES: Dialect = Dialect {
     claim_due: claim_due!(" FOR UPDATE SKIP LOCKED"),
     overdue: overdue!(" FOR UPDATE SKIP LOCKED"),
+    note_fetched: note_fetched!(" FOR SHARE"),
+    set_aside: set_aside!(" FOR SHARE"),
+    archive: archive!(" FOR SHARE"),
     // As this statement sees them; both numbers only grow.
     traffic: "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s",
     missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \

@@ -17,11 +17,9 @@ impl Op for RecordFetched {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
-        const INSERT: &str = "INSERT INTO fetched (seq, at) SELECT seq, CAST(?2 AS BIGINT) FROM message \
-             WHERE id = ?1 AND resolution_seq IS NOT NULL ON CONFLICT (seq) DO NOTHING";
         let mut recorded = Vec::new();
         for id in &self.ids {
-            if x.exec(INSERT, &[id.as_str().into(), now.into()]).await? == 1 {
+            if x.exec(X::DIALECT.note_fetched, &[id.as_str().into(), now.into()]).await? == 1 {
                 recorded.push(id.clone());
             }
         }

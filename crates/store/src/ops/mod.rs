@@ -14,6 +14,7 @@ pub mod list;
 pub mod node;
 pub mod passkey;
 pub mod password;
+mod places;
 pub mod pull;
 pub mod rate;
 pub mod rows;

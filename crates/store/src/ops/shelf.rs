@@ -19,16 +19,10 @@ impl Op for PutAway {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
-        const SET_ASIDE: &str = "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, CAST(?3 AS BIGINT) \
-             FROM message WHERE id = ?2 AND status = 'open' \
-             ON CONFLICT (person, seq) DO UPDATE SET until = excluded.until";
-        const ARCHIVE: &str = "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, NULL \
-             FROM message WHERE id = ?2 AND status <> 'open' AND purged_at IS NULL \
-             ON CONFLICT (person, seq) DO UPDATE SET until = NULL";
         let (person, id) = ((&self.person).into(), self.id.as_str().into());
         let put = match self.until {
-            Some(until) => x.exec(SET_ASIDE, &[person, id, until.into()]).await?,
-            None => x.exec(ARCHIVE, &[person, id]).await?,
+            Some(until) => x.exec(X::DIALECT.set_aside, &[person, id, until.into()]).await?,
+            None => x.exec(X::DIALECT.archive, &[person, id]).await?,
         };
         Ok(put == 1)
     }

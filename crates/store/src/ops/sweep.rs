@@ -5,52 +5,85 @@ use countersign_core::message::{Outcome, Status};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
-use super::apply::apply;
+use super::apply::{Decided, decided, write_one_of_many};
+use super::places::Places;
 use super::{list, rows, search};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::{Application, Applied, Proposal};
+use crate::exec::{Exec, Mode, Op, Param, Row, Step};
+use crate::model::{Applied, Proposal};
 
 /// Ends open messages past their expiry, longest overdue first: one for each id that is given for a resolution. What another
 /// node is just ending is left to it; should that node be gone, its transaction is undone and the next look finds them.
 pub struct ExpireDue {
     pub resolution_ids: Vec<ResolutionId>,
+    /// Found unreadable before: they stay as they are, and keep nobody else waiting.
+    pub passing_over: Vec<MessageId>,
+}
+
+#[derive(Debug, Default)]
+pub struct Expired {
+    pub applied: Vec<Applied>,
+    /// Past their expiry, and not readable any more. The next time they are to be passed over.
+    pub unreadable: Vec<MessageId>,
 }
 
 impl Op for ExpireDue {
-    type Out = Vec<Applied>;
+    type Out = Expired;
     const MODE: Mode = Mode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Applied>, StoreError> {
-        let limit = i64::try_from(self.resolution_ids.len()).unwrap_or(i64::MAX);
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Expired, StoreError> {
+        let limit = whole(self.resolution_ids.len() + self.passing_over.len());
         let mut due = Vec::new();
         for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
-            due.push((row.text(1)?, rows::message_id(&mut row, 0)?));
+            due.push(rows::message_id(&mut row, 0)?);
         }
-        // Agents in one order: two who count down the same ones would otherwise wait for each other.
-        due.sort_unstable();
-        let mut expired = Vec::new();
-        for ((_, message_id), resolution_id) in due.into_iter().zip(&self.resolution_ids) {
+        due.retain(|id| !self.passing_over.contains(id));
+        let (mut expired, mut places) = (Expired::default(), Places::default());
+        for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
             let (command, resolution_id) = (Command::Expire, resolution_id.clone());
             let proposal = Proposal { message_id, command, resolution_id, files: Vec::new() };
-            if let Application::Resolved(applied) = apply(x, &proposal, now).await? {
-                expired.push(*applied);
+            match decided(x, &proposal, now).await {
+                Ok(Decided::Yes(loaded, resolution)) => {
+                    expired.applied.push(write_one_of_many(x, *loaded, resolution, &mut places).await?);
+                }
+                Ok(Decided::No(_)) => {}
+                Err(StoreError::Corrupt(why)) => {
+                    tracing::error!(id = %proposal.message_id, why, "an unreadable message cannot expire");
+                    expired.unreadable.push(proposal.message_id);
+                }
+                Err(error) => return Err(error),
             }
         }
+        places.give_back(x).await?;
         Ok(expired)
     }
 }
 
-pub struct NextExpiry;
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// When the next open message expires, or should have.
+#[derive(Default)]
+pub struct NextExpiry {
+    /// As in `ExpireDue`.
+    pub passing_over: Vec<MessageId>,
+}
 
 impl Op for NextExpiry {
     type Out = Option<Timestamp>;
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        const SELECT: &str = "SELECT expires_at FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
-             ORDER BY expires_at LIMIT 1";
-        first_instant(x.row(SELECT, &[]).await?)
+        const SELECT: &str = "SELECT expires_at, id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
+             ORDER BY expires_at LIMIT ?1";
+        let limit = whole(self.passing_over.len() + 1);
+        for mut row in x.rows(SELECT, &[limit.into()]).await? {
+            if !self.passing_over.contains(&rows::message_id(&mut row, 1)?) {
+                return row.instant(0).map(Some);
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -89,35 +122,54 @@ impl Op for Purge {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
-        const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
-             source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
-        const FORGET: [&str; 6] = [
-            "DELETE FROM message_text WHERE seq = ?1",
-            "DELETE FROM shelf WHERE seq = ?1",
-            "DELETE FROM fetched WHERE seq = ?1",
-            "DELETE FROM cue WHERE seq = ?1",
-            "DELETE FROM attachment WHERE message_seq = ?1",
-            "DELETE FROM run_ask WHERE message_seq = ?1",
-        ];
-        const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
-        const FORGET_DELIVERY: &str = "DELETE FROM delivery WHERE message_id = ?1";
-        let due = x.rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()]).await?;
+        let mut due = Vec::new();
+        for mut row in x.rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()]).await? {
+            due.push(Ended { seq: [row.int(0)?.into()], resolution_seq: [row.opt_int(1)?.into()] });
+        }
         if due.is_empty() {
             return Ok(0);
         }
         search::hold_mark(x).await?;
         let mut emptied = 0;
-        for mut row in due {
-            let (id, seq) = (row.text(0)?, row.int(1)?);
-            emptied += x.exec(EMPTY, &[now.into(), seq.into()]).await?;
-            for forget in FORGET.into_iter().chain([X::DIALECT.leave_search]) {
-                x.exec(forget, &[seq.into()]).await?;
-            }
-            x.exec(FORGET_RESOLUTION, &[row.opt_int(2)?.into()]).await?;
-            x.exec(FORGET_DELIVERY, &[(&id).into()]).await?;
+        for some in due.chunks(AT_ONCE) {
+            emptied += empty(x, some, now).await?;
         }
         Ok(emptied)
     }
+}
+
+/// So many are emptied without waiting for each.
+const AT_ONCE: usize = 32;
+
+struct Ended {
+    seq: [Param<'static>; 1],
+    resolution_seq: [Param<'static>; 1],
+}
+
+/// Says how many nobody else had emptied.
+async fn empty<X: Exec>(x: &mut X, ended: &[Ended], now: Timestamp) -> Result<u64, StoreError> {
+    // First: whoever notes something about a message holds it, so what they note is there to be forgotten or never comes.
+    const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
+         source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
+    const FORGET: [&str; 7] = [
+        "DELETE FROM message_text WHERE seq = ?1",
+        "DELETE FROM shelf WHERE seq = ?1",
+        "DELETE FROM fetched WHERE seq = ?1",
+        "DELETE FROM cue WHERE seq = ?1",
+        "DELETE FROM attachment WHERE message_seq = ?1",
+        "DELETE FROM run_ask WHERE message_seq = ?1",
+        "DELETE FROM delivery WHERE message_id = (SELECT id FROM message WHERE seq = ?1)",
+    ];
+    const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
+    let empty: Vec<_> = ended.iter().map(|Ended { seq: [seq], .. }| [now.into(), *seq]).collect();
+    let mut steps: Vec<_> = empty.iter().map(|params| Step { sql: EMPTY, params, into: None }).collect();
+    for Ended { seq, resolution_seq } in ended {
+        let forget = FORGET.into_iter().chain([X::DIALECT.leave_search]);
+        steps.extend(forget.map(|sql| Step { sql, params: seq, into: None }));
+        steps.push(Step { sql: FORGET_RESOLUTION, params: resolution_seq, into: None });
+    }
+    let changed = x.together(&steps).await?;
+    Ok(changed.iter().take(ended.len()).map(|changed| changed.unsigned_abs()).sum())
 }
 
 /// When the oldest terminal message became terminal.
@@ -138,7 +190,7 @@ impl Op for OldestResolved {
     }
 }
 
-fn first_instant(row: Option<crate::exec::Row>) -> Result<Option<Timestamp>, StoreError> {
+fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
     row.map(|mut row| row.instant(0)).transpose()
 }
 

@@ -21,7 +21,7 @@ use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{Mode, Op};
@@ -187,8 +187,9 @@ impl Engine {
             turn.begin(O::MODE).await?;
             return Ok(self.clock.now());
         }
+        let asked_at = SystemClock.now();
         let now = turn.begin_writing_and_tell_time().await?;
-        self.clock.observe(now);
+        self.clock.observe(asked_at, now);
         Ok(now)
     }
 }

@@ -21,6 +21,7 @@ use crate::ops::dialect::{self, Dialect};
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 /// One snapshot for the whole operation.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const SCAN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '30s'";
 /// Cut to the millisecond: the cast alone would round up, into the future.
 const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -52,7 +53,8 @@ impl<'e> Turn<'e> {
     pub async fn begin(&mut self, mode: Mode) -> Result<(), StoreError> {
         let begin = match mode {
             Mode::Write | Mode::Note => WRITE,
-            Mode::Read | Mode::Scan => READ,
+            Mode::Read => READ,
+            Mode::Scan => SCAN,
         };
         self.begun = Some(Box::pin(self.connection()?.simple_query_raw(begin).await?));
         Ok(())

@@ -47,10 +47,10 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let before = found_run(store, "under way").await;
     assert_eq!((before.run.node.as_str(), before.records.as_slice()), ("", &["one".to_owned()][..]));
     assert!(!advance(store, step("under way")).await, "it is nobody's");
+    enter(store, &[NODE]).await;
     assert!(claim(store).await.is_empty(), "one was claimed, one waits for its time");
 
     // What was under way is due again, and goes on.
-    enter(store, &[NODE]).await;
     let taken = take_over(store, search(NODE)).await;
     assert_eq!((taken.removed.len(), taken.hosts.as_slice()), (0, &[HOST.to_owned()][..]));
     assert_eq!(run_ids(&taken.runs), ["under way"]);

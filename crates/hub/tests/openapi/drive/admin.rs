@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use countersign_store::model::Settlement;
 use countersign_store::ops::deliver::{ClaimDue, PendingHosts, Settle};
+use countersign_store::ops::node::RenewNode;
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};
@@ -152,7 +153,9 @@ async fn deliveries(scene: &Scene) -> String {
 
 async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
     let host = scene.store.run(PendingHosts).await.expect("the store works").remove(0);
-    let claim = ClaimDue { node: "node".to_owned(), host, limit: 1, lease: Duration::from_secs(60) };
+    let (node, lease) = ("node".to_owned(), Duration::from_secs(60));
+    scene.store.run(RenewNode { id: node.clone(), lease }).await.expect("the store works");
+    let claim = ClaimDue { node, host, limit: 1, lease };
     let claim = scene.store.run(claim).await.expect("the store works").remove(0);
     assert_eq!(claim.message_id.as_str(), id);
     assert!(scene.store.run(Settle { claim, settlement }).await.expect("the store works"));

@@ -144,12 +144,13 @@ impl Op for RemoveAgent {
         let removed = x.row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()]).await?;
         let Some(mut agent) = removed else { return Ok(false) };
         let open = agent.int(0)?;
-        left_open::add(x, open).await?;
         terminal::release(x, &self.id, open).await?;
         for removal in REMOVALS {
             x.exec(removal, &[(&self.id).into()]).await?;
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
+        // Last, as whoever gives a place back does it.
+        left_open::add(x, open).await?;
         Ok(true)
     }
 }

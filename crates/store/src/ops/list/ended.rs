@@ -40,7 +40,7 @@ pub(super) use {latest_decided, latest_of};
 macro_rules! first_of {
     ($status:literal) => {
         concat!(
-            "SELECT * FROM (SELECT id, seq, resolution_seq, resolved_at FROM message WHERE status = '",
+            "SELECT * FROM (SELECT seq, resolution_seq, resolved_at FROM message WHERE status = '",
             $status,
             "' AND resolved_at IS NOT NULL AND resolved_at < ?1 ORDER BY resolved_at LIMIT ?2) AS ",
             $status
@@ -48,9 +48,9 @@ macro_rules! first_of {
     };
 }
 
-/// Whatever ended first before ?1, at most ?2: id, seq, resolution_seq.
+/// Whatever ended first before ?1, at most ?2: seq, resolution_seq.
 pub const ENDED_FIRST: &str = concat!(
-    "SELECT id, seq, resolution_seq FROM (",
+    "SELECT seq, resolution_seq FROM (",
     first_of!("delivered"),
     " UNION ALL ",
     first_of!("answered"),

@@ -42,6 +42,12 @@ impl Mark {
     /// Everything that could be seen up to `reached` is in the index. `top` was seen before the traffic, and the traffic
     /// before the messages.
     fn moved(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
+        // In a database that was brought here from another server, the horizon is that one's, and may never be reached here.
+        let here = Self { horizon: self.horizon.min(traffic.next), ..self };
+        here.moved_here(reached, top, traffic)
+    }
+
+    fn moved_here(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
         let settled = if traffic.oldest >= traffic.next {
             reached
         } else if traffic.oldest >= self.horizon {
@@ -163,6 +169,14 @@ mod tests {
         let over = Traffic { oldest: 100, next: 130 };
         assert_eq!(START.moved(25, 25, &over), Mark { settled: 20, high: 25, horizon: 130 });
         assert_eq!(START.moved(15, 25, &over), Mark { settled: 15, ..START }, "but not beyond what was entered");
+    }
+
+    #[test]
+    fn a_horizon_of_another_server_is_not_waited_for() {
+        let (busy, later) = (Traffic { oldest: 40, next: 50 }, Traffic { oldest: 50, next: 60 });
+        let brought = START.moved(25, 25, &busy);
+        assert_eq!(brought, Mark { horizon: 50, ..START }, "but whoever is under way here is");
+        assert_eq!(brought.moved(25, 25, &later), Mark { settled: 20, high: 25, horizon: 60 });
     }
 
     #[test]

@@ -8,7 +8,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Delivery, Settlement};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::deliver::{ClaimDue, Deliveries, NextDue, PendingHosts, RetryDelivery};
+use countersign_store::ops::deliver::{ClaimDue, Deliveries, DueHosts, NextDue, PendingHosts, RetryDelivery};
 use futures_util::future::join_all;
 
 use crate::nodes::*;
@@ -101,6 +101,7 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
         owe(store, [number]).await;
     }
     submitted_and_resolved(store, &Draft { callback: Some(callback_to("other.example")), ..Draft::ask(4) }).await;
+    enter(store, &[NODE]).await;
     let mut hosts = store.run(PendingHosts).await.unwrap();
     hosts.sort();
     assert_eq!(hosts, [HOST, "other.example"]);
@@ -112,8 +113,28 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
     assert_eq!(take(store, from("other.example")).await.len(), 1);
 }
 
+pub async fn a_host_is_due_when_one_of_its_obligations_is(store: &Store, clock: &ManualClock) {
+    let due = async || store.run(DueHosts).await.unwrap();
+    add_agent(store, BUILDER).await;
+    assert!(due().await.is_empty());
+    owe(store, [1]).await;
+    for (number, host) in [(2, "a.example"), (3, "z.example")] {
+        submitted_and_resolved(store, &Draft { callback: Some(callback_to(host)), ..Draft::ask(number) }).await;
+    }
+    assert_eq!(due().await, ["a.example", HOST, "z.example"]);
+    let claim = only_claim(store).await;
+    assert_eq!(due().await, ["a.example", "z.example"], "an attempt is under way");
+    assert!(settle(store, &claim, retry(500)).await);
+    clock.set(at(499));
+    assert_eq!(due().await, ["a.example", "z.example"], "it waits for the next");
+    assert_eq!(store.run(PendingHosts).await.unwrap(), ["a.example", HOST, "z.example"]);
+    clock.set(at(500));
+    assert_eq!(due().await, ["a.example", HOST, "z.example"]);
+}
+
 pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
+    enter(store, &[NODE, OTHER]).await;
     owe(store, 1..=20).await;
     let three = |node| ClaimDue { limit: 3, ..claim_of(node) };
     let claims = join_all((0..8).map(|number| take(store, three([NODE, OTHER][number % 2])))).await;
@@ -256,6 +277,7 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
 pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
+    enter(store, &[OTHER]).await;
     let slow = only_claim(store).await;
     clock.set(at(100));
     assert_eq!(claims_of(store, OTHER).await.len(), 1, "its lease has run out");
@@ -267,6 +289,7 @@ pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock:
 
 pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
+    enter(store, &[OTHER]).await;
     owe(store, [1]).await;
     let mut lost = vec![only_claim(store).await];
     // To another node, and then to a later claim of the same one.

@@ -187,6 +187,8 @@ macro_rules! behaviours {
                 a_node_that_was_removed_hears_of_it_when_it_renews
                 whoever_was_late_itself_removes_only_those_who_left
                 a_node_finds_its_runs_again
+                a_node_that_was_removed_claims_nothing
+                while_others_may_come_back_only_those_that_left_are_gone
                 a_node_that_leaves_gives_its_claims_back_at_once
                 whoever_looks_next_takes_the_runs_of_a_node_that_left
                 where_one_is_alone_every_other_node_is_gone
@@ -303,6 +305,7 @@ macro_rules! behaviours {
                 without_a_callback_nothing_is_owed
                 a_claim_is_a_lease
                 a_claim_is_for_one_host_and_takes_the_longest_due
+                a_host_is_due_when_one_of_its_obligations_is
                 two_claimants_never_share_an_obligation
                 after_a_crash_claims_are_due_at_once
                 a_delivered_obligation_is_over

@@ -127,6 +127,31 @@ pub async fn a_node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
     assert_eq!(found, [(RUN.to_owned(), write_id)]);
 }
 
+pub async fn a_node_that_was_removed_claims_nothing(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    enter(store, &[NODE]).await;
+    owe(store, [1]).await;
+    clock.set(at(1_001));
+    enter(store, &[OTHER]).await;
+    assert_eq!(take_over(store, look(OTHER)).await.removed, [NODE]);
+    assert!(claims_of(store, NODE).await.is_empty(), "what it took would be nobody's");
+    assert_eq!(message_ids(claims_of(store, OTHER).await), [message_id(1)]);
+}
+
+pub async fn while_others_may_come_back_only_those_that_left_are_gone(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    at_work(store, NODE, 1).await;
+    clock.set(at(1_000_000));
+    enter(store, &[OTHER]).await;
+    let waiting = || Glance { others: Others::MayComeBack, ..search(OTHER) };
+    assert_eq!(take_over(store, waiting()).await, Taken::default(), "however long ago its lease ran out");
+    assert!(advance(store, step_of(NODE)).await, "all of it is still its own");
+    leave(store, NODE).await;
+    let taken = take_over(store, waiting()).await;
+    assert_eq!(taken.removed, [NODE]);
+    assert_eq!(run_ids(&taken.runs), [format!("run of {NODE}")]);
+}
+
 pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, OTHER, 1).await;

@@ -1,11 +1,11 @@
 //! What hubs on one database tell each other.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_store::{Bus, Store, Word};
 use tokio::sync::mpsc;
 
+use super::ends;
 use super::fresh::{Database, Fresh};
 
 /// A hub with its ear at the bus. Both end with it.
@@ -43,8 +43,7 @@ impl Hub {
     }
 
     async fn hear(&mut self) -> Word {
-        let heard = tokio::time::timeout(Duration::from_secs(30), self.heard.recv()).await;
-        heard.expect("something is heard").expect("the bus runs")
+        ends(self.heard.recv()).await.expect("the bus runs")
     }
 
     /// All that comes up to this word.
@@ -97,7 +96,7 @@ async fn cut(database: &Database) -> usize {
     let operator = database.connect().await;
     let ended: Vec<i32> = operator.query(listening, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     let left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)";
-    while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {}
+    ends(async { while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {} }).await;
     ended.len()
 }
 

@@ -7,6 +7,7 @@ use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::fetched::RecordFetched;
 use countersign_store::ops::run::PurgeRuns;
+use countersign_store::ops::setting::Setting;
 use countersign_store::ops::sweep::Purge;
 use countersign_store::{SCHEMA_VERSION, Store, StoreError};
 use futures_util::future::join_all;
@@ -136,4 +137,23 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
     assert_eq!(left().await, 6);
     assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
     assert_eq!(left().await, 0);
+}
+
+/// Shorter than whoever asked waits for the answer: what nobody waits for any more must not go on. Views tell it in the
+/// place of what is stored.
+#[tokio::test]
+async fn a_scan_may_take_longer_than_anything_else() {
+    let fresh = Fresh::open().await;
+    add_agent(&fresh.store, BUILDER).await;
+    let telling = "ALTER TABLE setting RENAME TO setting_kept;
+         CREATE VIEW setting AS SELECT 'timeout' AS name, current_setting('statement_timeout') AS value;
+         ALTER TABLE agent RENAME TO agent_kept;
+         CREATE VIEW agent AS SELECT id, signature_alg, created_at, seen_at,
+             extract(epoch FROM current_setting('statement_timeout')::interval)::bigint AS open FROM agent_kept";
+    fresh.database.connect().await.batch_execute(telling).await.unwrap();
+    for round in ["at first", "and on the same connection"] {
+        assert_eq!(open_count(&fresh.store, BUILDER).await, 30, "{round}");
+        let looked_up = fresh.store.run(Setting { name: "timeout".to_owned() }).await.unwrap();
+        assert_eq!(looked_up.as_deref(), Some("8s"), "{round}");
+    }
 }

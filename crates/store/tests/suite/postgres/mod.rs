@@ -5,6 +5,7 @@ mod clock;
 mod database;
 pub mod fresh;
 mod outages;
+mod overdue;
 mod proxy;
 mod rivals;
 mod sequences;
@@ -13,7 +14,15 @@ mod sharing;
 mod turns;
 mod upgrade;
 
+use std::future::Future;
+use std::time::Duration;
+
 use fresh::Fresh;
+
+/// What would hang fails instead.
+async fn ends<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes to an end")
+}
 
 macro_rules! on_postgres {
     ($($subject:ident: $($behaviour:ident)+;)+) => {

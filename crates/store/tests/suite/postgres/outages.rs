@@ -1,10 +1,13 @@
 //! The database goes away, in the middle of something or for a while, and what a hub hears of that.
 
-use std::future::Future;
-use std::time::Duration;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
 
 use countersign_core::State;
 use countersign_core::message::Outcome;
+use countersign_store::clock::ManualClock;
 use countersign_store::model::{Application, Found};
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::pull::Pull;
@@ -14,14 +17,11 @@ use countersign_store::ops::sweep::ProveWritable;
 use countersign_store::{Store, StoreError};
 use futures_util::future::join_all;
 
+use super::ends;
 use super::fresh::{Database, Fresh};
 use super::proxy::{Proxy, Rule};
 use crate::runs;
 use crate::scene::*;
-
-async fn ends<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes to an end")
-}
 
 fn sending(number: u64) -> Submit {
     Submit { message: Draft::ask(number).render(), max_open: NO_LIMIT }
@@ -139,4 +139,27 @@ async fn while_the_database_is_away_few_try_and_nobody_waits() {
     ends(back).await;
     submitted(&store, &Draft::ask(1)).await;
     assert_eq!(runs::begin(&store, runs::segment(runs::RUN, 1)).await, Begun::New);
+}
+
+/// Shorter than others wait for a row at most: one that stood still for longer would fail them.
+#[tokio::test]
+async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let (still, other) = (proxy.open().await, database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap());
+    add_agent(&still, BUILDER).await;
+    proxy.obey(Rule::HoldCommit);
+    let held = Draft::ask(1);
+    let mut standing = pin!(submitted(&still, &held));
+    let holds_the_agent = async {
+        while proxy.rule() == Rule::HoldCommit {
+            let polled = poll_fn(|context| Poll::Ready(standing.as_mut().poll(context))).await;
+            assert!(polled.is_pending(), "it is not told");
+            tokio::task::yield_now().await;
+        }
+    };
+    ends(holds_the_agent).await;
+    ends(submitted(&other, &Draft::ask(2))).await;
+    ends(standing).await;
+    assert_eq!(open_count(&other, BUILDER).await, 2, "and what it had under way it does again");
 }

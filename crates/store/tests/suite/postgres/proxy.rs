@@ -29,11 +29,14 @@ pub enum Rule {
     CutAfterCommit,
     /// The database ends the connection between the last statement and the next commit.
     EndBeforeCommit,
+    /// The next commit does not arrive, and nobody is told: the hub stands still inside its transaction.
+    HoldCommit,
 }
 
 struct Shared {
     rule: Mutex<Rule>,
     came: AtomicUsize,
+    said: AtomicUsize,
     database: Config,
     real: PathBuf,
 }
@@ -51,8 +54,9 @@ impl Proxy {
         let directory = real.join(format!("proxy-{:016x}", getrandom::u64().expect("the machine has randomness")));
         std::fs::create_dir(&directory).expect("a directory for the socket");
         let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
-        let (rule, came, real) = (Mutex::new(Rule::Carry), AtomicUsize::new(0), real.join(SOCKET));
-        let shared = Arc::new(Shared { rule, came, database: settings, real });
+        let (rule, real) = (Mutex::new(Rule::Carry), real.join(SOCKET));
+        let (came, said) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { rule, came, said, database: settings, real });
         let listening = tokio::spawn(listen(listener, Arc::clone(&shared)));
         Self { directory, shared, listening }
     }
@@ -76,6 +80,11 @@ impl Proxy {
     /// How many connections were tried.
     pub fn came(&self) -> usize {
         self.shared.came.load(Ordering::SeqCst)
+    }
+
+    /// How many times hubs said something, however much at once: at least as often as they waited for an answer.
+    pub fn said(&self) -> usize {
+        self.shared.said.load(Ordering::SeqCst)
     }
 }
 
@@ -143,8 +152,9 @@ async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
 
 /// Says whether to go on.
 async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std::io::Result<bool> {
+    shared.said.fetch_add(1, Ordering::SeqCst);
     let rule = shared.rule();
-    let for_a_commit = matches!(rule, Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit);
+    let for_a_commit = !matches!(rule, Rule::Carry | Rule::Refuse);
     // A whole statement, and not the level that a transaction begins with.
     let is_commit = said.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
     if for_a_commit && is_commit {
@@ -160,7 +170,8 @@ async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std
             return database.read(&mut answer).await.map(|_| false);
         }
         Rule::EndBeforeCommit if is_commit => shared.end_transactions().await,
-        Rule::Carry | Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit => {}
+        Rule::HoldCommit if is_commit => return Ok(true),
+        Rule::Carry | Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit | Rule::HoldCommit => {}
     }
     // A database that has just ended takes nothing more, and what it said last is still to be read.
     match database.write_all(said).await {

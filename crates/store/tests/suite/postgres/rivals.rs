@@ -3,7 +3,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
-use std::time::Duration;
 
 use countersign_core::State;
 use countersign_store::StoreError;
@@ -17,6 +16,7 @@ use countersign_store::ops::submit::Submit;
 use countersign_store::ops::sweep::Purge;
 use tokio_postgres::Client;
 
+use super::ends;
 use super::fresh::Fresh;
 use crate::behaviours::audit::assert_chained;
 use crate::runs;
@@ -26,13 +26,16 @@ use crate::scene::*;
 pub async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let watcher = fresh.database.connect().await;
-    loop {
-        let polled = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-        assert!(polled.is_pending(), "it should have to wait");
-        if watcher.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) > 0 {
-            return;
+    let waits = async {
+        loop {
+            let polled = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+            assert!(polled.is_pending(), "it should have to wait");
+            if watcher.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+                return;
+            }
         }
-    }
+    };
+    ends(waits).await;
 }
 
 /// An operator who is in the middle of this.
@@ -129,7 +132,7 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
     }
     rival.batch_execute("ROLLBACK").await.unwrap();
     let written = async { while fresh.store.run(Pull(message_id(1))).await.unwrap().is_none() {} };
-    tokio::time::timeout(Duration::from_secs(30), written).await.expect("its turn comes once the row is free");
+    ends(written).await;
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
 }

@@ -96,6 +96,7 @@ async fn hubs_that_claim_and_expire_together_share_nothing() {
         assert_eq!(open_count(&fresh.store, agent).await, 0);
     }
 
+    enter(&fresh.store, &[NODE, OTHER]).await;
     let mut brought = Vec::new();
     while brought.len() < all.len() {
         let seven = |number: usize| ClaimDue { limit: 7, ..claim_of([NODE, OTHER][number % 2]) };
@@ -113,6 +114,7 @@ async fn hubs_that_claim_and_expire_together_share_nothing() {
 async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
+    enter(&fresh.store, &[NODE]).await;
     owe(&fresh.store, [1]).await;
     fresh.database.connect().await.batch_execute("VACUUM ANALYZE delivery").await.unwrap();
     owe(&fresh.store, 2..=6).await;
@@ -143,8 +145,10 @@ async fn what_a_rival_claims_at_this_moment_is_not_given_back() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     owe(&fresh.store, [1]).await;
+    enter(&fresh.store, &["gone", NODE, OTHER]).await;
     assert_eq!(claims_of(&fresh.store, "gone").await.len(), 1);
-    enter(&fresh.store, &[NODE, OTHER]).await;
+    // As somebody does who removes a node and gets no further.
+    fresh.database.connect().await.batch_execute("DELETE FROM node WHERE id = 'gone'").await.unwrap();
     let due_at = at(5_000);
     let claim = format!("UPDATE delivery SET claimed_by = '{OTHER}', due_at = {}", due_at.as_millis());
     let rival = holding(&fresh, &claim).await;

@@ -3,6 +3,7 @@
 use countersign_store::ops::search::IndexSome;
 use tokio_postgres::Client;
 
+use super::ends;
 use super::fresh::Fresh;
 use crate::behaviours::search::{find, index_all};
 use crate::scene::*;
@@ -37,9 +38,12 @@ async fn fill(fresh: &Fresh) -> Client {
 /// The mark moves on when everybody has ended who was under way, and other tests share the server.
 async fn until_settled(fresh: &Fresh, seq: i64) {
     let operator = fresh.database.connect().await;
-    while operator.query_one("SELECT settled FROM search_mark", &[]).await.unwrap().get::<_, i64>(0) < seq {
-        assert_eq!(fresh.store.run(IndexSome { limit: 10 }).await.unwrap().count, 0);
-    }
+    let settled = async {
+        while operator.query_one("SELECT settled FROM search_mark", &[]).await.unwrap().get::<_, i64>(0) < seq {
+            assert_eq!(fresh.store.run(IndexSome { limit: 10 }).await.unwrap().count, 0);
+        }
+    };
+    ends(settled).await;
 }
 
 #[tokio::test]

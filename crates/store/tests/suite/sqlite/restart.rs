@@ -38,7 +38,7 @@ async fn messages_and_outcomes_are_still_there() {
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.wire, open.wire());
     assert_eq!(pulled(&fresh.store, &message_id(2)).await.state, State::Resolved(resolution));
     assert_eq!(format!("{:?}", fresh.store.run(trail()).await.unwrap()), format!("{told:?}"));
-    assert_eq!(fresh.store.run(NextExpiry).await.unwrap(), Some(at(900)));
+    assert_eq!(fresh.store.run(NextExpiry::default()).await.unwrap(), Some(at(900)));
     assert_eq!(fresh.store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
     let taken = open.taken(Status::Open);
@@ -53,6 +53,7 @@ async fn obligations_are_still_owed() {
     for number in 1..=3 {
         submitted_and_resolved(&fresh.store, &Draft::pushed(number)).await;
     }
+    enter(&fresh.store, &[&fresh.store.node()]).await;
     let claims = claims_of(&fresh.store, &fresh.store.node()).await;
     assert!(settle(&fresh.store, &claims[0], Settlement::Delivered).await);
     assert!(settle(&fresh.store, &claims[1], retry(500)).await);
@@ -61,8 +62,8 @@ async fn obligations_are_still_owed() {
     let fresh = fresh.reopen();
     let node = &*fresh.store.node();
     assert_ne!(node, before, "what it had before is not its own any more");
-    assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
     enter(&fresh.store, &[node]).await;
+    assert!(claims_of(&fresh.store, node).await.is_empty(), "one is leased, one waits for its time");
     assert_eq!(take_over(&fresh.store, start_alone(node)).await.hosts, [HOST]);
     assert_eq!(claims_of(&fresh.store, node).await[0].message_id, message_id(3));
     let waiting = fresh.store.run(Deliveries { track: Some(Track::Pending), limit: 10 }).await.unwrap();

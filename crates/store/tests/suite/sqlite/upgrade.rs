@@ -1,102 +1,69 @@
 use std::sync::Arc;
 
-use countersign_store::SCHEMA_VERSION;
 use countersign_store::clock::ManualClock;
+use countersign_store::{SCHEMA_VERSION, Store};
 
 use super::fresh::Scratch;
 use crate::scene::at;
 use crate::version_one::hex;
 use crate::{version_five, version_four, version_one, version_three, version_two};
 
-const VERSION_ONE: &str = include_str!("../../../migrations/sqlite/001_initial.sql");
-const VERSION_TWO: &str = include_str!("../../../migrations/sqlite/002_inbox.sql");
-const VERSION_THREE: &str = include_str!("../../../migrations/sqlite/003_terminal.sql");
-const VERSION_FOUR: &str = include_str!("../../../migrations/sqlite/004_bounds.sql");
-const VERSION_FIVE: &str = include_str!("../../../migrations/sqlite/005_runs.sql");
+const VERSIONS: [&str; 5] = [
+    include_str!("../../../migrations/sqlite/001_initial.sql"),
+    include_str!("../../../migrations/sqlite/002_inbox.sql"),
+    include_str!("../../../migrations/sqlite/003_terminal.sql"),
+    include_str!("../../../migrations/sqlite/004_bounds.sql"),
+    include_str!("../../../migrations/sqlite/005_runs.sql"),
+];
 
-#[tokio::test]
-async fn a_file_of_version_one_is_opened_with_all_that_is_in_it() {
+fn written(bytes: &[u8]) -> String {
+    format!("X'{}'", hex(bytes))
+}
+
+/// A file of so many versions with these rows in it, opened as it is today.
+fn upgraded(versions: usize, rows: String) -> (Scratch, Store, Arc<ManualClock>) {
     let scratch = Scratch::new();
     let operator = scratch.connect();
-    operator.execute_batch(VERSION_ONE).unwrap();
-    operator.execute_batch(&version_one::rows(|bytes| format!("X'{}'", hex(bytes)))).unwrap();
-    operator.pragma_update(None, "user_version", 1).unwrap();
+    for version in &VERSIONS[..versions] {
+        operator.execute_batch(version).unwrap();
+    }
+    operator.execute_batch(&rows).unwrap();
+    operator.pragma_update(None, "user_version", i64::try_from(versions).unwrap()).unwrap();
     drop(operator);
 
     let clock = Arc::new(ManualClock::at(at(0)));
     let store = scratch.open_at(&clock).expect("it is upgraded");
-    version_one::assert_upgraded(&store, &clock).await;
     let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(version, SCHEMA_VERSION);
+    (scratch, store, clock)
+}
+
+#[tokio::test]
+async fn a_file_of_version_one_is_opened_with_all_that_is_in_it() {
+    let (_scratch, store, clock) = upgraded(1, version_one::rows(written));
+    version_one::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
 async fn a_file_of_version_two_is_opened_with_all_that_is_in_it() {
-    let scratch = Scratch::new();
-    let operator = scratch.connect();
-    operator.execute_batch(VERSION_ONE).unwrap();
-    operator.execute_batch(VERSION_TWO).unwrap();
-    operator.execute_batch(&version_two::rows(|bytes| format!("X'{}'", hex(bytes)))).unwrap();
-    operator.pragma_update(None, "user_version", 2).unwrap();
-    drop(operator);
-
-    let clock = Arc::new(ManualClock::at(at(0)));
-    let store = scratch.open_at(&clock).expect("it is upgraded");
+    let (_scratch, store, clock) = upgraded(2, version_two::rows(written));
     version_two::assert_upgraded(&store, &clock).await;
-    let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, SCHEMA_VERSION);
 }
 
 #[tokio::test]
 async fn a_file_of_version_three_is_opened_with_all_that_is_in_it() {
-    let scratch = Scratch::new();
-    let operator = scratch.connect();
-    operator.execute_batch(VERSION_ONE).unwrap();
-    operator.execute_batch(VERSION_TWO).unwrap();
-    operator.execute_batch(VERSION_THREE).unwrap();
-    operator.execute_batch(&version_three::rows(|bytes| format!("X'{}'", hex(bytes)))).unwrap();
-    operator.pragma_update(None, "user_version", 3).unwrap();
-    drop(operator);
-
-    let clock = Arc::new(ManualClock::at(at(0)));
-    let store = scratch.open_at(&clock).expect("it is upgraded");
+    let (_scratch, store, _clock) = upgraded(3, version_three::rows(written));
     version_three::assert_upgraded(&store).await;
-    let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, SCHEMA_VERSION);
 }
 
 #[tokio::test]
 async fn a_file_of_version_four_is_opened_with_all_that_is_in_it() {
-    let scratch = Scratch::new();
-    let operator = scratch.connect();
-    for version in [VERSION_ONE, VERSION_TWO, VERSION_THREE, VERSION_FOUR] {
-        operator.execute_batch(version).unwrap();
-    }
-    operator.execute_batch(&version_four::rows(|bytes| format!("X'{}'", hex(bytes)))).unwrap();
-    operator.pragma_update(None, "user_version", 4).unwrap();
-    drop(operator);
-
-    let clock = Arc::new(ManualClock::at(at(0)));
-    let store = scratch.open_at(&clock).expect("it is upgraded");
+    let (_scratch, store, clock) = upgraded(4, version_four::rows(written));
     version_four::assert_upgraded(&store, &clock).await;
-    let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, SCHEMA_VERSION);
 }
 
 #[tokio::test]
 async fn a_file_of_version_five_is_opened_with_all_that_is_in_it() {
-    let scratch = Scratch::new();
-    let operator = scratch.connect();
-    for version in [VERSION_ONE, VERSION_TWO, VERSION_THREE, VERSION_FOUR, VERSION_FIVE] {
-        operator.execute_batch(version).unwrap();
-    }
-    operator.execute_batch(&version_five::rows(|bytes| format!("X'{}'", hex(bytes)))).unwrap();
-    operator.pragma_update(None, "user_version", 5).unwrap();
-    drop(operator);
-
-    let clock = Arc::new(ManualClock::at(at(0)));
-    let store = scratch.open_at(&clock).expect("it is upgraded");
+    let (_scratch, store, clock) = upgraded(5, version_five::rows(written));
     version_five::assert_upgraded(&store, &clock).await;
-    let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, SCHEMA_VERSION);
 }
