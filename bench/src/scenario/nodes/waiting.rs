@@ -13,7 +13,7 @@ use crate::scenario::{Settings, requests};
 
 const PER_SECOND: u32 = 200;
 const ALL_WAITING_WITHIN: Duration = Duration::from_secs(30);
-/// A word that was lost is made good by a look every few seconds; that would show in the latency.
+/// A word that was lost is made good by a look every 0.7 seconds; that would show in the latency.
 const ALL_ARRIVED_WITHIN: Duration = Duration::from_secs(10);
 
 struct Waited {

@@ -7,7 +7,7 @@ use countersign_store::Store;
 use countersign_store::model::{Claim, Delivery, Settlement};
 use countersign_store::ops::deliver::{ClaimDue, Settle};
 
-use crate::nodes::{NODE, renew};
+use crate::nodes::{NODE, enter};
 use crate::scene::*;
 
 pub const LEASE: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub async fn claims_of(store: &Store, node: &str) -> Vec<Claim> {
 
 /// All that is due, for the node of most behaviours, which is there.
 pub async fn claims(store: &Store) -> Vec<Claim> {
-    renew(store, NODE).await;
+    enter(store, &[NODE]).await;
     claims_of(store, NODE).await
 }
 
