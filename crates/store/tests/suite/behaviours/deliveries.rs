@@ -185,6 +185,7 @@ pub async fn a_failed_attempt_may_be_the_last(store: &Store, clock: &ManualClock
     assert_eq!((lost.next_attempt_at, lost.delivered_at), (None, None));
     clock.set(at(1_000_000));
     assert!(claim(store).await.is_empty());
+    enter(store, &[OTHER]).await;
     assert!(take_over(store, start_alone(OTHER)).await.hosts.is_empty(), "it was nobody's");
 }
 
