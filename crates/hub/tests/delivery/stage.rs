@@ -22,7 +22,7 @@ use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::deliver::Deliveries;
-use countersign_store::ops::node::RenewNode;
+use countersign_store::ops::node::EnterNode;
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
 use uuid::Uuid;
@@ -88,7 +88,7 @@ impl Stage {
         let add = AddAgent { id, signature_alg, token_hash: [1; 32], signing_key, actor: OWNER.to_owned() };
         assert!(store.run(add).await.unwrap());
         let (id, lease) = (store.node(), Duration::from_secs(24 * 3600));
-        assert!(!store.run(RenewNode { id, lease }).await.unwrap());
+        store.run(EnterNode { id, lease }).await.unwrap();
         Self { store, dir }
     }
 

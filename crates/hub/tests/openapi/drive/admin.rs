@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use countersign_store::model::Settlement;
 use countersign_store::ops::deliver::{ClaimDue, PendingHosts, Settle};
-use countersign_store::ops::node::RenewNode;
+use countersign_store::ops::node::EnterNode;
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};
@@ -154,7 +154,7 @@ async fn deliveries(scene: &Scene) -> String {
 async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
     let host = scene.store.run(PendingHosts).await.expect("the store works").remove(0);
     let (node, lease) = ("node".to_owned(), Duration::from_secs(60));
-    scene.store.run(RenewNode { id: node.clone(), lease }).await.expect("the store works");
+    scene.store.run(EnterNode { id: node.clone(), lease }).await.expect("the store works");
     let claim = ClaimDue { node, host, limit: 1, lease };
     let claim = scene.store.run(claim).await.expect("the store works").remove(0);
     assert_eq!(claim.message_id.as_str(), id);
