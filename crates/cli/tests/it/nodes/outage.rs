@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, waited};
+use super::{Cluster, somebody_waits_at};
 use crate::harness::*;
 use crate::runs::stage::*;
 
@@ -58,23 +58,27 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
-    let waiting = tokio::spawn(waited(agent.at(&cluster.hubs[0]), id.clone()));
-    eventually("somebody waits", async || {
-        cluster.hubs[0].anonymous().get("/metrics").await.text().contains("waiters 1").then_some(())
-    })
-    .await;
+    let waiting = tokio::spawn({
+        let (api, id) = (agent.at(&cluster.hubs[0]), id.clone());
+        async move { api.outcome(&id).await }
+    });
+    somebody_waits_at(&cluster.hubs[0]).await;
     cluster.wires[0].be(State::Cut);
     eventually("the hub notices", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
     })
     .await;
     cluster.wires[0].be(State::Open);
+    let opened = Instant::now();
     eventually("it answers again", async || {
         (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
-    let (_, outcome) = within("the one who waits", waiting).await.expect("no panic");
+    assert!(opened.elapsed() < Duration::from_secs(2), "{:?} until it answers again", opened.elapsed());
+    let answered = Instant::now();
+    let outcome = within("the one who waits", waiting).await.expect("by the one request that began before");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
+    assert!(answered.elapsed() < Duration::from_secs(2), "{:?} from the answer", answered.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
