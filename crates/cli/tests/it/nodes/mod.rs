@@ -11,6 +11,7 @@ mod shared;
 mod start;
 mod takeover;
 mod terminals;
+mod tls;
 mod waiting;
 
 use std::time::{Duration, Instant};

@@ -133,3 +133,31 @@ async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
     latch.release();
     assert_eq!(client.result().await.trim_end(), "done");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
+    let mut postgres = OwnPostgres::start();
+    let setup = Setup::default().remembering_in(&format!("{}?sslmode=disable", postgres.url()));
+    let hub = setup.env("PGPASSWORD", PASSWORD).start().await;
+    let agent = hub.agent("bot").await;
+    let before = agent.accepted(&ask("bot")).await;
+    let waiting = tokio::spawn({
+        let (api, id) = (agent.at(&hub), before.clone());
+        async move { api.outcome(&id).await }
+    });
+    somebody_waits_at(&hub).await;
+    postgres.stop();
+    let meanwhile = ask("bot");
+    agent.submit(&meanwhile).await.refused("unavailable");
+    assert_eq!(hub.anonymous().get("/ready").await.status, 503);
+    postgres.start_again();
+    eventually("it is ready", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+    let after = agent.accepted(&meanwhile).await;
+    for id in [&before, &after] {
+        hub.owner.answer(id, "approve").await.expect(200);
+        assert_eq!(agent.outcome(id).await["status"], "answered");
+    }
+    let waited = within("the one who waited all along", waiting).await.expect("no panic");
+    assert_eq!(waited["response"]["response"]["value"], "approve");
+    assert_eq!(postgres.number("SELECT count(*) FROM message").await, 2);
+}
