@@ -12,6 +12,7 @@ mod start;
 mod takeover;
 mod terminals;
 mod tls;
+mod unsure;
 mod waiting;
 
 use std::time::{Duration, Instant};
