@@ -67,7 +67,9 @@ impl Setup {
 
     /// The same promises hold on PostgreSQL: with this variable every hub that names no database gets one of its own there.
     fn wants_database(&self) -> bool {
-        let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL);
+        let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL)
+            || self.args.iter().any(|arg| arg == "--database-url")
+            || self.config.as_ref().is_some_and(|config| config.contains("database_url"));
         std::env::var_os("COUNTERSIGN_TEST_ON_POSTGRES").is_some() && !is_named
     }
 

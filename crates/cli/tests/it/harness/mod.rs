@@ -4,6 +4,7 @@
 mod api;
 mod envelope;
 mod hub;
+mod own_postgres;
 mod patience;
 mod postgres;
 mod process;
@@ -16,6 +17,7 @@ mod terminal;
 pub use api::{Api, Reply};
 pub use envelope::*;
 pub use hub::{Agent, Hub, Setup};
+pub use own_postgres::{OwnPostgres, PASSWORD};
 pub use patience::{eventually, within};
 pub use postgres::{Database, State, Wire};
 pub use process::{Process, Ran, countersign};

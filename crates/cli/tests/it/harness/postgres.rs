@@ -5,6 +5,7 @@ mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -90,24 +91,28 @@ pub enum State {
     Held,
     /// Every piece takes so long.
     Slow(Duration),
+    /// The next transaction in which these words are said is committed, and its hub is not told. After that it is open.
+    CutAfterCommitOf(&'static str),
 }
 
 /// Between one hub and its database.
 pub struct Wire {
     scratch: Scratch,
     database: String,
-    state: watch::Sender<State>,
+    state: Arc<watch::Sender<State>>,
 }
 
 impl Wire {
     pub async fn to(database: &Database) -> Self {
         let scratch = Scratch::new();
         let listener = UnixListener::bind(scratch.path(".s.PGSQL.5432")).expect("a socket");
-        let (state, seen) = watch::channel(State::Open);
+        let (sender, seen) = watch::channel(State::Open);
+        let state = Arc::new(sender);
+        let inner = Arc::clone(&state);
         let server = Arc::new(socket_directory().join(".s.PGSQL.5432"));
         tokio::spawn(async move {
             while let Ok((hub, _)) = listener.accept().await {
-                tokio::spawn(relay(hub, Arc::clone(&server), seen.clone()));
+                tokio::spawn(relay(hub, Arc::clone(&server), Arc::clone(&inner), seen.clone()));
             }
         });
         Self { scratch, database: database.name.clone(), state }
@@ -120,25 +125,70 @@ impl Wire {
     pub fn be(&self, state: State) {
         self.state.send_replace(state);
     }
+
+    pub fn is(&self) -> State {
+        *self.state.borrow()
+    }
 }
 
-async fn relay(hub: UnixStream, server: Arc<PathBuf>, mut state: watch::Receiver<State>) {
+async fn relay(
+    hub: UnixStream,
+    server: Arc<PathBuf>,
+    switch: Arc<watch::Sender<State>>,
+    mut state: watch::Receiver<State>,
+) {
     if *state.borrow() == State::Cut {
         return;
     }
     let Ok(database) = UnixStream::connect(&*server).await else { return };
     let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
+    let (mut transaction, is_lost) = (Transaction::default(), AtomicBool::new(false));
+    let hub_says = |said: &[u8]| {
+        transaction.follow(said);
+        let now = *switch.borrow();
+        if let State::CutAfterCommitOf(words) = now
+            && transaction.commits(words)
+        {
+            is_lost.store(true, Ordering::SeqCst);
+            switch.send_replace(State::Open);
+        }
+        true
+    };
+    // It answers when it is done, and that goes no further.
+    let database_says = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
     tokio::select! {
-        () = pass(from_hub, to_database, state.clone()) => {}
-        () = pass(from_database, to_hub, state.clone()) => {}
+        () = pass(from_hub, to_database, state.clone(), hub_says) => {}
+        () = pass(from_database, to_hub, state.clone(), database_says) => {}
         _ = state.wait_for(|state| *state == State::Cut) => {}
     }
 }
 
+/// What a hub said since it began its last one.
+#[derive(Default)]
+struct Transaction(Vec<u8>);
+
+impl Transaction {
+    fn follow(&mut self, said: &[u8]) {
+        const BEGIN: &[u8] = b"BEGIN ISOLATION LEVEL";
+        self.0.extend_from_slice(said);
+        if let Some(at) = self.0.windows(BEGIN.len()).rposition(|bytes| bytes == BEGIN) {
+            self.0.drain(..at);
+        }
+    }
+
+    /// Whoever only reads says END.
+    fn commits(&self, words: &str) -> bool {
+        let has = |wanted: &[u8]| self.0.windows(wanted.len()).any(|bytes| bytes == wanted);
+        has(words.as_bytes()) && has(b"COMMIT\0")
+    }
+}
+
+/// Until one of the two has gone, or what is passed is not to go on.
 async fn pass(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
     mut state: watch::Receiver<State>,
+    mut goes_on: impl FnMut(&[u8]) -> bool,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
@@ -147,7 +197,7 @@ async fn pass(
             tokio::time::sleep(pause).await;
         }
         let _ = state.wait_for(|state| *state != State::Held).await;
-        if to.write_all(&buffer[..read]).await.is_err() {
+        if !goes_on(&buffer[..read]) || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }

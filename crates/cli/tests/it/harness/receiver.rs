@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::patience::within;
 
@@ -15,7 +15,7 @@ use super::patience::within;
 pub enum Act {
     Status(u16),
     Redirect(String),
-    /// Takes the request and never answers.
+    /// Takes the request and never answers, until it is told to hang up.
     Hang,
     /// Answers 200 with a body that has no end.
     Endless,
@@ -60,6 +60,7 @@ pub struct Receiver {
     port: u16,
     script: Arc<Mutex<Script>>,
     pushes: watch::Receiver<Vec<Push>>,
+    let_go: Arc<Notify>,
 }
 
 impl Receiver {
@@ -68,13 +69,14 @@ impl Receiver {
         let port = listener.local_addr().expect("a bound address").port();
         let script = Arc::new(Mutex::new(Script::default()));
         let (sender, pushes) = watch::channel(Vec::new());
-        let (acts, sender) = (script.clone(), Arc::new(sender));
+        let (acts, sender, let_go) = (script.clone(), Arc::new(sender), Arc::new(Notify::new()));
+        let told = Arc::clone(&let_go);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, acts.clone(), sender.clone()));
+                tokio::spawn(serve(stream, acts.clone(), sender.clone(), Arc::clone(&told)));
             }
         });
-        Self { port, script, pushes }
+        Self { port, script, pushes, let_go }
     }
 
     pub fn host(&self) -> String {
@@ -99,6 +101,11 @@ impl Receiver {
         self.script.lock().unwrap().otherwise = Some(act);
     }
 
+    /// On everybody who was left hanging.
+    pub fn hang_up(&self) {
+        self.let_go.notify_waiters();
+    }
+
     pub fn seen(&self) -> Vec<Push> {
         self.pushes.borrow().clone()
     }
@@ -116,9 +123,16 @@ impl Receiver {
     }
 }
 
-async fn serve(stream: TcpStream, script: Arc<Mutex<Script>>, pushes: Arc<watch::Sender<Vec<Push>>>) {
+async fn serve(
+    stream: TcpStream,
+    script: Arc<Mutex<Script>>,
+    pushes: Arc<watch::Sender<Vec<Push>>>,
+    let_go: Arc<Notify>,
+) {
     let mut stream = BufReader::new(stream);
     while let Some(push) = read_request(&mut stream).await {
+        // From here on it is told, also when it does not wait yet.
+        let let_go = let_go.notified();
         let act = {
             let mut script = script.lock().unwrap();
             let scripted = script.next.get_mut(&push.path).and_then(VecDeque::pop_front);
@@ -129,7 +143,7 @@ async fn serve(stream: TcpStream, script: Arc<Mutex<Script>>, pushes: Arc<watch:
             Act::Status(status) => format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n"),
             Act::Redirect(to) => format!("HTTP/1.1 302 x\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"),
             Act::Endless => return drip(stream).await,
-            Act::Hang => return std::future::pending().await,
+            Act::Hang => return let_go.await,
             Act::HangUp => return,
         };
         if stream.get_mut().write_all(head.as_bytes()).await.is_err() {

@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::{Cluster, PAUSE, waited};
@@ -34,31 +36,52 @@ async fn asked(apis: &[Api], first: usize, envelope: &Value) -> String {
 }
 
 /// By this call or by one before whose reply did not come.
-async fn answered(owners: &[Api], first: usize, id: &str) -> Instant {
+async fn answered(owners: &[Api], first: usize, id: &str) {
     let body = json!({"resolution": "answered", "value": "approve"}).to_string();
     somewhere(owners, first, &format!("/v1/messages/{id}/resolve"), &body, &[200, 409]).await;
-    Instant::now()
+}
+
+/// What somebody was told who waited at one hub, and how long after it had come to be. Nothing once that hub fails.
+async fn told(api: Api, id: String, mut works: watch::Receiver<bool>) -> Option<(Duration, Value)> {
+    tokio::select! {
+        (_, outcome) = waited(api, id) => Some((age(&outcome), outcome)),
+        _ = works.wait_for(|works| !works) => None,
+    }
+}
+
+/// By the clock of this machine, which is the database's too.
+fn age(outcome: &Value) -> Duration {
+    let resolved_at = outcome["response"]["response"]["resolved_at"].as_str().expect("an instant");
+    let resolved_at: jiff::Timestamp = resolved_at.parse().expect("an instant");
+    Duration::try_from(jiff::Timestamp::now().duration_since(resolved_at)).unwrap_or_default()
 }
 
 struct Load {
     agents: Vec<Api>,
     owners: Vec<Api>,
     callback: String,
+    /// Which of the hubs do.
+    works: Vec<watch::Sender<bool>>,
     stop: AtomicBool,
     count: AtomicUsize,
 }
 
 impl Load {
-    /// One after the other: asked at one hub, awaited at the hub that never fails, answered at another.
-    async fn run(self: Arc<Self>, worker: usize, steady: usize) -> Vec<(String, Duration, Value)> {
+    /// One after the other: asked at one hub, awaited at all that work, answered at another.
+    async fn run(self: Arc<Self>, worker: usize) -> Vec<(String, usize, Duration, Value)> {
         let mut done = Vec::new();
         while !self.stop.load(Ordering::SeqCst) {
             let number = self.count.fetch_add(1, Ordering::SeqCst);
             let id = asked(&self.agents, number, &push_to(ask("bot"), &self.callback)).await;
-            let waiting = tokio::spawn(waited(self.agents[steady].clone(), id.clone()));
-            let at = answered(&self.owners, number + worker, &id).await;
-            let (had, outcome) = waiting.await.expect("no panic");
-            done.push((id, had.saturating_duration_since(at), outcome));
+            let waiting = self.agents.iter().zip(&self.works);
+            let waiting: Vec<_> =
+                waiting.map(|(api, works)| tokio::spawn(told(api.clone(), id.clone(), works.subscribe()))).collect();
+            answered(&self.owners, number + worker, &id).await;
+            for (hub, told) in join_all(waiting).await.into_iter().enumerate() {
+                if let Some((delay, outcome)) = told.expect("no panic") {
+                    done.push((id.clone(), hub, delay, outcome));
+                }
+            }
         }
         done
     }
@@ -73,49 +96,70 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
         agents: cluster.hubs.iter().map(|hub| bot.at(hub)).collect(),
         owners: owners(&cluster).await,
         callback: receiver.url("/answers"),
+        works: cluster.hubs.iter().map(|_| watch::Sender::new(true)).collect(),
         stop: AtomicBool::new(false),
         count: AtomicUsize::new(0),
     });
     let mut workers = JoinSet::new();
     for worker in 0..6 {
-        workers.spawn(Arc::clone(&load).run(worker, 0));
+        workers.spawn(Arc::clone(&load).run(worker));
     }
     let asked = || load.count.load(Ordering::SeqCst);
     let more = async |count: usize| {
         let before = asked();
         eventually("the others go on", async || (asked() >= before + count).then_some(())).await;
     };
+    let fails = |hub: usize| load.works[hub].send_replace(false);
+    let works = async |hub: &Hub, number: usize| {
+        eventually("it is ready", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+        load.works[number].send_replace(true);
+    };
     more(30).await;
+    fails(2);
     cluster.hubs[2].kill();
     more(30).await;
+    fails(1);
     cluster.wires[1].be(State::Cut);
     more(30).await;
     cluster.wires[1].be(State::Open);
+    works(&cluster.hubs[1], 1).await;
     cluster.hubs[2].restart().await;
+    works(&cluster.hubs[2], 2).await;
     cluster.wires[2].be(State::Slow(Duration::from_millis(20)));
     more(30).await;
+    fails(2);
     cluster.wires[2].be(State::Held);
     eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
     more(10).await;
     cluster.wires[2].be(State::Open);
     eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
+    works(&cluster.hubs[2], 2).await;
+    fails(1);
     cluster.hubs[1].freeze();
     eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
     more(30).await;
     cluster.hubs[1].thaw();
+    eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
+    works(&cluster.hubs[1], 1).await;
     more(30).await;
     load.stop.store(true, Ordering::SeqCst);
     let mut outcomes = HashMap::new();
-    let mut slowest = Duration::ZERO;
+    let mut slowest = vec![Duration::ZERO; 3];
+    let mut told = vec![0; 3];
     while let Some(done) = workers.join_next().await {
-        for (id, delay, outcome) in done.expect("no panic") {
-            slowest = slowest.max(delay);
+        for (id, hub, delay, outcome) in done.expect("no panic") {
+            slowest[hub] = delay.max(slowest[hub]);
+            told[hub] += 1;
             assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
-            outcomes.insert(id, outcome["response"]["resolution_id"].clone());
+            let resolution_id = outcome["response"]["resolution_id"].clone();
+            let before = outcomes.insert(id, resolution_id.clone());
+            assert!(before.is_none_or(|before| before == resolution_id), "the same at all hubs: {outcome}");
         }
     }
     assert!(outcomes.len() >= 180, "{}", outcomes.len());
-    assert!(slowest < Duration::from_secs(2), "{slowest:?} from an answer to whoever waited for it");
+    assert!(told[0] == outcomes.len() && told.iter().all(|told| *told >= 90), "who waited where: {told:?}");
+    let soon = slowest.iter().all(|slowest| *slowest < Duration::from_secs(2));
+    assert!(soon, "{slowest:?} from an answer to whoever waited for it");
     everything_is_delivered_as_it_was_told(&cluster, &receiver, &outcomes).await;
 }
 

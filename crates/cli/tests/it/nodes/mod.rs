@@ -12,6 +12,8 @@ mod shared;
 mod start;
 mod takeover;
 mod terminals;
+mod tls;
+mod unsure;
 mod waiting;
 
 use std::time::{Duration, Instant};
@@ -37,6 +39,17 @@ async fn waited(api: Api, id: String) -> (Instant, Value) {
         }
     };
     within("the answer", waiting).await
+}
+
+/// They are certain to wait when the hub counts them.
+async fn somebody_waits_at(hub: &Hub) {
+    let counted = async || hub.anonymous().get("/metrics").await.text().contains("waiters 1");
+    eventually("somebody waits", async || counted().await.then_some(())).await;
+}
+
+/// Of the hub, as the database knows it.
+fn node_of(hub: &Hub) -> String {
+    std::fs::read_to_string(hub.data().join("node")).expect("a note of it")
 }
 
 /// Hubs on one database, each behind a wire of its own.
@@ -69,5 +82,13 @@ impl Cluster {
     /// Nodes the database knows of.
     pub async fn nodes(&self) -> i64 {
         self.database.number("SELECT count(*) FROM node").await
+    }
+
+    /// Whoever brings the answer of this message to its receiver just now.
+    pub async fn pusher(&self, message_id: &str) -> usize {
+        let claim = "SELECT claimed_by FROM delivery WHERE message_id = $1";
+        let found = self.database.connect().await.query_one(claim, &[&message_id]).await.expect("a delivery");
+        let node: String = found.get(0);
+        self.hubs.iter().position(|hub| node_of(hub) == node).expect("one of these")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, waited};
+use super::{Cluster, somebody_waits_at};
 use crate::harness::*;
 use crate::runs::stage::*;
 
@@ -58,23 +58,27 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
-    let waiting = tokio::spawn(waited(agent.at(&cluster.hubs[0]), id.clone()));
-    eventually("somebody waits", async || {
-        cluster.hubs[0].anonymous().get("/metrics").await.text().contains("waiters 1").then_some(())
-    })
-    .await;
+    let waiting = tokio::spawn({
+        let (api, id) = (agent.at(&cluster.hubs[0]), id.clone());
+        async move { api.outcome(&id).await }
+    });
+    somebody_waits_at(&cluster.hubs[0]).await;
     cluster.wires[0].be(State::Cut);
     eventually("the hub notices", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
     })
     .await;
     cluster.wires[0].be(State::Open);
+    let opened = Instant::now();
     eventually("it answers again", async || {
         (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
-    let (_, outcome) = within("the one who waits", waiting).await.expect("no panic");
+    assert!(opened.elapsed() < Duration::from_secs(2), "{:?} until it answers again", opened.elapsed());
+    let answered = Instant::now();
+    let outcome = within("the one who waits", waiting).await.expect("by the one request that began before");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
+    assert!(answered.elapsed() < Duration::from_secs(2), "{:?} from the answer", answered.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,4 +132,32 @@ async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
     eventually("both are back", async || (cluster.database.number(silent).await == 0).then_some(())).await;
     latch.release();
     assert_eq!(client.result().await.trim_end(), "done");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
+    let mut postgres = OwnPostgres::start();
+    let setup = Setup::default().remembering_in(&format!("{}?sslmode=disable", postgres.url()));
+    let hub = setup.env("PGPASSWORD", PASSWORD).start().await;
+    let agent = hub.agent("bot").await;
+    let before = agent.accepted(&ask("bot")).await;
+    let waiting = tokio::spawn({
+        let (api, id) = (agent.at(&hub), before.clone());
+        async move { api.outcome(&id).await }
+    });
+    somebody_waits_at(&hub).await;
+    postgres.stop();
+    let meanwhile = ask("bot");
+    agent.submit(&meanwhile).await.refused("unavailable");
+    assert_eq!(hub.anonymous().get("/ready").await.status, 503);
+    postgres.start_again();
+    eventually("it is ready", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+    let after = agent.accepted(&meanwhile).await;
+    for id in [&before, &after] {
+        hub.owner.answer(id, "approve").await.expect(200);
+        assert_eq!(agent.outcome(id).await["status"], "answered");
+    }
+    let waited = within("the one who waited all along", waiting).await.expect("no panic");
+    assert_eq!(waited["response"]["response"]["value"], "approve");
+    assert_eq!(postgres.number("SELECT count(*) FROM message").await, 2);
 }

@@ -61,6 +61,33 @@ async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_flag_goes_before_the_environment_and_that_before_the_file() {
+    let (flag, env, file) = (Database::create().await, Database::create().await, Database::create().await);
+    let by_file = || Setup::default().config(&format!("database_url = \"{}\"\n", file.url()));
+    let by_env = || by_file().remembering_in(&env.url());
+    let by_flag = || by_env().args(&["--database-url", &flag.url()]);
+    let tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'node'";
+    let untouched = async |database: &Database| database.number(tables).await == 0;
+    let nodes = async |database: &Database| database.number("SELECT count(*) FROM node").await;
+    let _one = by_flag().start().await;
+    assert!(nodes(&flag).await == 1 && untouched(&env).await && untouched(&file).await);
+    let _two = by_env().start().await;
+    assert!(nodes(&flag).await == 1 && nodes(&env).await == 1 && untouched(&file).await);
+    let _three = by_file().start().await;
+    assert_eq!([nodes(&flag).await, nodes(&env).await, nodes(&file).await], [1, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_is_sound_to_the_doctor_and_knows_how_many_there_are() {
+    let cluster = Cluster::start(3).await;
+    for hub in &cluster.hubs {
+        let report = hub.cli(&["doctor", "--json"]);
+        assert_eq!(report.code, 0, "{report:?}");
+        assert_eq!(hub.owner.get("/v1/admin/status").await.expect(200)["nodes"], 3);
+    }
+}
+
 #[test]
 fn what_is_no_database_is_refused_in_words_and_without_its_password() {
     for (url, wanted) in [
@@ -76,6 +103,16 @@ fn what_is_no_database_is_refused_in_words_and_without_its_password() {
     let config = "database_url = \"mysql://hub:s3cret@db.example/hub\"\n";
     let ran = Setup::default().config(config).refused();
     assert!(ran.stderr.contains("postgres://") && !ran.stderr.contains("s3cret"), "{}", ran.stderr);
+    for line in [
+        "database_url = \"postgres://hub:s3cret@db.example/hub\" oops",
+        "database_url = \"postgres://hub:s3cret@db.example/hub",
+        "database_url = postgres://hub:s3cret@db.example/hub",
+        "database_url = [\"postgres://hub:s3cret@db.example/hub\"]",
+    ] {
+        let ran = Setup::default().config(&format!("retention_days = 30\n{line}\n")).refused();
+        let said = &ran.stderr;
+        assert!(ran.code != 0 && said.contains("line 2") && !said.contains("s3cret"), "{line}: {said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

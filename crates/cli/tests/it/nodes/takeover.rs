@@ -1,15 +1,10 @@
 //! What a hub had under way, when it is gone, slow, or was not told what became of its words.
 
-use super::Cluster;
+use super::{Cluster, node_of};
 use crate::harness::*;
 use crate::runs::stage::*;
 
 const MANY: i64 = 1500;
-
-/// Of the hub, as the database knows it.
-fn node_of(hub: &Hub) -> String {
-    std::fs::read_to_string(hub.data().join("node")).expect("a note of it")
-}
 
 async fn copy_run(cluster: &Cluster, run: &str) {
     let copies = format!(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, waited};
+use super::{Cluster, somebody_waits_at, waited};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +29,7 @@ async fn an_answer_at_any_hub_reaches_whoever_waits_at_any_other() {
 async fn the_word_between_hubs_is_quick() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
-    let mut quickest = Duration::MAX;
+    let mut delays = Vec::new();
     for _ in 0..10 {
         let id = agent.accepted(&ask("bot")).await;
         let waiting = agent.at(&cluster.hubs[1]);
@@ -40,17 +40,13 @@ async fn the_word_between_hubs_is_quick() {
                 Instant::now()
             }
         });
-        // It is certain to wait when the hub counts it.
-        eventually("somebody waits", async || {
-            let metrics = cluster.hubs[1].anonymous().get("/metrics").await.text();
-            metrics.contains("waiters 1").then_some(())
-        })
-        .await;
+        somebody_waits_at(&cluster.hubs[1]).await;
         let answered = Instant::now();
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
-        quickest = quickest.min(waited.await.expect("no panic").saturating_duration_since(answered));
+        delays.push(waited.await.expect("no panic").saturating_duration_since(answered));
     }
-    assert!(quickest < Duration::from_millis(500), "{quickest:?}");
+    let quick = delays.iter().filter(|delay| **delay < Duration::from_millis(300)).count();
+    assert!(quick >= 8, "the net alone would catch a few of them early: {delays:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,110 @@
+//! A PostgreSQL that one test has to itself: with TLS and a password, and it can be stopped.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use tokio_postgres::NoTls;
+
+pub const PASSWORD: &str = "s3cret";
+
+pub struct OwnPostgres {
+    script: Child,
+    says: BufReader<ChildStdout>,
+    /// The script ends when this is closed, however that comes about.
+    hears: Option<ChildStdin>,
+    home: PathBuf,
+    port: u16,
+}
+
+impl OwnPostgres {
+    pub fn start() -> Self {
+        let port = free_port();
+        let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/harness/tls-postgres"))
+            .args([&port.to_string(), PASSWORD])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the script that starts PostgreSQL runs");
+        let says = BufReader::new(script.stdout.take().expect("it was asked for"));
+        let hears = script.stdin.take();
+        let mut own = Self { script, says, hears, home: PathBuf::new(), port };
+        own.home = PathBuf::from(own.heard());
+        own
+    }
+
+    pub fn stop(&mut self) {
+        self.told("stop");
+    }
+
+    pub fn start_again(&mut self) {
+        self.told("start on");
+    }
+
+    pub fn start_without_tls(&mut self) {
+        self.told("start off");
+    }
+
+    /// Whoever vouches for it.
+    pub fn authority(&self) -> String {
+        self.file("ca.pem")
+    }
+
+    /// Somebody else, who does not.
+    pub fn stranger(&self) -> String {
+        self.file("other.pem")
+    }
+
+    /// Without the password.
+    pub fn url(&self) -> String {
+        format!("postgres://countersign@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// By its socket, as an operator with a shell would have it.
+    pub async fn number(&self, sql: &str) -> i64 {
+        let address = format!("host={} port={} user=countersign dbname=postgres", self.home.display(), self.port);
+        let (client, connection) = tokio_postgres::connect(&address, NoTls).await.expect("PostgreSQL answers");
+        tokio::spawn(connection);
+        client.query_one(sql, &[]).await.expect("a number").get(0)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.home.join(name).display().to_string()
+    }
+
+    fn told(&mut self, what: &str) {
+        let hears = self.hears.as_mut().expect("it is open until the end");
+        writeln!(hears, "{what}").expect("the script reads");
+        assert_eq!(self.heard(), "done");
+    }
+
+    fn heard(&mut self) -> String {
+        let mut line = String::new();
+        self.says.read_line(&mut line).expect("the script writes text");
+        if line.is_empty() {
+            let mut why = String::new();
+            let stderr = self.script.stderr.as_mut().expect("it was asked for");
+            stderr.read_to_string(&mut why).expect("the script writes text");
+            panic!("no PostgreSQL to test with. {why}");
+        }
+        line.trim().to_owned()
+    }
+}
+
+impl Drop for OwnPostgres {
+    fn drop(&mut self) {
+        drop(self.hears.take());
+        // It stops the server and removes its directory.
+        drop(self.script.wait());
+    }
+}
+
+/// Below those that the system hands out by itself, so that nobody gets it while the server is stopped.
+fn free_port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let mut guesses =
+        std::iter::repeat_with(|| 20_000 + u16::try_from(uuid::Uuid::new_v4().as_u128() % 10_000).unwrap());
+    guesses.find(is_free).expect("there is always another")
+}
