@@ -108,7 +108,9 @@ impl Hub {
         self.terminals.end(id);
         self.runs.resolved(&applied.pulled, applied.resolution.resolved_at);
         self.wake.ring(&applied.pulled);
-        self.news.tell_here(Change::Resolved(id.clone()));
+        if self.peers.is_news(id) {
+            self.news.tell_here(Change::Resolved(id.clone()));
+        }
         self.peers.say(|| Signal::Resolved { id: id.clone(), run: asked_by(&applied.pulled) });
         if let Some(host) = &applied.push_host {
             self.outbox.wake(host);

@@ -97,9 +97,7 @@ async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<(),
         runs::restore(hub, runs).await?;
         if !removed.is_empty() && hub.store.is_shared() {
             tracing::warn!(nodes = removed.len(), runs = count, "took over from hubs that are gone");
-            removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
-            // Their last words may not have been heard, and letters to their runs wait.
-            hub.look_at_everything();
+            hub.found_gone(&removed);
         }
         if is_all {
             return Ok(());

@@ -6,7 +6,7 @@ use super::Cluster;
 use crate::harness::*;
 use crate::web::Visitor;
 
-async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
+pub async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
     let mut text = String::new();
     within(&format!("{wanted:?}"), async {
         while !wanted.iter().all(|wanted| text.contains(wanted)) {

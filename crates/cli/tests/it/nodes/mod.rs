@@ -10,6 +10,7 @@ mod runs;
 mod shared;
 mod start;
 mod terminals;
+mod unsaid;
 mod waiting;
 
 use std::time::{Duration, Instant};
@@ -35,6 +36,13 @@ async fn waited(api: Api, id: String) -> (Instant, Value) {
         }
     };
     within("the answer", waiting).await
+}
+
+/// Until so many messages are waited for there.
+async fn is_waited_for(hub: &Hub, count: usize) {
+    let line = format!("waiters {count}");
+    eventually("somebody waits", async || hub.anonymous().get("/metrics").await.text().contains(&line).then_some(()))
+        .await;
 }
 
 /// Hubs on one database, each behind a wire of its own.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, waited};
+use super::{Cluster, is_waited_for, waited};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,11 +41,7 @@ async fn the_word_between_hubs_is_quick() {
             }
         });
         // It is certain to wait when the hub counts it.
-        eventually("somebody waits", async || {
-            let metrics = cluster.hubs[1].anonymous().get("/metrics").await.text();
-            metrics.contains("waiters 1").then_some(())
-        })
-        .await;
+        is_waited_for(&cluster.hubs[1], 1).await;
         let answered = Instant::now();
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
         quickest = quickest.min(waited.await.expect("no panic").saturating_duration_since(answered));
@@ -83,10 +79,7 @@ async fn whoever_waits_at_a_hub_that_hears_nothing_is_told_when_it_hears_again()
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
     let waiting = tokio::spawn(waited(agent.at(&cluster.hubs[1]), id.clone()));
-    eventually("somebody waits", async || {
-        cluster.hubs[1].anonymous().get("/metrics").await.text().contains("waiters 1").then_some(())
-    })
-    .await;
+    is_waited_for(&cluster.hubs[1], 1).await;
     cluster.wires[1].be(State::Cut);
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     cluster.wires[1].be(State::Open);
