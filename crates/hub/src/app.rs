@@ -17,7 +17,7 @@ use crate::doors::{a2h, hap, runs as run_door};
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
-use crate::peers::{Peers, Signal};
+use crate::peers::Peers;
 use crate::presence::Presence;
 use crate::receipts::Receipts;
 use crate::room::Room;
@@ -109,12 +109,6 @@ impl Hub {
             url: OnceLock::new(),
             browser_url: OnceLock::new(),
         }))
-    }
-
-    /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.
-    pub fn credentials_ended(&self) {
-        self.credentials.clear();
-        self.peers.say(|| Signal::Credentials);
     }
 
     pub fn set_url(&self, url: String) {

@@ -22,6 +22,9 @@ use crate::harness::*;
 /// Before a call that failed is made again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// What comes sooner came by the word of another hub: what is remembered of a credential is good for longer by itself.
+const BY_WORD: Duration = Duration::from_secs(2);
+
 /// Waits at one hub as a patient agent does; says when it had the answer.
 async fn waited(api: Api, id: String) -> (Instant, Value) {
     let waiting = async {

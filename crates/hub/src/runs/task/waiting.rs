@@ -65,9 +65,8 @@ impl Waiting {
                 Box::pin(self.look(hub)).await;
                 continue;
             }
-            match timeout_at(self.look_at, self.waiter.rung()).await {
-                Ok(Some(pulled)) => self.known = resolved(pulled.state),
-                Ok(None) | Err(_) => {}
+            if let Ok(Some(pulled)) = timeout_at(self.look_at, self.waiter.rung()).await {
+                self.known = resolved(pulled.state);
             }
             self.must_look = self.known.is_none();
         }
@@ -150,27 +149,15 @@ mod tests {
     use countersign_core::{Actor, Command};
     use countersign_protocol::a2h::{Kind, Priority};
     use countersign_protocol::id::ResolutionId;
-    use countersign_store::Store;
-    use countersign_store::clock::SystemClock;
     use countersign_store::model::{Application, NewMessage, Proposal, SignatureAlg, Submission, json_text};
     use countersign_store::ops::admin::agents::AddAgent;
     use countersign_store::ops::apply::Apply;
     use countersign_store::ops::submit::Submit;
     use futures_util::FutureExt;
-    use tokio::sync::watch;
     use tokio::time::timeout;
 
     use super::*;
-    use crate::config::{Config, ConfigFile, Overrides};
-    use crate::delivery::Outbox;
-
-    fn hub() -> Arc<Hub> {
-        let file = std::env::temp_dir().join(format!("countersign-waiting-{}.db", Uuid::new_v4()));
-        let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
-        let config = Config::resolve(ConfigFile::default(), Overrides::default()).unwrap();
-        let outbox = Outbox::new(Arc::clone(&store), config.push).unwrap();
-        Hub::new(store, config, outbox, watch::channel(false).1).unwrap()
-    }
+    use crate::testing;
 
     fn message(id: &MessageId) -> NewMessage {
         let asked = RunAsk {
@@ -222,7 +209,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_look_that_is_dropped_is_made_again() {
-        let (hub, id) = (hub(), MessageId::from_uuid(Uuid::from_u128(7)));
+        let (hub, id) = (testing::hub(), MessageId::from_uuid(Uuid::from_u128(7)));
         asked(&hub, &id).await;
         let mut waiting = Waiting::new(&hub, id.clone(), AskBody::default());
         let resolution_id = ResolutionId::from_uuid(Uuid::from_u128(8));
