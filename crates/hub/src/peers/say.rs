@@ -32,4 +32,18 @@ impl Peers {
             bus.say(signal().text(&self.store.node()));
         }
     }
+
+    /// Every hub is to look at everything, this one too.
+    pub fn say_everything(&self) {
+        if let Some(bus) = self.store.bus() {
+            bus.say_everything();
+        }
+    }
+
+    /// What was said so far is sent, or it takes too long.
+    pub async fn flush(&self) {
+        if let Some(bus) = self.store.bus() {
+            bus.flush().await;
+        }
+    }
 }
