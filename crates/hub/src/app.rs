@@ -19,7 +19,7 @@ use crate::health::Proof;
 use crate::inbox::news::News;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
-use crate::peers::{Peers, Signal};
+use crate::peers::Peers;
 use crate::presence::Presence;
 use crate::receipts::Receipts;
 use crate::room::Room;
@@ -124,12 +124,6 @@ impl Hub {
         if let Err(error) = std::fs::write(file, self.store.node()) {
             tracing::warn!(%error, "the data directory takes no note of this hub");
         }
-    }
-
-    /// Call it after every commit that ends or removes a credential. A new one needs no call: what is unknown is not kept.
-    pub fn credentials_ended(&self) {
-        self.credentials.clear();
-        self.peers.say(|| Signal::Credentials);
     }
 
     pub fn set_url(&self, url: String) {

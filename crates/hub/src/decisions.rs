@@ -44,9 +44,10 @@ impl Hub {
     async fn apply(&self, proposal: Proposal) -> Result<Application, StoreError> {
         let again = self.store.is_shared().then(|| proposal.clone());
         let application = match (self.store.run(Apply(proposal)).await, again) {
-            (Err(StoreError::Unsure(_)), Some(proposal)) => self.apply_again(proposal).await?,
-            (applied, _) => applied?,
+            (Err(StoreError::Unsure(_)), Some(proposal)) => self.apply_again(proposal).await,
+            (applied, _) => applied,
         };
+        let application = application.inspect_err(|error| self.may_be_resolved(error))?;
         self.indexer.active();
         if let Application::Resolved(applied) = &application {
             self.announce(applied);
@@ -60,17 +61,30 @@ impl Hub {
         loop {
             tries += 1;
             tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
-            let application = match self.store.run(Apply(proposal.clone())).await {
+            match self.apply_or_find(&proposal).await {
                 // Whatever it says now, the first one may stand.
                 Err(error) if tries == MOST_LOOKS => return Err(StoreError::Unsure(error.to_string())),
-                Err(_) => continue,
-                Ok(application) => application,
-            };
-            let Application::Rejected(Rejection::AlreadyTerminal { .. }) = &application else { return Ok(application) };
-            return match self.store.run(Pull(proposal.message_id.clone())).await? {
-                Some(Found::Live(pulled)) => Ok(own(pulled, &proposal).unwrap_or(application)),
-                Some(Found::Gone { .. }) | None => Ok(application),
-            };
+                Err(_) => {}
+                applied => return applied,
+            }
+        }
+    }
+
+    async fn apply_or_find(&self, proposal: &Proposal) -> Result<Application, StoreError> {
+        let application = self.store.run(Apply(proposal.clone())).await?;
+        let Application::Rejected(Rejection::AlreadyTerminal { .. }) = &application else { return Ok(application) };
+        Ok(match self.store.run(Pull(proposal.message_id.clone())).await? {
+            Some(Found::Live(pulled)) => own(pulled, proposal).unwrap_or(application),
+            Some(Found::Gone { .. }) | None => application,
+        })
+    }
+
+    /// Call it when something that resolves has failed: if nobody knows whether it did, everybody looks at everything.
+    pub fn may_be_resolved(&self, error: &StoreError) {
+        if matches!(error, StoreError::Unsure(_)) {
+            self.wake.look_all();
+            self.news.miss();
+            self.peers.say_everything();
         }
     }
 
@@ -108,7 +122,9 @@ impl Hub {
         self.terminals.end(id);
         self.runs.resolved(&applied.pulled, applied.resolution.resolved_at);
         self.wake.ring(&applied.pulled);
-        self.news.tell_here(Change::Resolved(id.clone()));
+        if self.peers.is_news(id) {
+            self.news.tell_here(Change::Resolved(id.clone()));
+        }
         self.peers.say(|| Signal::Resolved { id: id.clone(), run: asked_by(&applied.pulled) });
         if let Some(host) = &applied.push_host {
             self.outbox.wake(host);

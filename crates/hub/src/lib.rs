@@ -26,6 +26,8 @@ pub mod runs;
 mod seats;
 pub mod serve;
 mod terminals;
+#[cfg(test)]
+mod testing;
 mod timers;
 mod wake;
 

@@ -15,6 +15,7 @@ mod sqlite;
 mod store;
 
 pub use error::StoreError;
+pub use exec::Op;
 pub use migrations::SCHEMA_VERSION;
 pub use postgres::{Bus, Word};
 pub use store::Store;

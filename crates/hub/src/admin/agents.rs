@@ -109,7 +109,7 @@ pub async fn rotate_agent(
 ) -> Result<Credentials, Problem> {
     let token = Token::new(Kind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
-    let rotated = hub.store.run(RotateAgent {
+    let rotated = hub.end_credentials(RotateAgent {
         id: id.to_owned(),
         token_hash: token.hash,
         signing_key: signing_key.clone(),
@@ -120,7 +120,6 @@ pub async fn rotate_agent(
         Some(until) => Some(until),
         None => return Err(nothing_to_rotate(hub, id).await?),
     };
-    hub.credentials_ended();
     Ok(Credentials { token: token.text, signing_key, old_valid_until })
 }
 
@@ -160,10 +159,9 @@ struct Removal {
 }
 
 pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Problem> {
-    if !hub.store.run(RemoveAgent { id: id.to_owned(), actor }).await? {
+    if !hub.end_credentials(RemoveAgent { id: id.to_owned(), actor }).await? {
         return Err(no_agent(id));
     }
-    hub.credentials_ended();
     Ok(())
 }
 

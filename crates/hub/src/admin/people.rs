@@ -69,11 +69,8 @@ pub fn no_person(name: &str) -> Problem {
 }
 
 pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
-    match hub.store.run(RemovePerson { name: name.to_owned(), actor }).await? {
-        Change::Done => {
-            hub.credentials_ended();
-            Ok(())
-        }
+    match hub.end_credentials(RemovePerson { name: name.to_owned(), actor }).await? {
+        Change::Done => Ok(()),
         Change::NotThere => Err(no_person(name)),
         Change::LastOwner => Err(Problem::invalid("name", "the last owner cannot be removed; add another one first")),
     }

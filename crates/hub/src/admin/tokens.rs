@@ -123,8 +123,7 @@ pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
 pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
     for kind in TOKENS {
         let (person, id, actor) = (person.to_owned(), id.to_owned(), actor.to_owned());
-        if hub.store.run(EndCredential { person, kind, id, actor }).await? {
-            hub.credentials_ended();
+        if hub.end_credentials(EndCredential { person, kind, id, actor }).await? {
             return Ok(());
         }
     }

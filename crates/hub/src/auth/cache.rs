@@ -85,7 +85,7 @@ impl CredentialCache {
         known.entries.insert(hash, entry);
     }
 
-    /// For this hub alone; `Hub::credentials_ended` tells the others too.
+    /// For this hub alone; `Hub::end_credentials` tells the others too.
     pub fn clear(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.generation += 1;

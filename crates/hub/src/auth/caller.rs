@@ -18,6 +18,13 @@ pub struct AnyCaller(pub Principal);
 
 pub struct AgentCaller {
     pub id: String,
+    token: Box<str>,
+}
+
+impl AgentCaller {
+    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
+        check_again(hub, &self.token).await
+    }
 }
 
 pub struct PersonCaller {
@@ -32,17 +39,21 @@ pub struct TerminalCaller {
 }
 
 impl TerminalCaller {
-    /// Whether the token is still good, for whoever stays connected. A store that cannot say so now has taken nobody's away.
     pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
-        match hub.credentials.authenticate(&hub.store, &self.token).await {
-            Ok(None) => Err(Problem::Unauthenticated),
-            Ok(Some(_)) | Err(_) => Ok(()),
-        }
+        check_again(hub, &self.token).await
     }
 
     /// Under which the hub counts what their terminals do. No agent can have a name with this in it.
     pub fn key(&self) -> String {
         format!("#{}", self.person)
+    }
+}
+
+/// Whether a token is still good, for whoever stays connected. A store that cannot say so now has taken nobody's away.
+async fn check_again(hub: &Hub, token: &str) -> Result<(), Problem> {
+    match hub.credentials.authenticate(&hub.store, token).await {
+        Ok(None) => Err(Problem::Unauthenticated),
+        Ok(Some(_)) | Err(_) => Ok(()),
     }
 }
 
@@ -110,7 +121,7 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
         match authenticate(&parts.headers, hub).await? {
-            Principal::Agent { id } => Ok(Self { id }),
+            Principal::Agent { id } => Ok(Self { id, token: presented(&parts.headers).unwrap_or_default().into() }),
             Principal::Person { .. } => {
                 Err(Problem::NotAuthorized { message: "this call is for agents; use an agent's token".to_owned() })
             }

@@ -3,6 +3,7 @@
 mod attempts;
 mod cache;
 mod caller;
+mod ending;
 mod password;
 mod peer;
 mod rate;

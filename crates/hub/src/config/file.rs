@@ -94,7 +94,18 @@ fn without_key(line: &str) -> String {
     let is_name = |end: &usize| line[*end..].trim_start_matches(['"', '\'', ' ', '\t']).starts_with('=');
     match names.find(is_name) {
         Some(end) => format!("{}={}", &line[..end], "*".repeat(line.len() - end - 1)),
-        None => line.to_owned(),
+        None => without_user(line),
+    }
+}
+
+/// Whatever it stands under, mistyped or not: what is before the `@` of an address may be a password.
+fn without_user(line: &str) -> String {
+    match (line.find("://"), line.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme < at => {
+            let from = scheme + "://".len();
+            format!("{}{}{}", &line[..from], "*".repeat(at - from), &line[at..])
+        }
+        (Some(_) | None, _) => line.to_owned(),
     }
 }
 
@@ -116,5 +127,9 @@ mod tests {
             assert!(said.contains("line 3") && said.contains("api_key=***") && !said.contains("secret"), "{said}");
         }
         assert_eq!(without_key("api_key_env = \"KEY\""), "api_key_env = \"KEY\"");
+        for line in ["databse_url = \"postgres://ann:s3cret@db/hub\"", "  \"postgres://ann:s3@cret@db/hub\""] {
+            let shown = without_key(line);
+            assert!(shown.len() == line.len() && shown.ends_with("@db/hub\"") && !shown.contains("cret"), "{shown}");
+        }
     }
 }

@@ -48,6 +48,7 @@ impl Hub {
             Signal::Advanced(run_id) => self.advanced_elsewhere(&run_id),
             Signal::Letter => letters::open(self),
             Signal::Answered { letter, reply } => self.peers.letters.answered(letter, reply),
+            Signal::Gone(gone) => self.are_gone(&[gone]),
             Signal::Hello => self.terminals.say_again(),
         }
     }
@@ -59,17 +60,36 @@ impl Hub {
             self.runs.resolved_elsewhere(run_id, id, self.store.clock().now());
         }
         self.wake.look(id);
-        self.news.tell_here(Change::Resolved(id.clone()));
+        if self.peers.is_news(id) {
+            self.news.tell_here(Change::Resolved(id.clone()));
+        }
+    }
+
+    /// Other hubs were found to be gone. Everybody is to know of it: their last words may not have been heard anywhere.
+    pub(super) fn found_gone(self: &Arc<Self>, nodes: &[String]) {
+        nodes.iter().for_each(|node| self.peers.say(|| Signal::Gone(node.clone())));
+        self.are_gone(nodes);
+    }
+
+    /// What the others have in memory is not lost with it, so nobody has to say anything again.
+    fn are_gone(self: &Arc<Self>, nodes: &[String]) {
+        nodes.iter().for_each(|node| self.terminals.gone_elsewhere(node));
+        self.look_again();
     }
 
     /// Anything may have happened that was not heard.
     pub(super) fn look_at_everything(self: &Arc<Self>) {
+        self.look_again();
+        self.terminals.say_again();
+        self.peers.say(|| Signal::Hello);
+    }
+
+    /// The same, of what is in the store.
+    pub(super) fn look_again(self: &Arc<Self>) {
         self.credentials.clear();
         self.wake.look_all();
         self.news.miss();
         self.runs.ring_mirrors();
         letters::open(self);
-        self.terminals.say_again();
-        self.peers.say(|| Signal::Hello);
     }
 }

@@ -165,9 +165,7 @@ async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<Opt
     taken.hosts.iter().for_each(|host| hub.outbox.wake(host));
     if !taken.removed.is_empty() && hub.store.is_shared() {
         tracing::warn!(nodes = taken.removed.len(), "took over from hubs that are gone");
-        taken.removed.iter().for_each(|node| hub.terminals.gone_elsewhere(node));
-        // Their last words may not have been heard, and letters to their runs wait.
-        hub.look_at_everything();
+        hub.found_gone(&taken.removed);
     }
     Ok(Some(taken))
 }

@@ -4,6 +4,7 @@
 //! net under every hint. On a store of its own a hub has no peers, and all of this is silent.
 
 mod hear;
+mod known;
 mod lease;
 mod letters;
 mod net;

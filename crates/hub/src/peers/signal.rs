@@ -42,6 +42,8 @@ pub enum Signal {
         letter: i64,
         reply: Reply,
     },
+    /// Another hub is no more.
+    Gone(String),
     /// Whoever has something that is in memory only is to say it again.
     Hello,
 }
@@ -80,6 +82,7 @@ mod tests {
             Signal::Here { id: id.clone(), kind: Kind::Pause, since: Timestamp::from_millis(7), held: true },
             Signal::Away { id, at: Timestamp::from_millis(7), broken: true },
             Signal::Answered { letter: 7, reply: Reply::Done },
+            Signal::Gone("fedcba9876543210".to_owned()),
         ] {
             let text = signal.text("0123456789abcdef");
             assert!(!text.contains('\n'), "{text}");

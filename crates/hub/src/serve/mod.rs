@@ -68,6 +68,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(GRACE);
     let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
+    hub.peers.flush().await;
     beside.shutdown().await;
     keep_what_is_noted(&hub).await;
     if let Err(error) = peers::leave(&hub).await {

@@ -3,10 +3,10 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Config, Notification, Statement};
 
@@ -24,6 +24,8 @@ const EVERYTHING: &str = "*";
 /// So often the connection proves that it is there, when nothing is said.
 const BEAT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(3);
+/// For the last words of a hub that stops.
+const FAREWELL: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
@@ -41,19 +43,37 @@ pub struct Bus {
     unsaid: Mutex<mpsc::Receiver<String>>,
     /// Words were dropped.
     dropped: AtomicBool,
+    /// How many words were taken, and how many of them are through.
+    said: AtomicU64,
+    sent: watch::Sender<u64>,
 }
 
 impl Bus {
     pub fn new(config: Config) -> Self {
         let (words, unsaid) = mpsc::channel(UNSAID);
-        Self { config, words, unsaid: Mutex::new(unsaid), dropped: AtomicBool::new(false) }
+        let (unsaid, sent) = (Mutex::new(unsaid), watch::Sender::new(0));
+        Self { config, words, unsaid, dropped: AtomicBool::new(false), said: AtomicU64::new(0), sent }
     }
 
     /// Never waits and never fails. All hubs hear it, this one too. At most a few kilobytes, in one line.
     pub fn say(&self, word: String) {
         if word.len() > MOST_BYTES || self.words.try_send(word).is_err() {
             self.dropped.store(true, Ordering::SeqCst);
+        } else {
+            self.said.fetch_add(1, Ordering::SeqCst);
         }
+    }
+
+    /// All hubs are told to look at everything.
+    pub fn say_everything(&self) {
+        self.say(EVERYTHING.to_owned());
+    }
+
+    /// Until everything that was said so far is sent, for a moment at most. It needs `run` beside it.
+    pub async fn flush(&self) {
+        let (said, mut sent) = (self.said.load(Ordering::SeqCst), self.sent.subscribe());
+        // What cannot be sent in time is found by the others.
+        drop(timeout(FAREWELL, sent.wait_for(|sent| *sent >= said)).await);
     }
 
     /// Says what is to be said and passes on what is heard, over every break, until it is dropped or nobody hears.
@@ -96,10 +116,12 @@ impl Bus {
     /// Until the connection ends.
     async fn speak(&self, mouth: &Mouth, unsaid: &mut mpsc::Receiver<String>, mut ear: Ear<'_>) -> StoreError {
         loop {
-            if self.dropped.swap(false, Ordering::SeqCst)
-                && let Err(error) = self.notify(mouth, EVERYTHING, &mut ear).await
-            {
-                return error;
+            if self.dropped.swap(false, Ordering::SeqCst) {
+                if let Err(error) = self.notify(mouth, EVERYTHING, &mut ear).await {
+                    return error;
+                }
+                // What was lost is made up for; what waits is still to be said.
+                self.sent.send_replace(self.said.load(Ordering::SeqCst).saturating_sub(unsaid.len() as u64));
             }
             tokio::select! {
                 said = unsaid.recv() => {
@@ -110,6 +132,8 @@ impl Bus {
                         if let Err(error) = self.notify(mouth, &words, &mut ear).await {
                             return error;
                         }
+                        let count = words.split(BETWEEN).count() as u64;
+                        self.sent.send_modify(|sent| *sent += count);
                     }
                 }
                 notification = ear.words.recv() => {

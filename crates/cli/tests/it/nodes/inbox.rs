@@ -1,12 +1,14 @@
 //! Whoever looks on at one hub sees what happens at another.
 
+use std::time::Instant;
+
 use reqwest::Method;
 
-use super::Cluster;
+use super::{BY_WORD, Cluster};
 use crate::harness::*;
 use crate::web::Visitor;
 
-async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
+pub async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
     let mut text = String::new();
     within(&format!("{wanted:?}"), async {
         while !wanted.iter().all(|wanted| text.contains(wanted)) {
@@ -61,7 +63,10 @@ async fn a_session_opened_at_one_hub_is_good_at_all_and_ends_at_all() {
     let there = here.at(&cluster.hubs[1]);
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
     let page = here.get("/inbox").await;
+    there.get("/inbox").await.expect(200);
     here.submit(&page, "/signout", &[], None).await;
+    let ended = Instant::now();
     eventually("it is over there too", async || there.get("/inbox").await.url.starts_with("/signin").then_some(()))
         .await;
+    assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
 }

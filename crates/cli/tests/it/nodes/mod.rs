@@ -13,6 +13,7 @@ mod start;
 mod takeover;
 mod terminals;
 mod tls;
+mod unsaid;
 mod unsure;
 mod waiting;
 
@@ -24,6 +25,9 @@ use crate::harness::*;
 
 /// Before a call that failed is made again.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// What comes sooner came by the word of another hub: what is remembered of a credential is good for longer by itself.
+const BY_WORD: Duration = Duration::from_secs(2);
 
 /// Waits at one hub as a patient agent does; says when it had the answer.
 async fn waited(api: Api, id: String) -> (Instant, Value) {
@@ -41,10 +45,11 @@ async fn waited(api: Api, id: String) -> (Instant, Value) {
     within("the answer", waiting).await
 }
 
-/// They are certain to wait when the hub counts them.
-async fn somebody_waits_at(hub: &Hub) {
-    let counted = async || hub.anonymous().get("/metrics").await.text().contains("waiters 1");
-    eventually("somebody waits", async || counted().await.then_some(())).await;
+/// Until so many messages are waited for there.
+async fn is_waited_for(hub: &Hub, count: usize) {
+    let line = format!("waiters {count}");
+    eventually("somebody waits", async || hub.anonymous().get("/metrics").await.text().contains(&line).then_some(()))
+        .await;
 }
 
 /// Of the hub, as the database knows it.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, somebody_waits_at};
+use super::{Cluster, is_waited_for};
 use crate::harness::*;
 use crate::runs::stage::*;
 
@@ -62,7 +62,7 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
         let (api, id) = (agent.at(&cluster.hubs[0]), id.clone());
         async move { api.outcome(&id).await }
     });
-    somebody_waits_at(&cluster.hubs[0]).await;
+    is_waited_for(&cluster.hubs[0], 1).await;
     cluster.wires[0].be(State::Cut);
     eventually("the hub notices", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
@@ -145,7 +145,7 @@ async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
         let (api, id) = (agent.at(&hub), before.clone());
         async move { api.outcome(&id).await }
     });
-    somebody_waits_at(&hub).await;
+    is_waited_for(&hub, 1).await;
     postgres.stop();
     let meanwhile = ask("bot");
     agent.submit(&meanwhile).await.refused("unavailable");

@@ -1,9 +1,11 @@
 //! What is one for all hubs: keys, limits, credentials, the clock.
 
+use std::time::Instant;
+
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::Cluster;
+use super::{BY_WORD, Cluster, is_waited_for};
 use crate::harness::*;
 use crate::web::{Visitor, sign_in};
 
@@ -63,10 +65,26 @@ async fn a_token_that_ends_at_one_hub_ends_at_all() {
         there(hub).get("/v1/inbox").await.expect(200);
     }
     cluster.hubs[0].owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    let ended = Instant::now();
     for hub in &cluster.hubs {
         eventually("the token is no good", async || (there(hub).get("/v1/inbox").await.status == 401).then_some(()))
             .await;
     }
+    assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_removed_waits_no_longer() {
+    let cluster = Cluster::start(2).await;
+    let agent = cluster.agent("bot").await;
+    let id = agent.accepted(&ask("bot")).await;
+    let there = agent.at(&cluster.hubs[1]);
+    let waiting = tokio::spawn(async move { there.get(&format!("/v1/messages/{id}?wait=25")).await });
+    is_waited_for(&cluster.hubs[1], 1).await;
+    cluster.hubs[0].owner.post("/v1/admin/agents/remove", &json!({"id": "bot"})).await.expect(200);
+    let removed = Instant::now();
+    within("the one who waits", waiting).await.expect("no panic").refused("unauthenticated");
+    assert!(removed.elapsed() < BY_WORD, "{:?}", removed.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]

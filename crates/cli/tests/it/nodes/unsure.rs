@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Cluster, somebody_waits_at};
+use super::{Cluster, is_waited_for};
 use crate::harness::*;
 
 fn is_unsure(reply: &Reply) -> bool {
@@ -39,7 +39,7 @@ async fn an_answer_taken_unheard_stands_and_reaches_whoever_waits_elsewhere() {
         let (api, id) = (agent.at(&cluster.hubs[1]), id.clone());
         async move { (api.outcome(&id).await, Instant::now()) }
     });
-    somebody_waits_at(&cluster.hubs[1]).await;
+    is_waited_for(&cluster.hubs[1], 1).await;
     cluster.wires[0].be(State::CutAfterCommitOf(id.clone().leak()));
     let began = Instant::now();
     let reply = cluster.hubs[0].owner.answer(&id, "approve").await;

@@ -42,7 +42,7 @@ pub async fn pull(
     let pulled = if wait.is_zero() {
         Box::pin(look(&hub, &agent.id, &id)).await?
     } else {
-        look_until_terminal(&hub, &agent.id, &id, wait).await?
+        look_until_terminal(&hub, &agent, &id, wait).await?
     };
     if known.covers(&pulled) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
@@ -78,17 +78,17 @@ impl Known {
 /// Registers first and looks then, so that no resolution falls between the two.
 async fn look_until_terminal(
     hub: &Arc<Hub>,
-    agent_id: &str,
+    agent: &AgentCaller,
     id: &MessageId,
     wait: Duration,
 ) -> Result<Pulled, Problem> {
     let deadline = Instant::now() + wait;
-    let mut stopping = hub.stopping.clone();
+    let (mut stopping, mut endings) = (hub.stopping.clone(), hub.credentials.endings());
     let mut has_looked = false;
     loop {
         let mut waiter = hub.wake.register(id);
         // On the heap and gone while the agent waits: what a look needs is many times what waiting needs.
-        let pulled = match Box::pin(look(hub, agent_id, id)).await {
+        let pulled = match Box::pin(look(hub, &agent.id, id)).await {
             // Whoever waits already goes on waiting while the store is away.
             Err(Problem::Unavailable { .. }) if has_looked && Instant::now() < deadline && !*stopping.borrow() => {
                 tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
@@ -102,6 +102,9 @@ async fn look_until_terminal(
         }
         drop(pulled);
         tokio::select! {
+            // In this order: whoever may not hear any more hears nothing that came after.
+            biased;
+            _ = endings.changed() => Box::pin(agent.check_again(hub)).await?,
             resolved = waiter.rung() => if let Some(resolved) = resolved { return Ok(*resolved) },
             () = tokio::time::sleep_until(deadline) => {}
             _ = stopping.changed() => {}

@@ -79,8 +79,8 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
     new.gone = gone.map(|id| (id.clone(), new_resolution_id())).collect();
     // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
     let expected = Expected::new(hub, &id, cue);
-    let outcome = hub.store.run(SubmitCue { cue: new, most: bounds(hub) }).await?;
-    match outcome {
+    let outcome = hub.store.run(SubmitCue { cue: new, most: bounds(hub) }).await;
+    match outcome.inspect_err(|error| hub.may_be_resolved(error))? {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
             hub.presence.note(&agent_id, hub.store.clock().now());

@@ -95,16 +95,18 @@ impl Session {
         let mut heard_at = Instant::now();
         // Nobody could say so far whether they may still be here.
         let mut doubt: Option<Instant> = None;
+        // And who ended a credential may not have lived to say so.
+        let mut checked_at = Instant::now();
         loop {
-            let ask_again = doubt.map_or_else(|| heard_at + LONGEST_SILENCE, |since| since + ASK_AGAIN);
+            let ask_again = doubt.map_or_else(|| checked_at + PING_EVERY, |since| since + ASK_AGAIN);
             let message = tokio::select! {
                 message = stream.next() => message,
                 Ok(()) = self.endings.changed() => {
-                    doubt = self.check_again().await;
+                    (doubt, checked_at) = (self.check_again().await, Instant::now());
                     continue;
                 }
-                () = tokio::time::sleep_until(ask_again), if doubt.is_some() => {
-                    doubt = self.check_again().await;
+                () = tokio::time::sleep_until(ask_again), if doubt.is_some() || self.caller.token.is_some() => {
+                    (doubt, checked_at) = (self.check_again().await, Instant::now());
                     continue;
                 }
                 () = tokio::time::sleep_until(heard_at + LONGEST_SILENCE) => {

@@ -85,6 +85,11 @@ impl News {
         }
     }
 
+    /// Whether somebody looks on, or may come back to it.
+    pub fn is_heard(&self) -> bool {
+        self.audience.is_there()
+    }
+
     /// From where somebody was, or from now on.
     pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> Listener {
         self.audience.enter();

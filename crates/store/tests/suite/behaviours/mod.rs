@@ -290,6 +290,7 @@ macro_rules! behaviours {
                 what_was_answered_meanwhile_does_not_expire
                 expiries_at_once_end_each_message_once
                 the_next_expiry_is_that_of_an_open_message
+                what_was_resolved_of_late_is_found_whatever_came_of_it
                 the_store_says_when_it_can_be_written;
             purge:
                 a_purged_message_is_gone

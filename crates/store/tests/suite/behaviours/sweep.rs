@@ -1,13 +1,13 @@
 use countersign_core::message::{Outcome, Resolution};
 use countersign_core::question::Ask;
-use countersign_core::{Actor, Command, Matter, State};
+use countersign_core::{Actor, Command, Matter, State, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Applied;
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::sweep::{ExpireDue, NextExpiry, ProveWritable};
+use countersign_store::ops::sweep::{ExpireDue, NextExpiry, ProveWritable, ResolvedSince};
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -157,6 +157,45 @@ pub async fn the_next_expiry_is_that_of_an_open_message(store: &Store, clock: &M
     assert_eq!(next_expiry(store).await, Some(at(30)));
     resolved(store, &message_id(3), Command::Cancel).await;
     assert_eq!(next_expiry(store).await, None);
+}
+
+async fn resolved_since(store: &Store, millis: i64, limit: i64) -> Vec<MessageId> {
+    let mut found = store.run(ResolvedSince { since: at(millis), limit }).await.unwrap();
+    found.sort();
+    found
+}
+
+pub async fn what_was_resolved_of_late_is_found_whatever_came_of_it(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let decline = Command::Resolve { actor: alice(), verdict: Verdict::Declined, comment: None };
+    let [complete, dismiss] = [Verdict::Completed(None), Verdict::Dismissed(None)].map(|verdict| Command::Resolve {
+        actor: alice(),
+        verdict,
+        comment: None,
+    });
+    submitted(store, &Draft::notify(1)).await;
+    submitted(store, &Draft::ask(2)).await;
+    let mut ended = Vec::new();
+    for (number, command) in (3..).zip([answer("approve"), decline, Command::Cancel, Command::Expire]) {
+        submitted(store, &expiring(number, 10)).await;
+        ended.push((number, command));
+    }
+    for (number, command) in (7..).zip([complete, dismiss]) {
+        submitted(store, &Draft::task(number)).await;
+        ended.push((number, command));
+    }
+    for (number, command) in ended {
+        clock.set(if command == Command::Expire { at(11) } else { at(10) });
+        resolved(store, &message_id(number), command).await;
+    }
+    assert_eq!(resolved_since(store, 10, 10).await, [3, 4, 5, 6, 7, 8].map(message_id), "the instant itself counts");
+    assert_eq!(resolved_since(store, 11, 10).await, [message_id(6)]);
+    assert!(resolved_since(store, 12, 10).await.is_empty());
+    submitted(store, &Draft::ask(9)).await;
+    clock.set(at(12));
+    resolved(store, &message_id(9), answer("approve")).await;
+    let each = resolved_since(store, 0, 1).await;
+    assert_eq!(each, [4, 5, 6, 7, 8, 9].map(message_id), "the latest of each outcome");
 }
 
 pub async fn the_store_says_when_it_can_be_written(store: &Store, _clock: &ManualClock) {

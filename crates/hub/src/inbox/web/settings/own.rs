@@ -138,8 +138,11 @@ pub async fn remove_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: 
 /// Whoever came in by the old password is out again: only this browser stays signed in.
 async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Result<(), Problem> {
     let (person, actor) = (visitor.name.clone(), visitor.actor().to_string());
-    hub.store.run(SetPassword { person: person.clone(), hash, actor: actor.clone() }).await?;
-    hub.store.run(EndOtherSessions { person, keep: visitor.session, actor }).await?;
-    hub.credentials_ended();
+    let (store, keep) = (Arc::clone(&hub.store), visitor.session);
+    let change = async move {
+        store.run(SetPassword { person: person.clone(), hash, actor: actor.clone() }).await?;
+        store.run(EndOtherSessions { person, keep, actor }).await
+    };
+    hub.ending_credentials(change).await?;
     Ok(())
 }

@@ -108,17 +108,14 @@ pub async fn role(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted
     let changed = async {
         let role = role_of(fields.text("role"))?;
         let change = SetRole { name: name.clone(), role, actor: visitor.actor().to_string() };
-        match hub.store.run(change).await? {
+        match hub.end_credentials(change).await? {
             Change::Done => Ok(()),
             Change::NotThere => Err(no_person(&name)),
             Change::LastOwner => Err(Problem::invalid("role", "the last owner stays one; make another one first")),
         }
     };
     match changed.await {
-        Ok(()) => {
-            hub.credentials_ended();
-            Ok(see_other("/inbox/settings/people?done=role"))
-        }
+        Ok(()) => Ok(see_other("/inbox/settings/people?done=role")),
         Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,
     }
 }

@@ -62,8 +62,7 @@ async fn end(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
         id: visitor.session_id(),
         actor: visitor.actor().to_string(),
     };
-    hub.store.run(op).await?;
-    hub.credentials_ended();
+    hub.end_credentials(op).await?;
     Ok(())
 }
 

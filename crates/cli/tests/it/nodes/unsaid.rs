@@ -1,0 +1,129 @@
+//! What nobody says: a hub that dies between its commit and its word. Here it is a store that never speaks.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use countersign_core::{Actor, Command, Verdict};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_store::Store;
+use countersign_store::clock::DatabaseClock;
+use countersign_store::model::{Application, Proposal};
+use countersign_store::ops::apply::Apply;
+use countersign_store::ops::node::RenewNode;
+use reqwest::Method;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::inbox::heard;
+use super::{Cluster, is_waited_for};
+use crate::harness::*;
+use crate::runs::stage::*;
+
+/// The promise for whoever waits, looks on or follows.
+const SOON: Duration = Duration::from_secs(2);
+
+/// A hub that works and says nothing.
+struct Mute(Store);
+
+impl Mute {
+    async fn beside(cluster: &Cluster) -> Self {
+        let clock = Arc::new(DatabaseClock::default());
+        Self(Store::open_postgres(&cluster.database.url(), clock).await.expect("the database opens"))
+    }
+
+    async fn answer(&self, id: &str, value: &str) -> Instant {
+        let proposal = Proposal {
+            message_id: id.parse::<MessageId>().expect("an id"),
+            command: Command::Resolve {
+                actor: Actor::human("owner"),
+                verdict: Verdict::Answered(json!(value)),
+                comment: None,
+            },
+            resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
+            files: Vec::new(),
+        };
+        let applied = self.0.run(Apply(proposal)).await.expect("the database is there");
+        assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
+        Instant::now()
+    }
+}
+
+fn assert_soon(since: Instant) {
+    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_a_word_reaches_whoever_waits_and_whoever_looks_on() {
+    let cluster = Cluster::start(1).await;
+    let (agent, mute) = (cluster.agent("bot").await, Mute::beside(&cluster).await);
+    let [first, second] = [agent.accepted(&ask("bot")).await, agent.accepted(&ask("bot")).await];
+    let waiting = tokio::spawn({
+        let (agent, first) = (agent.at(&cluster.hubs[0]), first.clone());
+        async move { agent.outcome(&first).await }
+    });
+    is_waited_for(&cluster.hubs[0], 1).await;
+    let answered = mute.answer(&first, "approve").await;
+    let outcome = within("the one who waits", waiting).await.expect("no panic");
+    assert_soon(answered);
+    assert_eq!(outcome["response"]["response"]["value"], "approve");
+    let mut viewer = cluster.hubs[0].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    heard(&mut viewer, &["id: "]).await;
+    let answered = mute.answer(&second, "approve").await;
+    heard(&mut viewer, &["event: resolved", &second]).await;
+    assert_soon(answered);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
+    let cluster = Cluster::start(2).await;
+    let mute = Mute::beside(&cluster).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
+    here.asked().await;
+    let mut extended = Client::connect(&cluster.hubs[0]).await;
+    extended.send(json!({"type": "subscribe", "runId": run, "extensions": true})).await;
+    extended.expect("request_input").await;
+    let mut there = Client::connect(&cluster.hubs[1]).await;
+    there.subscribe(&run).await;
+    there.expect("request_input").await;
+    is_waited_for(&cluster.hubs[0], 1).await;
+    let item = crate::runs::inbox::item_of(&cluster.hubs[1], &run).await;
+    let answered = mute.answer(item["id"].as_str().expect("an id"), "hello").await;
+    extended.expect("input_resolved").await;
+    assert_eq!(here.result().await, "hello");
+    assert_eq!(there.result().await, "hello");
+    assert_soon(answered);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_looks_on_is_told_once() {
+    let cluster = Cluster::start(2).await;
+    let agent = cluster.agent("bot").await;
+    let mut viewer = cluster.hubs[1].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    heard(&mut viewer, &["id: "]).await;
+    let first = agent.accepted(&ask("bot")).await;
+    cluster.hubs[0].owner.answer(&first, "approve").await.expect(200);
+    heard(&mut viewer, &["event: resolved", &first]).await;
+    // By then the net has been cast over the first one.
+    let mute = Mute::beside(&cluster).await;
+    let second = agent.accepted(&ask("bot")).await;
+    mute.answer(&second, "approve").await;
+    let text = heard(&mut viewer, &["event: resolved", &second]).await;
+    assert_eq!(text.matches("event: resolved").count(), 1, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_a_hub_is_gone_everybody_at_every_other_looks_again() {
+    let cluster = Cluster::start(3).await;
+    let mute = Mute::beside(&cluster).await;
+    let mut viewers = Vec::new();
+    for hub in &cluster.hubs {
+        let mut viewer = hub.owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+        heard(&mut viewer, &["id: "]).await;
+        viewers.push(viewer);
+    }
+    mute.0.run(RenewNode { id: mute.0.node(), lease: Duration::from_millis(1) }).await.expect("a sign of life");
+    for viewer in &mut viewers {
+        heard(viewer, &["event: resync"]).await;
+    }
+}

@@ -1,0 +1,20 @@
+//! A hub that nobody reaches, on a store of its own.
+
+use std::sync::Arc;
+
+use countersign_store::Store;
+use countersign_store::clock::SystemClock;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::app::Hub;
+use crate::config::{Config, ConfigFile, Overrides};
+use crate::delivery::Outbox;
+
+pub fn hub() -> Arc<Hub> {
+    let file = std::env::temp_dir().join(format!("countersign-hub-{}.db", Uuid::new_v4()));
+    let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
+    let config = Config::resolve(ConfigFile::default(), Overrides::default()).unwrap();
+    let outbox = Outbox::new(Arc::clone(&store), config.push).unwrap();
+    Hub::new(store, config, outbox, watch::channel(false).1).unwrap()
+}
