@@ -75,7 +75,7 @@ async fn expire_what_is_due(hub: &Hub) -> Result<Option<Timestamp>, StoreError> 
     while is_overdue_at(hub.store.run(NextExpiry).await?, hub.store.clock().now()) {
         let resolution_ids = (0..BATCH).map(|_| ResolutionId::from_uuid(Uuid::new_v4())).collect();
         let expired = hub.store.run(ExpireDue { resolution_ids }).await;
-        let expired = expired.inspect_err(|error| hub.may_be_resolved(error))?;
+        let expired = expired.inspect_err(|error| hub.may_be_done(error))?;
         hub.indexer.active();
         expired.iter().for_each(|applied| hub.announce(applied));
         if expired.is_empty() {

@@ -5,6 +5,7 @@ mod delivery;
 mod expiry;
 mod faults;
 mod inbox;
+mod letters;
 mod outage;
 mod runs;
 mod shared;
