@@ -47,7 +47,7 @@ impl Hub {
             (Err(StoreError::Unsure(_)), Some(proposal)) => self.apply_again(proposal).await,
             (applied, _) => applied,
         };
-        let application = application.inspect_err(|error| self.may_be_resolved(error))?;
+        let application = application.inspect_err(|error| self.may_be_done(error))?;
         self.indexer.active();
         if let Application::Resolved(applied) = &application {
             self.announce(applied);
@@ -79,8 +79,8 @@ impl Hub {
         })
     }
 
-    /// Call it when something that resolves has failed: if nobody knows whether it did, everybody looks at everything.
-    pub fn may_be_resolved(&self, error: &StoreError) {
+    /// Call it when a message could not be taken or resolved: if nobody knows whether it was, everybody looks at everything.
+    pub fn may_be_done(&self, error: &StoreError) {
         if matches!(error, StoreError::Unsure(_)) {
             self.wake.look_all();
             self.news.miss();

@@ -147,8 +147,7 @@ impl Problem {
             Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
             Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
             Self::Unsure { .. } => {
-                "the database went away in the middle, so this may be done or not; send the same again, or look"
-                    .to_owned()
+                "this was cut off in the middle, so it may be done or not; send the same again, or look".to_owned()
             }
         }
     }

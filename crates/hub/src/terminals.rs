@@ -76,7 +76,7 @@ impl Terminals {
     }
 
     /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
-    /// `forget` if there is not.
+    /// `take_back` if there is not.
     pub fn expect(&self, id: &MessageId, kind: Kind) {
         let now = self.store.clock().now();
         let mut cues = self.lock();
@@ -126,6 +126,17 @@ impl Terminals {
     pub fn forget(&self, id: &MessageId) {
         self.lock().remove(id);
         self.lock_elsewhere().forget(id);
+    }
+
+    /// Nobody will wait for it after all: there is no such cue, or it is over. Other hubs may have been told otherwise.
+    pub fn take_back(&self, id: &MessageId) {
+        self.forget(id);
+        self.peers.say(|| Signal::NoCue(id.clone()));
+    }
+
+    /// Another hub takes back what it said.
+    pub fn taken_back_elsewhere(&self, node: &str, id: &MessageId) {
+        self.lock_elsewhere().take_back(node, id);
     }
 
     /// The cue is over. Whoever is there for it gets its end.

@@ -78,7 +78,7 @@ async fn expire_what_is_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Resul
     let mut most = if hub.store.is_shared() { BATCH_AMONG_OTHERS } else { BATCH };
     while is_overdue_at(next_expiry(hub, unreadable).await?, hub.store.clock().now()) {
         let expired = in_smaller_portions(&mut most, |most| hub.store.run(portion(most, unreadable))).await;
-        let Expired { applied, unreadable: found } = expired.inspect_err(|error| hub.may_be_resolved(error))?;
+        let Expired { applied, unreadable: found } = expired.inspect_err(|error| hub.may_be_done(error))?;
         hub.indexer.active();
         applied.iter().for_each(|applied| hub.announce(applied));
         if applied.is_empty() && found.is_empty() {

@@ -45,9 +45,12 @@ impl Hub {
             Signal::Credentials => self.credentials.clear(),
             Signal::Here { id, kind, since, held } => self.terminals.is_elsewhere(node, &id, kind, since, held),
             Signal::Away { id, at, broken } => self.terminals.left_elsewhere(node, &id, at, broken),
+            Signal::NoCue(id) => self.terminals.taken_back_elsewhere(node, &id),
             Signal::Advanced(run_id) => self.advanced_elsewhere(&run_id),
             Signal::Letter => letters::open(self),
-            Signal::Answered { letter, reply } => self.peers.letters.answered(letter, reply),
+            Signal::Answered { letter, reply } => {
+                self.peers.letters.answered(letter, reply);
+            }
             Signal::Gone(gone) => self.are_gone(&[gone]),
             Signal::Hello => self.terminals.say_again(),
         }

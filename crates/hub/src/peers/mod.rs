@@ -8,12 +8,13 @@ mod known;
 mod lease;
 mod letters;
 mod net;
+mod post;
 mod say;
 mod signal;
 
 pub use hear::run as hear;
 pub use lease::{LEASE, enter, leave, run as lease};
-pub use letters::Reply;
+pub use letters::{Reply, Unheard};
 pub use net::run as net;
 pub use say::Peers;
 pub use signal::Signal;

@@ -4,20 +4,20 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 
 use super::known::Known;
-use super::letters::Letters;
 use super::net::KNOWN_FOR;
+use super::post::Post;
 use super::signal::Signal;
 
 pub struct Peers {
     store: Arc<Store>,
-    pub(super) letters: Letters,
+    pub(super) letters: Post,
     /// What is over and was told here.
     pub(super) resolved: Known,
 }
 
 impl Peers {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        let (letters, resolved) = (Letters::default(), Known::for_at_least(KNOWN_FOR));
+        let (letters, resolved) = (Post::default(), Known::for_at_least(KNOWN_FOR));
         Arc::new(Self { store, letters, resolved })
     }
 

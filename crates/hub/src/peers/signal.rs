@@ -33,6 +33,8 @@ pub enum Signal {
         at: Timestamp,
         broken: bool,
     },
+    /// Somebody was expected and will not come: there is no such cue, or it is over.
+    NoCue(MessageId),
     /// Something of a run was stored.
     Advanced(String),
     /// Somebody wrote to a run.
@@ -80,7 +82,8 @@ mod tests {
             Signal::Resolved { id: id.clone(), run: Some("r".to_owned()) },
             Signal::Credentials,
             Signal::Here { id: id.clone(), kind: Kind::Pause, since: Timestamp::from_millis(7), held: true },
-            Signal::Away { id, at: Timestamp::from_millis(7), broken: true },
+            Signal::Away { id: id.clone(), at: Timestamp::from_millis(7), broken: true },
+            Signal::NoCue(id),
             Signal::Answered { letter: 7, reply: Reply::Done },
             Signal::Gone("fedcba9876543210".to_owned()),
         ] {

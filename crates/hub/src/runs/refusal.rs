@@ -39,18 +39,32 @@ impl Refusal {
 
     /// The cause is in the log, once.
     pub fn internal(error: &impl std::fmt::Display) -> Self {
+        Self::failed(error, "The hub could not do this now; try again.")
+    }
+
+    /// Nobody knows whether it was done.
+    pub fn unsure(error: &impl std::fmt::Display) -> Self {
+        Self::failed(error, "This may be done or not; look before you try again.")
+    }
+
+    fn failed(error: &impl std::fmt::Display, what: &str) -> Self {
         let id = Uuid::new_v4();
         tracing::error!(%id, %error, "a message about a run could not be dealt with");
-        Self::new(
-            "INTERNAL_ERROR",
-            format!("The hub could not do this now; try again. Its log has the cause under {id}."),
-        )
+        Self::new("INTERNAL_ERROR", format!("{what} The hub's log has the cause under {id}."))
     }
 }
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        Self::internal(&error)
+        match error {
+            StoreError::Unsure(_) => Self::unsure(&error),
+            StoreError::Unavailable(_)
+            | StoreError::Ended(_)
+            | StoreError::Raced
+            | StoreError::Corrupt(_)
+            | StoreError::NewerSchema { .. }
+            | StoreError::HalfCopied { .. } => Self::internal(&error),
+        }
     }
 }
 

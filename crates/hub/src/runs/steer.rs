@@ -9,7 +9,7 @@ use super::mail::Mail;
 use super::refusal::Refusal;
 use super::run::{Run, Stage};
 use crate::app::Hub;
-use crate::peers::Reply;
+use crate::peers::{Reply, Unheard};
 
 const NOT_RUNNING: &str = "not running";
 /// How often the policy of a run that has not begun may change: each time is kept until it begins.
@@ -36,6 +36,7 @@ impl Hub {
         match self.write_to_run(run_id, message).await? {
             Some(Reply::Done) => Ok(()),
             Some(Reply::Refused { code, message }) => Err(Refusal::new(code, message)),
+            Some(Reply::Undone) => Err(Unheard::Undone.into()),
             None => Err(nobody()),
         }
     }

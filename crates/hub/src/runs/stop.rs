@@ -13,6 +13,7 @@ use super::mail::Mail;
 use super::run::{Run, Stage};
 use super::task::{Stopped, cancelled};
 use crate::app::Hub;
+use crate::peers::{Reply, Unheard};
 
 /// How long runs may take to settle, and then connections to read what is for them.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -20,14 +21,24 @@ const GO_HOME: Duration = Duration::from_secs(4);
 
 impl Hub {
     /// Silent for a run that is over or not known. When it returns, the run is over, or will be once the store can say so.
-    pub async fn stop_run(&self, run_id: &str) {
+    pub async fn stop_run(&self, run_id: &str) -> Result<(), Unheard> {
         if self.is_run_here(run_id).await {
-            return self.stop_run_here(run_id).await;
+            self.stop_run_here(run_id).await;
+            return Ok(());
         }
         let stop = ClientMessage::StopRun { run_id: run_id.to_owned() };
-        if let Err(error) = self.write_to_run(run_id, &stop).await {
-            tracing::warn!(run_id, %error, "another hub could not be told to stop a run");
+        match self.write_to_run(run_id, &stop).await? {
+            Some(Reply::Done) | None => Ok(()),
+            Some(Reply::Refused { .. } | Reply::Undone) => Err(Unheard::Undone),
         }
+    }
+
+    /// Whether it is prepared or under way here. One that is over here may go on elsewhere.
+    pub(crate) fn is_under_way_here(&self, run_id: &str) -> bool {
+        self.runs.get(run_id).is_some_and(|run| match run.lock().stage {
+            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) => true,
+            Stage::Elsewhere | Stage::Over { .. } | Stage::Forgotten => false,
+        })
     }
 
     pub(crate) async fn stop_run_here(&self, run_id: &str) {

@@ -61,6 +61,15 @@ impl Elsewhere {
         sights.max_by_key(|sight| (sight.is_here(now), sight.left_at))
     }
 
+    pub fn take_back(&mut self, node: &str, id: &MessageId) {
+        if let Some(sights) = self.0.get_mut(id) {
+            sights.retain(|(of, _)| of != node);
+            if sights.is_empty() {
+                self.0.remove(id);
+            }
+        }
+    }
+
     pub fn forget(&mut self, id: &MessageId) {
         self.0.remove(id);
     }
@@ -95,6 +104,17 @@ mod tests {
         assert_eq!(is_here(&elsewhere, &id, NOW.plus(LINGER)), Some(false));
         elsewhere.forget(&id);
         assert_eq!(is_here(&elsewhere, &id, NOW), None);
+    }
+
+    #[test]
+    fn of_what_is_taken_back_nothing_stays() {
+        let (mut elsewhere, id) = (Elsewhere::default(), MessageId::from_uuid(Uuid::from_u128(7)));
+        elsewhere.note("a", &id, sight(0));
+        elsewhere.note("b", &id, sight(1));
+        elsewhere.take_back("b", &id);
+        assert_eq!(is_here(&elsewhere, &id, NOW), Some(true), "only what the other one said");
+        elsewhere.take_back("a", &id);
+        assert!(elsewhere.0.is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use countersign_core::delivery::Track;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Settlement;
-use countersign_store::ops::run::{Advance, TakeMail, WriteToRun};
+use countersign_store::ops::run::{Advance, ReadMail, WriteToRun};
 
 use crate::nodes::*;
 use crate::outbox::{claim, only_claim, retry, settle};
@@ -63,7 +63,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
 
     let letter = WriteToRun { run_id: "under way".to_owned(), body: "go on".to_owned() };
     assert!(store.run(letter).await.unwrap().is_some());
-    assert_eq!(store.run(TakeMail { node: NODE.to_owned() }).await.unwrap().len(), 1);
+    assert_eq!(store.run(ReadMail { node: NODE.to_owned(), since: at(0) }).await.unwrap().len(), 1);
     let events = vec![crate::runs::event(2)];
     assert!(advance(store, Advance { events, last_seq: 2, ..step("under way") }).await);
     assert_eq!(numbers(&events_after(store, "under way", 0).await), [1, 2]);

@@ -6,6 +6,7 @@ mod expiry;
 mod faults;
 mod following;
 mod inbox;
+mod letters;
 mod outage;
 mod runs;
 mod shared;

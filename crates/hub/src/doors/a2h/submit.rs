@@ -16,6 +16,7 @@ use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
+use countersign_store::finish::to_the_end;
 use countersign_store::model::{Earlier, NewMessage, Submission, json_text};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
@@ -46,7 +47,8 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
     }
     let arrived = Arrived { agent_id: agent.id, idempotency_key: envelope.idempotency_key.clone(), wire };
     match prepare(&hub, envelope, &arrived).await {
-        Ok(message) => store(&hub, message, &arrived).await,
+        // Whoever leaves in the middle has asked all the same, and people are to hear of it.
+        Ok(message) => to_the_end(async move { store(&hub, message, &arrived).await }).await,
         Err(problem) => replay(&hub, &arrived, problem).await,
     }
 }
@@ -154,7 +156,8 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
 async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Response, Problem> {
     let (id, kind, expires_at) = (message.id.clone(), message.kind, message.expires_at);
     let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
-    match hub.store.run(Submit { message, max_open }).await? {
+    let submitted = hub.store.run(Submit { message, max_open }).await;
+    match submitted.inspect_err(|error| hub.may_be_done(error))? {
         Submission::Created => {
             hub.metrics.submitted(kind);
             if let Some(expires_at) = expires_at {

@@ -80,7 +80,7 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
     // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
     let expected = Expected::new(hub, &id, cue);
     let outcome = hub.store.run(SubmitCue { cue: new, most: bounds(hub) }).await;
-    match outcome.inspect_err(|error| hub.may_be_resolved(error))? {
+    match outcome.inspect_err(|error| hub.may_be_done(error))? {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
             hub.presence.note(&agent_id, hub.store.clock().now());
@@ -112,7 +112,7 @@ impl<'h> Expected<'h> {
 impl Drop for Expected<'_> {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            self.hub.terminals.forget(id);
+            self.hub.terminals.take_back(id);
         }
     }
 }

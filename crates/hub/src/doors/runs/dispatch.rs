@@ -35,7 +35,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         ClientMessage::ContinueRun { run_id, input } => {
             hub.start_run(How::Continue, (&run_id, input), request_id, client).await?;
         }
-        ClientMessage::StopRun { run_id } => hub.stop_run(&run_id).await,
+        ClientMessage::StopRun { run_id } => hub.stop_run(&run_id).await?,
         ClientMessage::UserInput { run_id, agent_name, text, input_id } => {
             let wanted = Wanted::Input { agent_name: &agent_name, input_id: input_id.as_deref() };
             hub.answer_run(&run_id, wanted, &text, caller.actor()).await?;

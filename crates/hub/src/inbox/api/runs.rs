@@ -90,8 +90,7 @@ pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Pr
         |_| Problem::NotAuthorized { message: format!("{} may not stop runs; a viewer decides nothing", who.actor()) };
     who.resolver().map_err(may_not)?;
     find(hub, run_id).await?;
-    hub.stop_run(run_id).await;
-    Ok(())
+    Ok(hub.stop_run(run_id).await?)
 }
 
 fn listed(run: &Listed) -> Value {

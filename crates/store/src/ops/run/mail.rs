@@ -1,5 +1,5 @@
 //! What is said to a run on another node than the one that moves it. The letter waits in the store until that node, or the
-//! one that takes the run over, has taken it out.
+//! one that takes the run over, has done what it says.
 
 use countersign_protocol::time::Timestamp;
 
@@ -33,25 +33,51 @@ pub struct Letter {
     pub number: i64,
     pub run_id: String,
     pub body: String,
+    /// Whoever wrote it does not wait any more, or it was meant for an earlier segment.
+    pub is_late: bool,
 }
 
-/// Takes out what was written to the runs of a node, in the order in which it was.
-pub struct TakeMail {
+/// What was written to the runs of a node, in the order in which it was. It stays until it is dropped.
+pub struct ReadMail {
     pub node: String,
+    /// What was written before is late.
+    pub since: Timestamp,
 }
 
-impl Op for TakeMail {
+/// A segment begins by the clock of its hub, which need not be to the millisecond that of the database.
+const SLACK: i64 = 1000;
+const MOST: i64 = 1000;
+
+impl Op for ReadMail {
     type Out = Vec<Letter>;
-    const MODE: Mode = Mode::Write;
+    const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Letter>, StoreError> {
-        const TAKE: &str = "DELETE FROM run_mail WHERE EXISTS (SELECT 1 FROM run WHERE run.run_id = run_mail.run_id \
-             AND run.node = ?1) RETURNING seq, run_id, body";
+        // By the letters, of which there are few, whatever the database knows of how many there are.
+        const SELECT: &str = "SELECT seq, run_id, body, created_at, \
+             (SELECT started_at FROM run WHERE run.run_id = run_mail.run_id) FROM run_mail \
+             WHERE (SELECT node FROM run WHERE run.run_id = run_mail.run_id) = ?1 ORDER BY seq LIMIT ?2";
         let mut letters = Vec::new();
-        for mut row in x.rows(TAKE, &[(&self.node).into()]).await? {
-            letters.push(Letter { number: row.int(0)?, run_id: row.text(1)?, body: row.text(2)? });
+        for mut row in x.rows(SELECT, &[(&self.node).into(), MOST.into()]).await? {
+            let (number, run_id, body) = (row.int(0)?, row.text(1)?, row.text(2)?);
+            let (written_at, begun_at) = (row.int(3)?, row.int(4)?);
+            let is_late = written_at < self.since.as_millis() || written_at + SLACK < begun_at;
+            letters.push(Letter { number, run_id, body, is_late });
         }
-        letters.sort_by_key(|letter| letter.number);
         Ok(letters)
+    }
+}
+
+/// It was done, or never will be.
+pub struct DropLetter {
+    pub number: i64,
+}
+
+impl Op for DropLetter {
+    type Out = ();
+    const MODE: Mode = Mode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
+        x.exec("DELETE FROM run_mail WHERE seq = ?1", &[self.number.into()]).await.map(drop)
     }
 }

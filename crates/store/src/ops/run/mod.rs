@@ -27,7 +27,7 @@ pub use events::{LatestEvents, RunEvents};
 pub use find::{FindRun, LookAtRun};
 pub use follow::{Entered, FollowRun, Followed, Glance, GlanceAtRuns, OpenAsk, OpenAsks};
 pub use list::ListRuns;
-pub use mail::{Letter, TakeMail, WriteToRun};
+pub use mail::{DropLetter, Letter, ReadMail, WriteToRun};
 pub use model::{
     Begun, Ending, FoundAsk, FoundRun, NewAsk, NewRun, Phase, Run, RunPage, RunPlace, RunState, RunSummary, StoredEvent,
 };

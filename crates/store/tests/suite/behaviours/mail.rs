@@ -1,7 +1,6 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::run::{Begun, Letter, NewRun, PurgeRuns, TakeMail, WriteToRun};
-use futures_util::future::join_all;
+use countersign_store::ops::run::{Begun, DropLetter, Letter, NewRun, PurgeRuns, ReadMail, WriteToRun};
 
 use crate::nodes::*;
 use crate::runs::{RUN, begin, begun, end, segment};
@@ -13,11 +12,11 @@ async fn write(store: &Store, run_id: &str, body: &str) -> Option<i64> {
 
 async fn written(store: &Store, run_id: &str, body: &str) -> Letter {
     let number = write(store, run_id, body).await.expect("the run is under way");
-    Letter { number, run_id: run_id.to_owned(), body: body.to_owned() }
+    Letter { number, run_id: run_id.to_owned(), body: body.to_owned(), is_late: false }
 }
 
-async fn take(store: &Store, node: &str) -> Vec<Letter> {
-    store.run(TakeMail { node: node.to_owned() }).await.unwrap()
+async fn read(store: &Store, node: &str) -> Vec<Letter> {
+    store.run(ReadMail { node: node.to_owned(), since: at(0) }).await.unwrap()
 }
 
 async fn begun_by(store: &Store, node: &str, run_id: &str) {
@@ -26,7 +25,7 @@ async fn begun_by(store: &Store, node: &str, run_id: &str) {
 }
 
 pub async fn letters_come_in_the_order_they_were_written(store: &Store, _clock: &ManualClock) {
-    assert!(take(store, NODE).await.is_empty());
+    assert!(read(store, NODE).await.is_empty());
     begun_by(store, NODE, "b").await;
     begun_by(store, NODE, "a").await;
     let mut sent = Vec::new();
@@ -34,30 +33,47 @@ pub async fn letters_come_in_the_order_they_were_written(store: &Store, _clock: 
         sent.push(written(store, ["b", "a"][number % 2], &format!("letter {number}")).await);
     }
     assert!(sent.is_sorted_by_key(|letter| letter.number));
-    assert_eq!(take(store, NODE).await, sent);
+    assert_eq!(read(store, NODE).await, sent);
 }
 
-pub async fn a_letter_is_taken_once(store: &Store, _clock: &ManualClock) {
+pub async fn a_letter_stays_until_it_is_dropped(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let mut sent = Vec::new();
-    for number in 0..8 {
-        sent.push(written(store, RUN, &format!("letter {number}")).await);
+    let (first, second) = (written(store, RUN, "one").await, written(store, RUN, "two").await);
+    assert_eq!(read(store, NODE).await, [first.clone(), second.clone()]);
+    for _ in 0..2 {
+        store.run(DropLetter { number: first.number }).await.unwrap();
+        assert_eq!(read(store, NODE).await, std::slice::from_ref(&second));
     }
-    let mut taken: Vec<_> = join_all((0..4).map(|_| take(store, NODE))).await.into_iter().flatten().collect();
-    taken.sort_by_key(|letter| letter.number);
-    assert_eq!(taken, sent);
-    let later = written(store, RUN, "letter 0").await;
-    assert!(later.number > sent[7].number, "no number is given again");
-    assert_eq!(take(store, NODE).await, [later]);
+    store.run(DropLetter { number: second.number }).await.unwrap();
+    let later = written(store, RUN, "one").await;
+    assert!(later.number > second.number, "no number is given again");
+    assert_eq!(read(store, NODE).await, [later]);
+}
+
+pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &Store, clock: &ManualClock) {
+    begun(store).await;
+    let old = written(store, RUN, "old").await;
+    clock.set(at(20_000));
+    let new = written(store, RUN, "new").await;
+    let late = async |since: i64| -> Vec<i64> {
+        let letters = store.run(ReadMail { node: NODE.to_owned(), since: at(since) }).await.unwrap();
+        letters.into_iter().filter(|letter| letter.is_late).map(|letter| letter.number).collect()
+    };
+    assert!(late(0).await.is_empty());
+    assert_eq!(late(20_000).await, [old.number], "the instant itself is in time");
+    assert!(end(store, RUN, 5).await);
+    let next = NewRun { started_at: at(30_000), ..segment(RUN, 2) };
+    assert_eq!(begin(store, next).await, Begun::New);
+    assert_eq!(late(0).await, [old.number, new.number]);
 }
 
 pub async fn letters_are_for_the_node_that_has_the_run(store: &Store, _clock: &ManualClock) {
     begun_by(store, NODE, "one").await;
     begun_by(store, OTHER, "other").await;
     let (one, other) = (written(store, "one", "stop").await, written(store, "other", "go on").await);
-    assert!(take(store, "node-3").await.is_empty());
-    assert_eq!(take(store, OTHER).await, [other]);
-    assert_eq!(take(store, NODE).await, [one]);
+    assert!(read(store, "node-3").await.is_empty());
+    assert_eq!(read(store, OTHER).await, [other]);
+    assert_eq!(read(store, NODE).await, [one]);
 }
 
 pub async fn letters_follow_the_run_to_its_next_node(store: &Store, clock: &ManualClock) {
@@ -68,8 +84,8 @@ pub async fn letters_follow_the_run_to_its_next_node(store: &Store, clock: &Manu
     enter(store, &[OTHER]).await;
     assert_eq!(run_ids(&take_over(store, look(OTHER)).await.runs), [RUN]);
     let after = written(store, RUN, "after").await;
-    assert!(take(store, NODE).await.is_empty(), "it is not its run any more");
-    assert_eq!(take(store, OTHER).await, [before, after]);
+    assert!(read(store, NODE).await.is_empty(), "it is not its run any more");
+    assert_eq!(read(store, OTHER).await, [before, after]);
 }
 
 pub async fn nobody_writes_to_a_run_that_is_not_under_way(store: &Store, _clock: &ManualClock) {
@@ -77,7 +93,7 @@ pub async fn nobody_writes_to_a_run_that_is_not_under_way(store: &Store, _clock:
     begun(store).await;
     assert!(end(store, RUN, 5).await);
     assert_eq!(write(store, RUN, "too late").await, None);
-    assert!(take(store, NODE).await.is_empty());
+    assert!(read(store, NODE).await.is_empty());
     assert_eq!(begin(store, segment(RUN, 2)).await, Begun::New);
     assert!(write(store, RUN, "in time").await.is_some(), "a continuation hears again");
 }
@@ -90,11 +106,11 @@ pub async fn letters_are_forgotten_with_their_run(store: &Store, _clock: &Manual
     assert!(end(store, RUN, 5).await);
     assert_eq!(store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
     begun(store).await;
-    assert_eq!(take(store, NODE).await, [kept], "a namesake gets nothing that was not for it");
+    assert_eq!(read(store, NODE).await, [kept], "a namesake gets nothing that was not for it");
 }
 
 pub async fn a_nul_in_a_letter_breaks_nothing(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     write(store, RUN, "a\0b").await.expect("the run is under way");
-    assert_eq!(take(store, NODE).await[0].body, "a\u{2400}b");
+    assert_eq!(read(store, NODE).await[0].body, "a\u{2400}b");
 }

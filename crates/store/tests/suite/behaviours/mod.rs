@@ -198,7 +198,8 @@ macro_rules! behaviours {
                 what_a_lost_node_still_writes_changes_nothing;
             mail:
                 letters_come_in_the_order_they_were_written
-                a_letter_is_taken_once
+                a_letter_stays_until_it_is_dropped
+                a_letter_comes_late_by_the_clock_and_for_another_segment
                 letters_are_for_the_node_that_has_the_run
                 letters_follow_the_run_to_its_next_node
                 nobody_writes_to_a_run_that_is_not_under_way

@@ -10,7 +10,6 @@ use countersign_store::Store;
 use countersign_store::ops::deliver::ClaimDue;
 use countersign_store::ops::node::LiveNodes;
 use countersign_store::ops::rate::Admission;
-use countersign_store::ops::run::{TakeMail, WriteToRun};
 use futures_util::future::join_all;
 
 use super::fresh::Fresh;
@@ -220,19 +219,4 @@ async fn hubs_together_grant_no_more_than_there_is() {
         let granted = admitted.into_iter().filter(|admitted| *admitted.as_ref().unwrap() == Admission::Granted);
         assert_eq!(granted.count(), there);
     }
-}
-
-#[tokio::test]
-async fn a_letter_is_taken_by_one_hub() {
-    let fresh = Fresh::open().await;
-    let stores = [&fresh.store, &fresh.neighbour().await];
-    runs::begun(&fresh.store).await;
-    for number in 0..20 {
-        let letter = WriteToRun { run_id: runs::RUN.to_owned(), body: format!("letter {number}") };
-        assert!(fresh.store.run(letter).await.unwrap().is_some());
-    }
-    let taken = join_all((0..6).map(|number| stores[number % 2].run(TakeMail { node: NODE.to_owned() }))).await;
-    let taken: Vec<_> = taken.into_iter().flat_map(|letters| letters.unwrap()).map(|letter| letter.number).collect();
-    assert_eq!(taken.len(), 20, "each of them once");
-    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>().len(), 20);
 }
