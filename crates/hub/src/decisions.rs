@@ -1,6 +1,6 @@
 //! Every change to a message passes here on its way to the store, and everybody concerned hears of it on the way back.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_core::decide::is_overdue_at;
 use countersign_core::message::Door;
@@ -20,7 +20,8 @@ use crate::problem::Problem;
 
 /// After the store went away in the middle of a commit.
 const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(200);
-const MOST_LOOKS: usize = 20;
+/// Each look may itself take seconds, where the store is there and does nothing; whoever decides is told before they leave.
+const LONGEST_LOOKING: Duration = Duration::from_secs(5);
 
 impl Hub {
     pub async fn decide(&self, message_id: &MessageId, command: Command) -> Result<Application, StoreError> {
@@ -57,13 +58,12 @@ impl Hub {
 
     /// Nobody knows whether it was stored. If it was, it is found under its own id; if not, it is tried again.
     async fn apply_again(&self, proposal: Proposal) -> Result<Application, StoreError> {
-        let mut tries = 0;
+        let began = Instant::now();
         loop {
-            tries += 1;
             tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
             match self.apply_or_find(&proposal).await {
                 // Whatever it says now, the first one may stand.
-                Err(error) if tries == MOST_LOOKS => return Err(StoreError::Unsure(error.to_string())),
+                Err(error) if began.elapsed() > LONGEST_LOOKING => return Err(StoreError::Unsure(error.to_string())),
                 Err(_) => {}
                 applied => return applied,
             }

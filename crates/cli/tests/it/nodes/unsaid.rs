@@ -9,7 +9,7 @@ use countersign_store::Store;
 use countersign_store::clock::DatabaseClock;
 use countersign_store::model::{Application, Proposal};
 use countersign_store::ops::apply::Apply;
-use countersign_store::ops::node::RenewNode;
+use countersign_store::ops::node::EnterNode;
 use reqwest::Method;
 use serde_json::json;
 use uuid::Uuid;
@@ -122,7 +122,7 @@ async fn when_a_hub_is_gone_everybody_at_every_other_looks_again() {
         heard(&mut viewer, &["id: "]).await;
         viewers.push(viewer);
     }
-    mute.0.run(RenewNode { id: mute.0.node(), lease: Duration::from_millis(1) }).await.expect("a sign of life");
+    mute.0.run(EnterNode { id: mute.0.node(), lease: Duration::from_millis(1) }).await.expect("a sign of life");
     for viewer in &mut viewers {
         heard(viewer, &["event: resync"]).await;
     }
