@@ -88,12 +88,14 @@ impl Postgres {
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match O::MODE {
-            // A caller that goes away does not undo its write, as on the embedded engine.
-            Mode::Write => {
+            // A caller that goes away does not undo its write, as on the embedded engine; nor does it cost a connection, which
+            // is closed when nobody ends its transaction.
+            Mode::Write | Mode::Note | Mode::Read => {
                 let engine = Arc::clone(&self.engine);
                 to_the_end(async move { engine.run(&op).await }).await
             }
-            Mode::Note | Mode::Read | Mode::Scan => self.engine.run(&op).await,
+            // It may be long, and nobody wants it any more.
+            Mode::Scan => self.engine.run(&op).await,
         }
     }
 }

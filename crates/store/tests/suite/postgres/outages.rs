@@ -15,6 +15,7 @@ use countersign_store::ops::run::{Advance, Begun};
 use countersign_store::ops::submit::Submit;
 use countersign_store::ops::sweep::ProveWritable;
 use countersign_store::{Store, StoreError};
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 
 use super::ends;
@@ -111,6 +112,22 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
     let State::Resolved(found) = pulled(&store, &id).await.state else { panic!("it was written") };
     assert_eq!((found.id, found.outcome), (decision.resolution_id.clone(), Outcome::Answered));
     assert!(matches!(store.run(Apply(decision)).await, Ok(Application::Rejected(_))), "it is decided once");
+}
+
+#[tokio::test]
+async fn whoever_goes_away_in_the_middle_of_a_look_costs_no_connection() {
+    let database = Database::create().await;
+    let proxy = Proxy::before(&database);
+    let store = proxy.open().await;
+    add_agent(&store, BUILDER).await;
+    let id = submitted(&store, &Draft::ask(1)).await;
+    let before = proxy.came();
+    for _ in 0..50 {
+        assert!(store.run(Pull(id.clone())).now_or_never().is_none(), "it has begun and waits");
+        pulled(&store, &id).await;
+    }
+    let made = proxy.came() - before;
+    assert!(made < 10, "{made} connections for 50 who left");
 }
 
 #[tokio::test]
