@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::app::Hub;
 use crate::runs::pending::Pending;
-use crate::wake::Waiter;
+use crate::wake::{Waiter, Wake};
 
 const BEFORE_ANOTHER_LOOK: Duration = Duration::from_secs(1);
 /// Whatever was said or not, so often an ask is looked at: a run has nothing else that would wake it. About so often, because
@@ -48,18 +48,29 @@ pub struct Waiting {
 impl Waiting {
     /// Before the message can be seen by anybody.
     pub fn new(hub: &Hub, id: MessageId, body: AskBody) -> Self {
-        let waiter = hub.wake.register(&id);
+        Self::at(&hub.wake, id, body)
+    }
+
+    fn at(wake: &Arc<Wake>, id: MessageId, body: AskBody) -> Self {
+        let waiter = wake.register(&id);
         Self { id, body, waiter, must_look: false, look_at: next_look(), known: None }
     }
 
     /// Can be dropped and called again; the answer is not lost.
     pub async fn resolution(&mut self, hub: &Hub) -> Resolution {
+        self.resolution_by(&hub.wake, |id| hub.store.run(Pull(id))).await
+    }
+
+    async fn resolution_by<F>(&mut self, wake: &Arc<Wake>, pull: impl Fn(MessageId) -> F) -> Resolution
+    where
+        F: Future<Output = Result<Option<Found<Pulled>>, StoreError>>,
+    {
         loop {
             if let Some(known) = &self.known {
                 return (**known).clone();
             }
             if self.must_look {
-                Box::pin(self.look(hub)).await;
+                Box::pin(self.look(wake, &pull)).await;
                 continue;
             }
             if let Ok(Some(pulled)) = timeout_at(self.look_at, self.waiter.rung()).await {
@@ -70,10 +81,13 @@ impl Waiting {
     }
 
     /// Woken without being told why. Registers first, then looks; dropped in between, it has to look again.
-    async fn look(&mut self, hub: &Hub) {
-        self.waiter = hub.wake.register(&self.id);
+    async fn look<F>(&mut self, wake: &Arc<Wake>, pull: &impl Fn(MessageId) -> F)
+    where
+        F: Future<Output = Result<Option<Found<Pulled>>, StoreError>>,
+    {
+        self.waiter = wake.register(&self.id);
         loop {
-            match hub.store.run(Pull(self.id.clone())).await {
+            match pull(self.id.clone()).await {
                 Ok(Some(Found::Live(pulled))) => {
                     self.known = resolved(pulled.state);
                     (self.must_look, self.look_at) = (false, next_look());
@@ -124,83 +138,67 @@ fn still_pending(pulled: &Pulled) -> Option<Pending> {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::audit::Entry;
-    use countersign_core::message::{Outcome, inbox_rank};
-    use countersign_core::runs::{AskKind, RunAsk, ask};
-    use countersign_core::{Actor, Command};
-    use countersign_protocol::a2h::{Kind, Priority};
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+
+    use countersign_core::Actor;
+    use countersign_core::message::{Door, Outcome, Source};
     use countersign_protocol::id::ResolutionId;
     use countersign_protocol::time::Timestamp;
-    use countersign_store::model::{Application, NewMessage, Proposal, SignatureAlg, Submission, json_text};
-    use countersign_store::ops::admin::agents::AddAgent;
-    use countersign_store::ops::apply::Apply;
-    use countersign_store::ops::submit::Submit;
     use futures_util::FutureExt;
     use tokio::time::timeout;
 
     use super::*;
-    use crate::testing;
 
-    fn message(id: &MessageId) -> NewMessage {
-        let asked = RunAsk {
-            kind: AskKind::Input { prompt: None },
-            run_id: "run".to_owned(),
-            agent_name: "user".to_owned(),
-            strategy_name: "talk".to_owned(),
-            cwd: "/".to_owned(),
-            resolvers: vec![Actor::human("owner")],
+    fn cancelled(id: &MessageId) -> Found<Pulled> {
+        let now = Timestamp::from_millis(1);
+        let resolution = Resolution {
+            id: ResolutionId::from_uuid(Uuid::from_u128(8)),
+            outcome: Outcome::Cancelled,
+            value: None,
+            actor: Actor::human("owner"),
+            comment: None,
+            resolved_at: now,
+            defaulted: false,
+            files: Vec::new(),
+            edited: false,
+            checklist: None,
         };
-        let (content, at) = (ask::content(&asked), Timestamp::from_millis(1));
-        NewMessage {
-            kind: Kind::Ask,
-            rank: inbox_rank(Priority::Normal),
-            received_at: at,
-            expires_at: None,
-            idempotency_key: None,
-            source: json_text(&ask::source(&asked, "input")).unwrap(),
-            callback: None,
-            audit: Entry {
-                subject: id.to_string(),
-                at,
-                actor: "agent".to_owned(),
-                event: "submitted".to_owned(),
-                content_sha256: None,
-                resolution_sha256: None,
-                prev_hash: None,
-            },
-            agent_id: content.agent.id.clone(),
-            content: Some(json_text(&content).unwrap()),
-            wire: "{}".to_owned(),
+        Found::Live(Pulled {
             id: id.clone(),
-        }
+            agent_id: "run".to_owned(),
+            rev: 2,
+            received_at: now,
+            expires_at: None,
+            state: State::Resolved(resolution),
+            source: Source { door: Door::Runs, ids: BTreeMap::new() },
+            wire: "{}".to_owned(),
+        })
     }
 
-    async fn asked(hub: &Hub, id: &MessageId) {
-        let message = message(id);
-        let agent = AddAgent {
-            id: message.agent_id.clone(),
-            signature_alg: SignatureAlg::HmacSha256,
-            token_hash: [7; 32],
-            signing_key: String::new(),
-            actor: "test".to_owned(),
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_is_dropped_is_made_again_at_once() {
+        let (wake, id) = (Arc::new(Wake::default()), MessageId::from_uuid(Uuid::from_u128(7)));
+        let (mut waiting, looks) = (Waiting::at(&wake, id.clone(), AskBody::default()), Cell::new(0));
+        let pull = async |id: MessageId| {
+            looks.set(looks.get() + 1);
+            tokio::task::yield_now().await;
+            Ok(Some(cancelled(&id)))
         };
-        assert!(hub.store.run(agent).await.unwrap());
-        let submission = hub.store.run(Submit { message, max_open: i64::MAX }).await.unwrap();
-        assert_eq!(submission, Submission::Created);
+        wake.look(&id);
+        // As by mail that comes in the middle of it.
+        assert!(waiting.resolution_by(&wake, &pull).now_or_never().is_none());
+        let resolution = timeout(Duration::from_secs(1), waiting.resolution_by(&wake, &pull)).await;
+        assert_eq!(resolution.expect("nobody rings again").outcome, Outcome::Cancelled);
+        assert_eq!(looks.get(), 2);
     }
 
-    #[tokio::test]
-    async fn a_look_that_is_dropped_is_made_again() {
-        let (hub, id) = (testing::hub(), MessageId::from_uuid(Uuid::from_u128(7)));
-        asked(&hub, &id).await;
-        let mut waiting = Waiting::new(&hub, id.clone(), AskBody::default());
-        let resolution_id = ResolutionId::from_uuid(Uuid::from_u128(8));
-        let cancel = Proposal { message_id: id.clone(), command: Command::Cancel, resolution_id, files: Vec::new() };
-        assert!(matches!(hub.store.run(Apply(cancel)).await.unwrap(), Application::Resolved(_)));
-        hub.wake.look(&id);
-        // As by mail that comes in the middle of it.
-        let _ = waiting.resolution(&hub).now_or_never();
-        let resolution = timeout(Duration::from_secs(5), waiting.resolution(&hub)).await.expect("it looks again");
-        assert_eq!(resolution.outcome, Outcome::Cancelled);
+    #[tokio::test(start_paused = true)]
+    async fn an_ask_that_nobody_rings_for_is_looked_at_by_itself() {
+        let (wake, id) = (Arc::new(Wake::default()), MessageId::from_uuid(Uuid::from_u128(7)));
+        let mut waiting = Waiting::at(&wake, id, AskBody::default());
+        let pull = async |id: MessageId| Ok(Some(cancelled(&id)));
+        let resolution = timeout(Duration::from_secs(36), waiting.resolution_by(&wake, &pull)).await;
+        assert_eq!(resolution.expect("it looks").outcome, Outcome::Cancelled);
     }
 }
