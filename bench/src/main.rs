@@ -102,10 +102,21 @@ async fn run(args: RunArgs) -> Result<()> {
         database_url: None,
         rate_limit: false,
     };
-    let mut settings = if args.quick { Settings::quick(hub) } else { Settings::full(hub, args.seconds) };
+    let mut settings = if args.quick {
+        Settings::quick(hub)
+    } else {
+        Settings::full(hub, args.seconds)
+    };
     settings.rounds = args.rounds.unwrap_or(settings.rounds).max(1);
-    let wanted = if args.scenario.is_empty() { Scenario::OF_A_HUB.to_vec() } else { args.scenario };
-    let mut report = Report { machine: Machine::here(), outcomes: Vec::new() };
+    let wanted = if args.scenario.is_empty() {
+        Scenario::OF_A_HUB.to_vec()
+    } else {
+        args.scenario
+    };
+    let mut report = Report {
+        machine: Machine::here(),
+        outcomes: Vec::new(),
+    };
     for scenario in wanted {
         let outcome = scenario.run(&settings).await?;
         report::print(&outcome);

@@ -18,7 +18,12 @@ pub fn envelope(bytes: &[u8]) {
         let rest = json::without_fields(text, &["state"]).expect("an object was read");
         let mut expected = object.clone();
         expected.remove("state");
-        assert_eq!(json::parse(rest.as_bytes()).expect("an object without a field").as_object(), Some(&expected));
+        assert_eq!(
+            json::parse(rest.as_bytes())
+                .expect("an object without a field")
+                .as_object(),
+            Some(&expected)
+        );
     }
     if let Err(error) = Envelope::from_value(value) {
         assert!(!error.to_string().is_empty());
@@ -36,7 +41,9 @@ pub fn jcs(bytes: &[u8]) {
 /// A header is refused, or written again and read as the same.
 pub fn signature_header(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(header) = SignatureHeader::parse(text) else { return };
+    let Ok(header) = SignatureHeader::parse(text) else {
+        return;
+    };
     assert_eq!(SignatureHeader::parse(&header.to_header()), Ok(header));
 }
 
@@ -46,7 +53,17 @@ pub fn seal_token(bytes: &[u8]) {
     let Ok(token) = SealToken::parse(text) else { return };
     assert_eq!(token.to_string(), text);
     assert!(token.open(&[0; 32], None).is_err());
-    assert!(token.open(&[0; 32], Some(SealedFor { agent_id: "a", idempotency_key: "k" })).is_err());
+    assert!(
+        token
+            .open(
+                &[0; 32],
+                Some(SealedFor {
+                    agent_id: "a",
+                    idempotency_key: "k"
+                })
+            )
+            .is_err()
+    );
 }
 
 /// A message of a run's client is read or refused; what was read is written again and read as the same.

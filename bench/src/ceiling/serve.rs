@@ -41,7 +41,10 @@ pub async fn run(listen: SocketAddr, database: &Path) -> Result<()> {
 }
 
 pub async fn serve(listener: TcpListener, database: &Path) -> Result<()> {
-    let shared = Shared { writer: Writer::open(database)?, waiters: Waiters::default() };
+    let shared = Shared {
+        writer: Writer::open(database)?,
+        waiters: Waiters::default(),
+    };
     // Without it an answer on an HTTP/2 stream waits for the acknowledgement of the one before, up to 40 ms.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     Ok(axum::serve(listener, routes(shared)).await?)
@@ -70,7 +73,12 @@ async fn submit(State(shared): State<Shared>, body: Bytes) -> Result<Reply, Stat
 }
 
 async fn wait(State(shared): State<Shared>, UrlPath(name): UrlPath<String>) -> Reply {
-    let Some(woken) = shared.waiters.register(name) else { return Reply { status: "answered", id: 0 } };
+    let Some(woken) = shared.waiters.register(name) else {
+        return Reply {
+            status: "answered",
+            id: 0,
+        };
+    };
     let status = match tokio::time::timeout(LONGEST_WAIT, woken).await {
         Ok(Ok(())) => "answered",
         Ok(Err(_)) | Err(_) => "open",
@@ -85,7 +93,10 @@ async fn wake(State(shared): State<Shared>, UrlPath(name): UrlPath<String>, body
 }
 
 pub async fn commit(writer: &Writer, body: Bytes) -> Result<i64, StatusCode> {
-    writer.append(parse(body)?).await.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
+    writer
+        .append(parse(body)?)
+        .await
+        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 fn parse(body: Bytes) -> Result<String, StatusCode> {

@@ -24,7 +24,9 @@ pub async fn bursts(Path((frames, bytes)): Path<(usize, usize)>, upgrade: WebSoc
 async fn answer(mut socket: WebSocket, writer: Writer) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };
-        let Ok(id) = commit(&writer, text.into()).await else { return };
+        let Ok(id) = commit(&writer, text.into()).await else {
+            return;
+        };
         let reply = Reply { status: "answered", id }.text();
         if socket.send(Message::Text(reply.into())).await.is_err() {
             return;

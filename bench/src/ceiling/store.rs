@@ -35,7 +35,11 @@ impl Writer {
     /// Stores one row and returns its number once it is on disk.
     pub async fn append(&self, body: String) -> Result<i64> {
         let (done, committed) = oneshot::channel();
-        self.jobs.send(Job { body, done }).await.ok().context("the writer is gone")?;
+        self.jobs
+            .send(Job { body, done })
+            .await
+            .ok()
+            .context("the writer is gone")?;
         committed.await.context("the commit failed")
     }
 }

@@ -21,7 +21,13 @@ async fn start() -> (Target, Scratch) {
     let address = listener.local_addr().expect("an address");
     let database = scratch.path().join("test.db");
     tokio::spawn(async move { serve(listener, &database).await });
-    (Target { address, pid: std::process::id() }, scratch)
+    (
+        Target {
+            address,
+            pid: std::process::id(),
+        },
+        scratch,
+    )
 }
 
 fn question() -> Arc<Question> {
@@ -39,12 +45,18 @@ async fn a_submit_is_numbered_and_the_reply_is_200_bytes_long() {
     let (target, _scratch) = start().await;
     let mut connection = Connection::open(target.address).await.expect("a connection");
     for number in 1..=2 {
-        let reply = connection.exchange(&render("POST", "/submit", None, Some("{}"))).await.expect("a reply");
+        let reply = connection
+            .exchange(&render("POST", "/submit", None, Some("{}")))
+            .await
+            .expect("a reply");
         assert_eq!((reply.status, reply.body.len()), (200, 200));
         let body: serde_json::Value = serde_json::from_slice(reply.body).expect("JSON");
         assert_eq!(body["id"], json!(number.to_string()));
     }
-    let reply = connection.exchange(&render("POST", "/submit", None, Some("not JSON"))).await.expect("a reply");
+    let reply = connection
+        .exchange(&render("POST", "/submit", None, Some("not JSON")))
+        .await
+        .expect("a reply");
     assert_eq!(reply.status, 400);
 }
 
@@ -78,10 +90,21 @@ async fn a_burst_has_the_frames_it_was_asked_for() {
 async fn the_closed_loop_sends_exactly_the_work_it_was_given() {
     let (target, _scratch) = start().await;
     let submit = Template::new(render("POST", "/submit", None, Some("{}")));
-    let window = Window { warm_up: Duration::ZERO, length: SOON };
-    let sample = measure(target, 8, Work::new(submit, Slots::keys(400), 200), window).await.expect("a sample");
-    assert!(sample.latency.count() <= 400 && sample.latency.count() > 390, "{}", sample.latency.count());
-    let next = Connection::call(target.address, "POST", "/submit", None, Some(json!({}))).await.expect("a reply");
+    let window = Window {
+        warm_up: Duration::ZERO,
+        length: SOON,
+    };
+    let sample = measure(target, 8, Work::new(submit, Slots::keys(400), 200), window)
+        .await
+        .expect("a sample");
+    assert!(
+        sample.latency.count() <= 400 && sample.latency.count() > 390,
+        "{}",
+        sample.latency.count()
+    );
+    let next = Connection::call(target.address, "POST", "/submit", None, Some(json!({})))
+        .await
+        .expect("a reply");
     assert_eq!(next.1["id"], "401");
 }
 
@@ -89,7 +112,10 @@ async fn the_closed_loop_sends_exactly_the_work_it_was_given() {
 async fn an_unexpected_status_fails_the_measurement() {
     let (target, _scratch) = start().await;
     let missing = Template::new(render("GET", "/nowhere", None, None));
-    let window = Window { warm_up: Duration::ZERO, length: SOON };
+    let window = Window {
+        warm_up: Duration::ZERO,
+        length: SOON,
+    };
     let outcome = measure(target, 2, Work::new(missing, Slots::keys(4), 200), window).await;
     assert!(outcome.is_err());
 }
@@ -97,7 +123,10 @@ async fn an_unexpected_status_fails_the_measurement() {
 #[tokio::test]
 async fn every_waiter_is_woken_on_sockets_and_on_streams() {
     let (target, _scratch) = start().await;
-    let pace = Pace { answers: WAITERS, per_second: 1000 };
+    let pace = Pace {
+        answers: WAITERS,
+        per_second: 1000,
+    };
     for streams in [false, true] {
         let (question, board) = (question(), Arc::new(Board::new(WAITERS)));
         let _waiters = match streams {

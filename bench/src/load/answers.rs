@@ -32,7 +32,9 @@ pub async fn answer(target: Target, question: &Arc<Question>, board: &Arc<Board>
     }
     let stride = (question.ids.len() / pace.answers).max(1);
     let noted = Arc::clone(board);
-    let pacer = thread::Builder::new().name("pacer".into()).spawn(move || hand_out(&noted, &inputs, stride, pace))?;
+    let pacer = thread::Builder::new()
+        .name("pacer".into())
+        .spawn(move || hand_out(&noted, &inputs, stride, pace))?;
     while let Some(lane) = lanes.join_next().await {
         lane??;
     }

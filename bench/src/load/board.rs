@@ -20,7 +20,8 @@ pub struct Question {
 
 impl Question {
     pub fn path_of(&self, index: usize) -> String {
-        self.wait_path.replace(PLACEHOLDER, &String::from_utf8_lossy(&self.ids[index]))
+        self.wait_path
+            .replace(PLACEHOLDER, &String::from_utf8_lossy(&self.ids[index]))
     }
 }
 
@@ -61,7 +62,10 @@ impl Board {
     }
 
     pub fn note_failure(&self, error: anyhow::Error) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
         self.changed.notify_one();
     }
 
@@ -72,17 +76,22 @@ impl Board {
         if says(br#""status":"open""#) {
             return Ok(false);
         }
-        ensure!(says(br#""status":"answered""#), "a waiter got something other than an answer");
+        ensure!(
+            says(br#""status":"answered""#),
+            "a waiter got something other than an answer"
+        );
         let answered_at = self.answered_at[index].load(Relaxed);
         ensure!(answered_at > 0, "a waiter was answered before anybody answered");
-        self.latency.record(Duration::from_nanos(self.nanos().saturating_sub(answered_at)));
+        self.latency
+            .record(Duration::from_nanos(self.nanos().saturating_sub(answered_at)));
         self.arrived.fetch_add(1, Relaxed);
         self.changed.notify_one();
         Ok(true)
     }
 
     pub async fn until_waiting(&self, count: usize, within: Duration) -> Result<()> {
-        self.until(&self.waiting, count, within, "waiters reached the server").await
+        self.until(&self.waiting, count, within, "waiters reached the server")
+            .await
     }
 
     /// Fails when an answer was lost on its way.
@@ -122,8 +131,14 @@ mod tests {
         let board = Board::new(2);
         board.note_answered(0);
         assert!(board.settles(0, 200, br#"{"status":"answered"}"#).expect("settled"));
-        board.until_arrived(1, Duration::from_secs(1)).await.expect("one arrived");
-        let lost = board.until_arrived(2, Duration::from_millis(1)).await.expect_err("one is missing");
+        board
+            .until_arrived(1, Duration::from_secs(1))
+            .await
+            .expect("one arrived");
+        let lost = board
+            .until_arrived(2, Duration::from_millis(1))
+            .await
+            .expect_err("one is missing");
         assert_eq!(lost.to_string(), "only 1 of 2 answers arrived within 1ms");
     }
 

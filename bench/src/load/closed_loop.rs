@@ -12,15 +12,22 @@ use crate::process::Target;
 /// Every connection sends its next request as soon as the last one is answered.
 pub async fn measure(target: Target, connections: usize, work: Work, window: Window) -> Result<Sample> {
     let work = Arc::new(work);
-    let (sample, ids) =
-        in_window(&[target.pid], connections, window, |meter| lane(target, Arc::clone(&work), meter)).await?;
-    Ok(Sample { ids: ids.concat(), ..sample })
+    let (sample, ids) = in_window(&[target.pid], connections, window, |meter| {
+        lane(target, Arc::clone(&work), meter)
+    })
+    .await?;
+    Ok(Sample {
+        ids: ids.concat(),
+        ..sample
+    })
 }
 
 /// Does all of the work as fast as it goes and returns the ids it captured.
 pub async fn drain(target: Target, connections: usize, work: Work) -> Result<Vec<Slot>> {
     let work = Arc::new(work);
-    Ok(to_the_end(connections, |meter| lane(target, Arc::clone(&work), meter)).await?.concat())
+    Ok(to_the_end(connections, |meter| lane(target, Arc::clone(&work), meter))
+        .await?
+        .concat())
 }
 
 pub(super) async fn lane(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {

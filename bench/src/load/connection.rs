@@ -28,15 +28,24 @@ impl Reply<'_> {
             return Ok(());
         }
         let shown = &self.body[..self.body.len().min(300)];
-        bail!("expected {status}, got {}: {}", self.status, String::from_utf8_lossy(shown))
+        bail!(
+            "expected {status}, got {}: {}",
+            self.status,
+            String::from_utf8_lossy(shown)
+        )
     }
 }
 
 impl Connection {
     pub async fn open(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
+        let stream = TcpStream::connect(address)
+            .await
+            .with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(2048) })
+        Ok(Self {
+            stream,
+            buffer: Vec::with_capacity(2048),
+        })
     }
 
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Reply<'_>> {
@@ -51,14 +60,24 @@ impl Connection {
     pub async fn receive(&mut self) -> Result<Reply<'_>> {
         self.buffer.clear();
         let (status, body) = loop {
-            let read = self.stream.read_buf(&mut self.buffer).await.context("cannot read the reply")?;
+            let read = self
+                .stream
+                .read_buf(&mut self.buffer)
+                .await
+                .context("cannot read the reply")?;
             ensure!(read > 0, "the server closed the connection before it replied");
-            ensure!(self.buffer.len() <= LARGEST_REPLY, "the reply is larger than {LARGEST_REPLY} bytes");
+            ensure!(
+                self.buffer.len() <= LARGEST_REPLY,
+                "the reply is larger than {LARGEST_REPLY} bytes"
+            );
             if let Some(reply) = complete_reply(&self.buffer)? {
                 break reply;
             }
         };
-        Ok(Reply { status, body: &self.buffer[body] })
+        Ok(Reply {
+            status,
+            body: &self.buffer[body],
+        })
     }
 
     /// A JSON call outside any measurement.
@@ -71,7 +90,9 @@ impl Connection {
     ) -> Result<(u16, serde_json::Value)> {
         let text = body.map(|body| body.to_string());
         let mut connection = Self::open(address).await?;
-        let reply = connection.exchange(&render(method, path, token, text.as_deref())).await?;
+        let reply = connection
+            .exchange(&render(method, path, token, text.as_deref()))
+            .await?;
         let value = serde_json::from_slice(reply.body).unwrap_or(serde_json::Value::Null);
         Ok((reply.status, value))
     }
@@ -79,7 +100,9 @@ impl Connection {
 
 /// Status and place of the body, once all of the reply is there.
 fn complete_reply(bytes: &[u8]) -> Result<Option<(u16, Range<usize>)>> {
-    let Some(head) = Head::find(bytes)? else { return Ok(None) };
+    let Some(head) = Head::find(bytes)? else {
+        return Ok(None);
+    };
     let status = head.first_line().get(9..12).and_then(|code| code.parse().ok());
     let status: u16 = status.context("the reply has no status line")?;
     let length = match head.content_length()? {
@@ -104,7 +127,10 @@ mod tests {
 
     #[test]
     fn a_reply_without_a_body_needs_no_length() {
-        assert_eq!(complete_reply(b"HTTP/1.1 304 Not Modified\r\n\r\n").expect("no error"), Some((304, 29..29)));
+        assert_eq!(
+            complete_reply(b"HTTP/1.1 304 Not Modified\r\n\r\n").expect("no error"),
+            Some((304, 29..29))
+        );
         assert!(complete_reply(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
     }
 }

@@ -11,9 +11,14 @@ impl<'a> Head<'a> {
     /// None while its end has not come yet.
     pub fn find(bytes: &'a [u8]) -> Result<Option<Self>> {
         const END: &[u8] = b"\r\n\r\n";
-        let Some(end) = bytes.windows(END.len()).position(|window| window == END) else { return Ok(None) };
+        let Some(end) = bytes.windows(END.len()).position(|window| window == END) else {
+            return Ok(None);
+        };
         let text = std::str::from_utf8(&bytes[..end]).context("the head is not text")?;
-        Ok(Some(Self { text, length: end + END.len() }))
+        Ok(Some(Self {
+            text,
+            length: end + END.len(),
+        }))
     }
 
     pub fn first_line(&self) -> &'a str {
@@ -22,7 +27,10 @@ impl<'a> Head<'a> {
 
     pub fn field(&self, wanted: &str) -> Option<&'a str> {
         let fields = self.text.split("\r\n").skip(1).filter_map(|line| line.split_once(':'));
-        fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+        fields
+            .into_iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value.trim())
     }
 
     pub fn content_length(&self) -> Result<Option<usize>> {

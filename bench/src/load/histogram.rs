@@ -84,7 +84,10 @@ mod tests {
         for micros in 1..=1000 {
             histogram.record(Duration::from_micros(micros));
         }
-        let (middle, high) = (histogram.quantile(0.5).as_micros(), histogram.quantile(0.99).as_micros());
+        let (middle, high) = (
+            histogram.quantile(0.5).as_micros(),
+            histogram.quantile(0.99).as_micros(),
+        );
         assert!(middle.abs_diff(500) <= 10, "{middle}");
         assert!(high.abs_diff(990) <= 20, "{high}");
         assert_eq!(histogram.count(), 1000);

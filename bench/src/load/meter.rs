@@ -65,7 +65,11 @@ pub struct Meter {
 impl Meter {
     fn new() -> Arc<Self> {
         let phase = AtomicU8::new(WARMING);
-        Arc::new(Self { phase, latency: Histogram::default(), over: Notify::new() })
+        Arc::new(Self {
+            phase,
+            latency: Histogram::default(),
+            over: Notify::new(),
+        })
     }
 
     pub fn is_over(&self) -> bool {
@@ -105,8 +109,20 @@ where
     let found = finish(lanes).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");
-    let (cpu, flushes) = (after.cpu.saturating_sub(before.cpu), after.flushes.saturating_sub(before.flushes));
-    Ok((Sample { elapsed, latency: meter.latency, cpu, flushes, ids: Vec::new() }, found))
+    let (cpu, flushes) = (
+        after.cpu.saturating_sub(before.cpu),
+        after.flushes.saturating_sub(before.flushes),
+    );
+    Ok((
+        Sample {
+            elapsed,
+            latency: meter.latency,
+            cpu,
+            flushes,
+            ids: Vec::new(),
+        },
+        found,
+    ))
 }
 
 /// Runs `count` lanes until they have no more work.
@@ -117,7 +133,9 @@ where
 {
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
-    timeout(LONGEST_FILL, meter.over.notified()).await.context("filling took too long")?;
+    timeout(LONGEST_FILL, meter.over.notified())
+        .await
+        .context("filling took too long")?;
     finish(lanes).await
 }
 

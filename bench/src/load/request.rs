@@ -15,7 +15,9 @@ pub struct Template {
 
 impl Template {
     pub fn new(bytes: Vec<u8>) -> Self {
-        let slot = bytes.windows(PLACEHOLDER.len()).position(|window| window == PLACEHOLDER.as_bytes());
+        let slot = bytes
+            .windows(PLACEHOLDER.len())
+            .position(|window| window == PLACEHOLDER.as_bytes());
         Self { bytes, slot }
     }
 
@@ -34,7 +36,11 @@ pub fn render(method: &str, path: &str, token: Option<&str>, body: Option<&str>)
         let _ = write!(text, "authorization: Bearer {token}\r\n");
     }
     if let Some(body) = body {
-        let _ = write!(text, "content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        let _ = write!(
+            text,
+            "content-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
     }
     text.push_str("\r\n");
     text.push_str(body.unwrap_or_default());
@@ -60,6 +66,9 @@ mod tests {
     #[test]
     fn a_template_without_a_slot_stays_as_it_is() {
         let mut template = Template::new(render("GET", "/health", None, None));
-        assert_eq!(template.fill(&[b'x'; 30]), b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+        assert_eq!(
+            template.fill(&[b'x'; 30]),
+            b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+        );
     }
 }

@@ -20,13 +20,18 @@ pub struct Lane {
 pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -> Result<Sample> {
     let lanes = Lanes::new(lanes);
     let (sample, ids) = in_window(servers, lanes.count(), window, |meter| lanes.next(meter)).await?;
-    Ok(Sample { ids: interleaved(&ids), ..sample })
+    Ok(Sample {
+        ids: interleaved(&ids),
+        ..sample
+    })
 }
 
 /// Does all of the work as fast as it goes and returns the ids it captured.
 pub async fn drain_spread(lanes: Vec<Lane>) -> Result<Vec<Slot>> {
     let lanes = Lanes::new(lanes);
-    Ok(interleaved(&to_the_end(lanes.count(), |meter| lanes.next(meter)).await?))
+    Ok(interleaved(
+        &to_the_end(lanes.count(), |meter| lanes.next(meter)).await?,
+    ))
 }
 
 struct Lanes {
@@ -36,8 +41,14 @@ struct Lanes {
 
 impl Lanes {
     fn new(lanes: Vec<Lane>) -> Self {
-        let all = lanes.into_iter().map(|Lane { target, work }| (target, Arc::new(work))).collect();
-        Self { all, next: Cell::new(0) }
+        let all = lanes
+            .into_iter()
+            .map(|Lane { target, work }| (target, Arc::new(work)))
+            .collect();
+        Self {
+            all,
+            next: Cell::new(0),
+        }
     }
 
     fn count(&self) -> usize {
@@ -53,7 +64,9 @@ impl Lanes {
 /// The first of each, then the second of each: neighbours are of different agents, as they are when agents ask at once.
 fn interleaved(ids: &[Vec<Slot>]) -> Vec<Slot> {
     let longest = ids.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest).flat_map(|place| ids.iter().filter_map(move |of_one| of_one.get(place).copied())).collect()
+    (0..longest)
+        .flat_map(|place| ids.iter().filter_map(move |of_one| of_one.get(place).copied()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -40,7 +40,10 @@ async fn connect(target: Target, tasks: &mut JoinSet<()>) -> Result<Sender> {
     stream.set_nodelay(true)?;
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.initial_max_send_streams(STREAMS_PER_CONNECTION);
-    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.context("no HTTP/2 handshake")?;
+    let (sender, connection) = builder
+        .handshake(TokioIo::new(stream))
+        .await
+        .context("no HTTP/2 handshake")?;
     tasks.spawn(async move {
         // How it ended is told by the streams on it.
         let _ = connection.await;

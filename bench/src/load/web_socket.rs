@@ -29,17 +29,23 @@ impl WebSocket {
     }
 
     async fn open_on(socket: TcpSocket, address: SocketAddr, path: &str) -> Result<Self> {
-        let stream = socket.connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
+        let stream = socket
+            .connect(address)
+            .await
+            .with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
         let upgrade = client_async(format!("ws://{address}{path}"), stream);
-        let upgraded = timeout(LONGEST_SILENCE, upgrade).await.context("no reply to the upgrade")?;
+        let upgraded = timeout(LONGEST_SILENCE, upgrade)
+            .await
+            .context("no reply to the upgrade")?;
         let (stream, _) = upgraded.with_context(|| format!("{path} is no WebSocket"))?;
         Ok(Self { stream })
     }
 
     pub async fn send(&mut self, text: impl Into<Utf8Bytes>) -> Result<()> {
         let sent = timeout(LONGEST_SILENCE, self.stream.send(Message::Text(text.into()))).await;
-        sent.context("the server takes nothing any more")?.context("cannot send a message")
+        sent.context("the server takes nothing any more")?
+            .context("cannot send a message")
     }
 
     pub async fn next(&mut self) -> Result<Utf8Bytes> {
@@ -58,5 +64,9 @@ impl WebSocket {
 
 fn socket_for(address: SocketAddr) -> Result<TcpSocket> {
     ensure!(address.ip().is_loopback(), "{address} is not on this machine");
-    Ok(if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? })
+    Ok(if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    })
 }

@@ -17,7 +17,9 @@ pub enum Slots {
 
 impl Slots {
     pub fn keys(count: u64) -> Self {
-        Self::Keys { left: AtomicU64::new(count) }
+        Self::Keys {
+            left: AtomicU64::new(count),
+        }
     }
 
     /// As many as the time allows.
@@ -26,7 +28,10 @@ impl Slots {
     }
 
     pub fn ids(ids: Vec<Slot>) -> Self {
-        Self::Ids { ids, next: AtomicUsize::new(0) }
+        Self::Ids {
+            ids,
+            next: AtomicUsize::new(0),
+        }
     }
 
     pub fn next(&self) -> Option<Slot> {
@@ -65,7 +70,12 @@ pub struct Work {
 
 impl Work {
     pub fn new(template: Template, slots: impl Into<Arc<Slots>>, expect: u16) -> Self {
-        Self { template, slots: slots.into(), expect, capture: false }
+        Self {
+            template,
+            slots: slots.into(),
+            expect,
+            capture: false,
+        }
     }
 
     pub fn capturing(mut self) -> Self {
@@ -79,7 +89,10 @@ pub fn captured_id(reply: &Reply<'_>) -> Result<Slot> {
     const MARK: &[u8] = b"\"msg_";
     let start = reply.body.windows(MARK.len()).position(|window| window == MARK);
     let start = start.context("the acknowledgement has no message id")? + 1;
-    let id = reply.body.get(start..start + size_of::<Slot>()).context("the message id is cut short")?;
+    let id = reply
+        .body
+        .get(start..start + size_of::<Slot>())
+        .context("the message id is cut short")?;
     Ok(id.try_into()?)
 }
 

@@ -25,7 +25,11 @@ pub async fn redeem(address: SocketAddr, path: &str) -> Result<String> {
     let mut reply = Vec::new();
     stream.read_to_end(&mut reply).await?;
     let head = Head::find(&reply)?.context("no reply to the sign-in")?;
-    ensure!(head.first_line().contains(" 303 "), "the sign-in was refused: {}", head.first_line());
+    ensure!(
+        head.first_line().contains(" 303 "),
+        "the sign-in was refused: {}",
+        head.first_line()
+    );
     let cookie = head.field("set-cookie").context("no cookie came with the sign-in")?;
     Ok(cookie.split(';').next().unwrap_or_default().to_owned())
 }

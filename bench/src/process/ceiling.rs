@@ -36,13 +36,22 @@ impl Ceiling {
         let _ = std::fs::remove_file(&log);
         // Not by its path: a build in the meantime would put another program there.
         let mut command = Command::new("/proc/self/exe");
-        command.args(["ceiling", "--listen", "127.0.0.1:0", "--db"]).arg(scratch.path().join("ceiling.db"));
+        command
+            .args(["ceiling", "--listen", "127.0.0.1:0", "--db"])
+            .arg(scratch.path().join("ceiling.db"));
         let mut server = Server::start(&mut command, &log)?;
         let address = address_in(&log, &mut server).await?;
         let (status, _) = Connection::call(address, "GET", "/health", None, None).await?;
         ensure!(status == 200, "the ceiling is not well: {status}");
-        let target = Target { address, pid: server.pid() };
-        Ok(Self { server, scratch, target })
+        let target = Target {
+            address,
+            pid: server.pid(),
+        };
+        Ok(Self {
+            server,
+            scratch,
+            target,
+        })
     }
 }
 

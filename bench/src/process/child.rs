@@ -17,7 +17,9 @@ impl Server {
     pub fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let log = File::options().create(true).append(true).open(log)?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let child = command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {:?}", command.get_program()))?;
         Ok(Self { child })
     }
 
@@ -38,7 +40,10 @@ impl Server {
         ensure!(asked.success(), "the server could not be asked to stop");
         let deadline = Instant::now() + STOP_WITHIN;
         while self.child.try_wait()?.is_none() {
-            ensure!(Instant::now() < deadline, "the server did not stop within {STOP_WITHIN:?}");
+            ensure!(
+                Instant::now() < deadline,
+                "the server did not stop within {STOP_WITHIN:?}"
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         Ok(())

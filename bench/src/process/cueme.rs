@@ -33,27 +33,46 @@ impl Terminal {
     /// Runs it to its end and returns what it printed, and how long it took.
     pub fn run(&self, args: &[&str]) -> Result<(String, Duration)> {
         let started = Instant::now();
-        let ran = self.command(args).stdin(Stdio::null()).output().with_context(|| self.unstartable())?;
+        let ran = self
+            .command(args)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| self.unstartable())?;
         let took = started.elapsed();
-        ensure!(ran.status.success(), "cueme {args:?} failed: {}", String::from_utf8_lossy(&ran.stderr));
+        ensure!(
+            ran.status.success(),
+            "cueme {args:?} failed: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
         Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), took))
     }
 
     /// Starts it with a file as its input.
     pub fn start(&self, args: &[&str], input: &File) -> Result<Cueme> {
         let mut command = self.command(args);
-        command.stdin(input.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .stdin(input.try_clone()?)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let started = Instant::now();
         let mut child = command.spawn().with_context(|| self.unstartable())?;
         let stdout = child.stdout.take().context("no stdout")?;
         // A thread that sleeps in a read sees the first byte when it comes.
         let stdout = std::thread::spawn(move || printed(stdout));
-        Ok(Cueme { child, started, stdout: Some(stdout) })
+        Ok(Cueme {
+            child,
+            started,
+            stdout: Some(stdout),
+        })
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.env_clear().env("HOME", &self.home).env("COUNTERSIGN_DATA", &self.data).env("CUEME_START_HUB", "0");
+        command
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("COUNTERSIGN_DATA", &self.data)
+            .env("CUEME_START_HUB", "0");
         command.current_dir(&self.home).args(args);
         command
     }
@@ -71,7 +90,9 @@ impl Cueme {
     /// Waits until it has printed its answer and ended well.
     pub fn finish(mut self) -> Result<Printed> {
         let stdout = self.stdout.take().context("finished before")?;
-        let printed = stdout.join().map_err(|_| anyhow::anyhow!("the reader of stdout failed"))??;
+        let printed = stdout
+            .join()
+            .map_err(|_| anyhow::anyhow!("the reader of stdout failed"))??;
         let status = self.child.wait()?;
         ensure!(status.success(), "cueme ended with {status}");
         Ok(printed)
@@ -91,5 +112,8 @@ fn printed(mut stdout: impl Read) -> Result<Printed> {
     stdout.read_exact(&mut text).context("cueme printed nothing")?;
     let at = Instant::now();
     stdout.read_to_end(&mut text)?;
-    Ok(Printed { at, text: String::from_utf8_lossy(&text).into_owned() })
+    Ok(Printed {
+        at,
+        text: String::from_utf8_lossy(&text).into_owned(),
+    })
 }

@@ -62,7 +62,11 @@ struct HubFile {
 impl Hub {
     pub async fn start(options: &HubOptions) -> Result<Self> {
         let scratch = Scratch::new(&options.root, "hub")?;
-        let config = if options.rate_limit { WITH_RATE_LIMIT } else { WITHOUT_LIMITS };
+        let config = if options.rate_limit {
+            WITH_RATE_LIMIT
+        } else {
+            WITHOUT_LIMITS
+        };
         fs::write(scratch.path().join("config.toml"), config)?;
         Self::start_in(scratch, options.clone()).await
     }
@@ -100,14 +104,31 @@ impl Hub {
         }
         let started = Instant::now();
         let mut server = Server::start(&mut command, &scratch.path().join("log"))?;
-        let (file, address) = ready(&data.join("hub.json"), &mut server, started).await.with_context(|| {
-            let log = fs::read_to_string(scratch.path().join("log")).unwrap_or_default();
-            format!("the hub is not ready; it said:\n{log}")
-        })?;
+        let (file, address) = ready(&data.join("hub.json"), &mut server, started)
+            .await
+            .with_context(|| {
+                let log = fs::read_to_string(scratch.path().join("log")).unwrap_or_default();
+                format!("the hub is not ready; it said:\n{log}")
+            })?;
         let ready_after = started.elapsed();
-        let target = Target { address, pid: server.pid() };
-        let HubFile { token: owner_token, terminal_token, .. } = file;
-        Ok(Self { server, scratch, options, owner_token, terminal_token, target, ready_after })
+        let target = Target {
+            address,
+            pid: server.pid(),
+        };
+        let HubFile {
+            token: owner_token,
+            terminal_token,
+            ..
+        } = file;
+        Ok(Self {
+            server,
+            scratch,
+            options,
+            owner_token,
+            terminal_token,
+            target,
+            ready_after,
+        })
     }
 
     pub fn owner_token(&self) -> &str {
@@ -125,7 +146,10 @@ impl Hub {
     pub async fn add_agent(&self, id: &str) -> Result<Agent> {
         let made = self.admin("/v1/admin/agents", json!({ "id": id }), 201).await?;
         let token = made["token"].as_str().context("the new agent has no token")?;
-        Ok(Agent { id: id.to_owned(), token: token.to_owned() })
+        Ok(Agent {
+            id: id.to_owned(),
+            token: token.to_owned(),
+        })
     }
 
     pub async fn approve_callback(&self, agent: &Agent, host: SocketAddr) -> Result<()> {
@@ -135,15 +159,21 @@ impl Hub {
     }
 
     pub async fn add_person(&self, name: &str) -> Result<()> {
-        self.admin("/v1/admin/people", json!({ "name": name, "role": "resolver" }), 201).await?;
+        self.admin("/v1/admin/people", json!({ "name": name, "role": "resolver" }), 201)
+            .await?;
         Ok(())
     }
 
     /// Signs somebody in and returns the cookie of the session.
     pub async fn sign_in(&self, name: &str) -> Result<String> {
-        let made = self.admin("/v1/admin/people/link", json!({ "name": name }), 200).await?;
+        let made = self
+            .admin("/v1/admin/people/link", json!({ "name": name }), 200)
+            .await?;
         let link = made["url"].as_str().context("no link was made")?;
-        let path = link.find("/signin/").map(|start| &link[start..]).context("no sign-in link")?;
+        let path = link
+            .find("/signin/")
+            .map(|start| &link[start..])
+            .context("no sign-in link")?;
         browser::redeem(self.target.address, path).await
     }
 
@@ -158,7 +188,9 @@ impl Hub {
 async fn ready(file: &std::path::Path, server: &mut Server, started: Instant) -> Result<(HubFile, SocketAddr)> {
     loop {
         server.ensure_running()?;
-        let found = fs::read(file).ok().and_then(|text| serde_json::from_slice::<HubFile>(&text).ok());
+        let found = fs::read(file)
+            .ok()
+            .and_then(|text| serde_json::from_slice::<HubFile>(&text).ok());
         if let Some(found) = found.filter(|found| found.pid == server.pid()) {
             let address: SocketAddr = found.url.trim_start_matches("http://").trim_end_matches('/').parse()?;
             if let Ok((200, _)) = Connection::call(address, "GET", "/health", None, None).await {

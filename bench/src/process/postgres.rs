@@ -26,7 +26,11 @@ impl Postgres {
         let scratch = Scratch::new(root, "postgres")?;
         let mut command = Command::new("bash");
         command.args(["-c", SCRIPT, "private-postgres"]).arg(scratch.path());
-        let mut script = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start bash")?;
+        let mut script = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start bash")?;
         let (alive, stdout) = (script.stdin.take(), script.stdout.take().context("no stdout")?);
         let mut said = String::new();
         BufReader::new(stdout).read_line(&mut said)?;
@@ -35,7 +39,13 @@ impl Postgres {
             bail!("no PostgreSQL: {}", script.wait()?);
         };
         let (socket, pid) = (socket.to_owned(), pid.parse()?);
-        Ok(Self { script, alive, socket, pid, _scratch: scratch })
+        Ok(Self {
+            script,
+            alive,
+            socket,
+            pid,
+            _scratch: scratch,
+        })
     }
 
     /// Where a hub finds a database.
@@ -44,16 +54,25 @@ impl Postgres {
     }
 
     pub async fn create(&self, database: &str) -> Result<()> {
-        let plain = database.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let plain = database
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         ensure!(plain, "{database} would have to be quoted");
-        self.connect("postgres").await?.batch_execute(&format!("CREATE DATABASE {database}")).await?;
+        self.connect("postgres")
+            .await?
+            .batch_execute(&format!("CREATE DATABASE {database}"))
+            .await?;
         Ok(())
     }
 
     /// The connection ends with its client.
     pub async fn connect(&self, database: &str) -> Result<Client> {
-        let (client, connection) =
-            Config::new().host_path(&self.socket).user(USER).dbname(database).connect(NoTls).await?;
+        let (client, connection) = Config::new()
+            .host_path(&self.socket)
+            .user(USER)
+            .dbname(database)
+            .connect(NoTls)
+            .await?;
         tokio::spawn(async move {
             // How it ended is told by the statements on it.
             let _ = connection.await;

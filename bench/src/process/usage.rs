@@ -21,19 +21,28 @@ pub struct Usage {
 impl Usage {
     pub fn of(pid: u32) -> Result<Self> {
         let ticks = process_ticks(&pid.to_string())?;
-        Ok(Self { cpu: Duration::from_millis(TICK_MS * (ticks[0] + ticks[1])), flushes: disk_flushes()? })
+        Ok(Self {
+            cpu: Duration::from_millis(TICK_MS * (ticks[0] + ticks[1])),
+            flushes: disk_flushes()?,
+        })
     }
 
     /// Of several, with their children: a database has one for each connection.
     pub fn of_families(pids: &[u32]) -> Result<Self> {
         let ticks: u64 = pids.iter().map(|pid| family_ticks(*pid)).sum::<Result<u64>>()?;
-        Ok(Self { cpu: Duration::from_millis(TICK_MS * ticks), flushes: disk_flushes()? })
+        Ok(Self {
+            cpu: Duration::from_millis(TICK_MS * ticks),
+            flushes: disk_flushes()?,
+        })
     }
 }
 
 pub fn rss_bytes(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("no VmRSS")?;
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kibibytes * 1024)
 }
@@ -41,10 +50,16 @@ pub fn rss_bytes(pid: u32) -> Result<u64> {
 /// Says early and plainly what would otherwise be a refused connection in the middle of a run.
 pub fn ensure_open_files(needed: usize) -> Result<()> {
     let limits = fs::read_to_string("/proc/self/limits")?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).context("no limit of open files")?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))
+        .context("no limit of open files")?;
     let allowed = line.split_whitespace().next().unwrap_or_default();
     let enough = allowed == "unlimited" || allowed.parse::<usize>()? >= needed;
-    ensure!(enough, "{needed} open files are needed and {allowed} are allowed: run `ulimit -n {needed}` first");
+    ensure!(
+        enough,
+        "{needed} open files are needed and {allowed} are allowed: run `ulimit -n {needed}` first"
+    );
     Ok(())
 }
 
@@ -53,7 +68,10 @@ pub async fn settle(pid: u32) -> Result<()> {
     let deadline = Instant::now() + SETTLE_WITHIN;
     let (mut before, mut quiet) = (Usage::of(pid)?.cpu, 0);
     while quiet < QUIET_STEPS {
-        ensure!(Instant::now() < deadline, "the server did not come to rest within {SETTLE_WITHIN:?}");
+        ensure!(
+            Instant::now() < deadline,
+            "the server did not come to rest within {SETTLE_WITHIN:?}"
+        );
         tokio::time::sleep(SETTLE_STEP).await;
         let now = Usage::of(pid)?.cpu;
         quiet = if now == before { quiet + 1 } else { 0 };
@@ -83,7 +101,10 @@ impl MachineTime {
     /// The share of the machine that others used since `self` was taken, between 0 and 1.
     pub fn taken_by_others(&self) -> Result<f64> {
         let now = Self::now()?;
-        let others = now.all.saturating_sub(self.all).saturating_sub(now.own.saturating_sub(self.own));
+        let others = now
+            .all
+            .saturating_sub(self.all)
+            .saturating_sub(now.own.saturating_sub(self.own));
         let cores = std::thread::available_parallelism()?.get() as f64;
         Ok(others.as_secs_f64() / (self.started.elapsed().as_secs_f64() * cores))
     }
@@ -103,7 +124,9 @@ fn process_ticks(pid: &str) -> Result<[u64; 4]> {
 fn family_ticks(pid: u32) -> Result<u64> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     // One that ends just now is counted by its parent.
-    let living = children.split_whitespace().filter_map(|child| process_ticks(child).ok());
+    let living = children
+        .split_whitespace()
+        .filter_map(|child| process_ticks(child).ok());
     let living: u64 = living.map(|ticks| ticks.iter().sum::<u64>()).sum();
     Ok(process_ticks(&pid.to_string())?.iter().sum::<u64>() + living)
 }
@@ -112,12 +135,19 @@ fn family_ticks(pid: u32) -> Result<u64> {
 fn machine_ticks() -> Result<u64> {
     let stat = fs::read_to_string("/proc/stat")?;
     let line = stat.lines().next().context("empty stat")?;
-    let ticks: Vec<u64> = line.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0)).collect();
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .map(|field| field.parse().unwrap_or(0))
+        .collect();
     ensure!(ticks.len() >= 8, "short stat");
     Ok(ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] + ticks[7])
 }
 
 fn disk_flushes() -> Result<u64> {
     let disks = fs::read_to_string("/proc/diskstats")?;
-    Ok(disks.lines().filter_map(|line| line.split_whitespace().nth(18)?.parse::<u64>().ok()).sum())
+    Ok(disks
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(18)?.parse::<u64>().ok())
+        .sum())
 }

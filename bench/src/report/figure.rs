@@ -36,7 +36,15 @@ pub struct Base {
 
 impl Figure {
     pub fn single(name: impl Into<String>, unit: &'static str, runs: Vec<f64>) -> Self {
-        Self { name: name.into(), unit, value: median(&runs), runs, base: None, goal: None, met: None }
+        Self {
+            name: name.into(),
+            unit,
+            value: median(&runs),
+            runs,
+            base: None,
+            goal: None,
+            met: None,
+        }
     }
 
     /// Both lists in the order of the rounds.
@@ -45,7 +53,14 @@ impl Figure {
         let value = median(&runs);
         let lowest = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.base = Some(Base { name, value, runs, ratio: self.value / value, lowest, highest });
+        self.base = Some(Base {
+            name,
+            value,
+            runs,
+            ratio: self.value / value,
+            lowest,
+            highest,
+        });
         self
     }
 

@@ -37,6 +37,10 @@ impl Machine {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        Self { cores, kernel: kernel.trim().to_owned(), unix_time: since.as_secs() }
+        Self {
+            cores,
+            kernel: kernel.trim().to_owned(),
+            unix_time: since.as_secs(),
+        }
     }
 }

@@ -9,7 +9,10 @@ pub fn print(outcome: &Outcome) {
         outcome.seconds,
         outcome.taken_by_others * 100.0
     );
-    println!("  {:<44} {:>10} {:>24}  {:<20} {:<14}", "figure", "measured", "base", "ratio (low–high)", "goal");
+    println!(
+        "  {:<44} {:>10} {:>24}  {:<20} {:<14}",
+        "figure", "measured", "base", "ratio (low–high)", "goal"
+    );
     for figure in &outcome.figures {
         println!("{}", line(figure));
     }
@@ -17,16 +20,23 @@ pub fn print(outcome: &Outcome) {
 
 fn line(figure: &Figure) -> String {
     let name = format!("{} [{}]", figure.name, figure.unit);
-    let base = figure.base.as_ref().map_or_else(String::new, |base| format!("{} {}", base.name, number(base.value)));
+    let base = figure
+        .base
+        .as_ref()
+        .map_or_else(String::new, |base| format!("{} {}", base.name, number(base.value)));
     let ratio = figure.base.as_ref().map_or_else(String::new, ratio);
     let met = match figure.met {
         None => "",
         Some(true) => "met",
         Some(false) => "MISSED",
     };
-    let goal = figure.goal.map_or_else(String::new, |goal| format!("{} {met}", describe(goal)));
+    let goal = figure
+        .goal
+        .map_or_else(String::new, |goal| format!("{} {met}", describe(goal)));
     let measured = number(figure.value);
-    format!("  {name:<44} {measured:>10} {base:>24}  {ratio:<20} {goal:<14}").trim_end().to_owned()
+    format!("  {name:<44} {measured:>10} {base:>24}  {ratio:<20} {goal:<14}")
+        .trim_end()
+        .to_owned()
 }
 
 fn ratio(base: &Base) -> String {
@@ -61,6 +71,20 @@ mod tests {
         let figure = Figure::single("submit", "1/s", vec![15_000.0]).against("ceiling", vec![20_000.0]);
         let line = line(&figure.goal(Goal::RatioAtLeast(0.7)));
         let words: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(words, ["submit", "[1/s]", "15000", "ceiling", "20000", "0.75", "(0.75–0.75)", "≥", "0.7×", "met"]);
+        assert_eq!(
+            words,
+            [
+                "submit",
+                "[1/s]",
+                "15000",
+                "ceiling",
+                "20000",
+                "0.75",
+                "(0.75–0.75)",
+                "≥",
+                "0.7×",
+                "met"
+            ]
+        );
     }
 }

@@ -20,10 +20,36 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
             figures.extend(throughput(&format!("{path} at {connections}"), &runs));
         }
     }
-    let pace = Pace { answers: settings.sockets, per_second: 1000 };
-    figures.extend(waiting(settings, Plan { transport: Transport::Sockets, waiters: settings.sockets, pace }).await?);
-    let pace = Pace { answers: 1000, per_second: 1000 };
-    figures.extend(waiting(settings, Plan { transport: Transport::Streams, waiters: settings.streams, pace }).await?);
+    let pace = Pace {
+        answers: settings.sockets,
+        per_second: 1000,
+    };
+    figures.extend(
+        waiting(
+            settings,
+            Plan {
+                transport: Transport::Sockets,
+                waiters: settings.sockets,
+                pace,
+            },
+        )
+        .await?,
+    );
+    let pace = Pace {
+        answers: 1000,
+        per_second: 1000,
+    };
+    figures.extend(
+        waiting(
+            settings,
+            Plan {
+                transport: Transport::Streams,
+                waiters: settings.streams,
+                pace,
+            },
+        )
+        .await?,
+    );
     Ok(figures)
 }
 
@@ -50,7 +76,11 @@ async fn waiting(settings: &Settings, plan: Plan) -> Result<Vec<Figure>> {
         Transport::Streams => "streams",
     };
     let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
-        Figure::single(format!("{} {kind}: {what}", plan.waiters), unit, runs.iter().map(quantity).collect())
+        Figure::single(
+            format!("{} {kind}: {what}", plan.waiters),
+            unit,
+            runs.iter().map(quantity).collect(),
+        )
     };
     Ok(vec![
         figure("memory", "KiB", |run| run.bytes_each / 1024.0),

@@ -21,7 +21,10 @@ impl Cluster {
     /// On a new database of that name.
     pub async fn start(settings: &Settings, postgres: &Postgres, database: &str, nodes: usize) -> Result<Self> {
         postgres.create(database).await?;
-        let options = HubOptions { database_url: Some(postgres.url(database)), ..settings.hub.clone() };
+        let options = HubOptions {
+            database_url: Some(postgres.url(database)),
+            ..settings.hub.clone()
+        };
         let (mut hubs, mut agents) = (Vec::new(), Vec::new());
         for _ in 0..nodes {
             hubs.push(Hub::start(&options).await?);
@@ -41,7 +44,10 @@ impl Cluster {
     fn lanes(&self, connections: usize, lane: impl Fn(usize, &Hub) -> crate::load::Work) -> Vec<Lane> {
         let lane = |number| {
             let hub = self.hub(number);
-            Lane { target: hub.target, work: lane(number, hub) }
+            Lane {
+                target: hub.target,
+                work: lane(number, hub),
+            }
         };
         (0..connections).map(lane).collect()
     }
@@ -57,7 +63,9 @@ impl Cluster {
     /// All connections are the same agent.
     pub fn submit_of(&self, agent: &Agent, connections: usize, slots: Slots) -> Vec<Lane> {
         let slots = Arc::new(slots);
-        self.lanes(connections, |_, _| requests::submit(agent, Arc::clone(&slots)).capturing())
+        self.lanes(connections, |_, _| {
+            requests::submit(agent, Arc::clone(&slots)).capturing()
+        })
     }
 
     pub fn answer(&self, connections: usize, ids: Vec<Slot>) -> Vec<Lane> {
@@ -67,7 +75,9 @@ impl Cluster {
 
     /// Each agent its own.
     pub fn pull(&self, ids: &[Vec<Slot>]) -> Vec<Lane> {
-        self.lanes(ids.len(), |number, _| requests::pull(&self.agents[number], ids[number].clone()))
+        self.lanes(ids.len(), |number, _| {
+            requests::pull(&self.agents[number], ids[number].clone())
+        })
     }
 
     pub fn list_inbox(&self, connections: usize, times: u64) -> Vec<Lane> {

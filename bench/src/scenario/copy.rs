@@ -26,20 +26,40 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         postgres.create(&database).await?;
         let url = postgres.url(&database);
         seconds.push(copy(settings, &from, &url)?.as_secs_f64());
-        let hub = Hub::start(&HubOptions { database_url: Some(url), ..settings.hub.clone() }).await?;
-        drain(hub.target, READERS, requests::pull(&agent, growth::scattered(&ids, READ_BACK))).await?;
+        let hub = Hub::start(&HubOptions {
+            database_url: Some(url),
+            ..settings.hub.clone()
+        })
+        .await?;
+        drain(
+            hub.target,
+            READERS,
+            requests::pull(&agent, growth::scattered(&ids, READ_BACK)),
+        )
+        .await?;
     }
     let name = |what: &str| format!("{} messages to PostgreSQL: {what}", settings.copied);
     let rates = seconds.iter().map(|seconds| settings.copied as f64 / seconds).collect();
-    Ok(vec![Figure::single(name("time"), "s", seconds), Figure::single(name("rate"), "1/s", rates)])
+    Ok(vec![
+        Figure::single(name("time"), "s", seconds),
+        Figure::single(name("rate"), "1/s", rates),
+    ])
 }
 
 fn copy(settings: &Settings, from: &std::path::Path, to: &str) -> Result<Duration> {
     let started = Instant::now();
     let mut command = Command::new(&settings.hub.binary);
-    let ran = command.args(["store", "copy", "--from"]).arg(from).args(["--to", to]).output();
+    let ran = command
+        .args(["store", "copy", "--from"])
+        .arg(from)
+        .args(["--to", to])
+        .output();
     let ran = ran.context("cannot start the copy")?;
     let took = started.elapsed();
-    ensure!(ran.status.success(), "the copy failed: {}", String::from_utf8_lossy(&ran.stderr));
+    ensure!(
+        ran.status.success(),
+        "the copy failed: {}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     Ok(took)
 }

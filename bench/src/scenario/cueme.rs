@@ -54,12 +54,20 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         Figure::single("start to request stored: p50", "ms", each(|round| round.visible))
             .against("cueme -v", each(|round| round.process))
             .goal(Goal::ValueAtMost(20.0)),
-        Figure::single("answer to first byte of stdout: p50", "ms", each(|round| round.answered))
-            .goal(Goal::ValueAtMost(10.0)),
+        Figure::single(
+            "answer to first byte of stdout: p50",
+            "ms",
+            each(|round| round.answered),
+        )
+        .goal(Goal::ValueAtMost(10.0)),
         Figure::single("memory of a waiting cueme", "MiB", each(|round| round.rss_mebibytes))
             .goal(Goal::ValueAtMost(10.0)),
-        Figure::single(format!("cpu of {} idle seconds", settings.idle.as_secs()), "ms", vec![idle])
-            .goal(Goal::ValueAtMost(0.0)),
+        Figure::single(
+            format!("cpu of {} idle seconds", settings.idle.as_secs()),
+            "ms",
+            vec![idle],
+        )
+        .goal(Goal::ValueAtMost(0.0)),
     ])
 }
 
@@ -69,14 +77,36 @@ impl Bench {
         let home = Scratch::new(&settings.hub.root, "cueme")?;
         let envelope = home.path().join("envelope");
         File::create(&envelope)?.write_all(ENVELOPE.as_bytes())?;
-        let binary = settings.hub.binary.canonicalize().context("no hub to measure")?.with_file_name("cueme");
-        let terminal = Terminal { binary, home: home.path().to_owned(), data: hub.data() };
+        let binary = settings
+            .hub
+            .binary
+            .canonicalize()
+            .context("no hub to measure")?
+            .with_file_name("cueme");
+        let terminal = Terminal {
+            binary,
+            home: home.path().to_owned(),
+            data: hub.data(),
+        };
         let (joined, _) = terminal.run(&["join", "bench", "--json"])?;
         let joined: Value = serde_json::from_str(&joined).context("cueme join printed no JSON")?;
-        let agent_id = joined["agent_id"].as_str().context("cueme join gave no name")?.to_owned();
-        let (people, terminals) =
-            (Connection::open(hub.target.address).await?, Connection::open(hub.target.address).await?);
-        Ok(Self { hub, _home: home, terminal, agent_id, envelope, people, terminals })
+        let agent_id = joined["agent_id"]
+            .as_str()
+            .context("cueme join gave no name")?
+            .to_owned();
+        let (people, terminals) = (
+            Connection::open(hub.target.address).await?,
+            Connection::open(hub.target.address).await?,
+        );
+        Ok(Self {
+            hub,
+            _home: home,
+            terminal,
+            agent_id,
+            envelope,
+            people,
+            terminals,
+        })
     }
 
     async fn round(&mut self, cues: usize) -> Result<Round> {
@@ -142,7 +172,10 @@ impl Bench {
             if serde_json::from_slice::<Value>(reply.body)?["waiting_now"] == true {
                 return Ok(());
             }
-            ensure!(Instant::now() < until, "{id} is not waited for within {VISIBLE_WITHIN:?}");
+            ensure!(
+                Instant::now() < until,
+                "{id} is not waited for within {VISIBLE_WITHIN:?}"
+            );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -155,7 +188,11 @@ impl Bench {
         let answered = Instant::now();
         self.people.exchange(&request).await?.expect(200)?;
         let printed = cueme.finish()?;
-        ensure!(printed.text.contains("Push"), "cueme printed something else: {}", printed.text);
+        ensure!(
+            printed.text.contains("Push"),
+            "cueme printed something else: {}",
+            printed.text
+        );
         Ok(printed.at.duration_since(answered))
     }
 }

@@ -12,7 +12,10 @@ const FILLERS: usize = 256;
 const CHUNK: usize = 20_000;
 /// Both stores have as many open messages, whatever their size: the inbox is what people have to answer, not what was.
 const OPEN: usize = 2_000;
-const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+const WHOLE_WORK: Window = Window {
+    warm_up: Duration::ZERO,
+    length: Duration::from_secs(120),
+};
 const IDLE: Duration = Duration::from_secs(5);
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
 
@@ -92,8 +95,13 @@ async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
 fn slowdowns(settings: &Settings, connections: usize, large: &[Medians], small: &[Medians]) -> Vec<Figure> {
     let figure = |operation: usize| {
         let runs = |side: &[Medians]| side.iter().map(|run| run[operation]).collect();
-        let name = format!("{} at {connections}, {} stored: p50", OPERATIONS[operation], settings.large);
-        Figure::single(name, "ms", runs(large)).against("small store", runs(small)).goal(Goal::RatioAtMost(1.3))
+        let name = format!(
+            "{} at {connections}, {} stored: p50",
+            OPERATIONS[operation], settings.large
+        );
+        Figure::single(name, "ms", runs(large))
+            .against("small store", runs(small))
+            .goal(Goal::RatioAtMost(1.3))
     };
     (0..OPERATIONS.len()).map(figure).collect()
 }

@@ -13,7 +13,10 @@ const FEW: usize = 20;
 const OPEN: usize = 2_000;
 const PAGES: u64 = 300;
 const SEARCHES: u64 = 50;
-const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+const WHOLE_WORK: Window = Window {
+    warm_up: Duration::ZERO,
+    length: Duration::from_secs(120),
+};
 /// Before everything else that is stored, in the middle of it, and in all of it.
 const SEARCHED: [(&str, &str); 3] = [("one", "zebra"), ("one by its beginning", "zeb"), ("all", "green")];
 
@@ -48,9 +51,12 @@ async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>
     };
     open(many, &many_cookie).await?;
     open(few, &few_cookie).await?;
-    let (large, small) =
-        in_turns(settings.rounds, async || open(many, &many_cookie).await, async || open(few, &few_cookie).await)
-            .await?;
+    let (large, small) = in_turns(
+        settings.rounds,
+        async || open(many, &many_cookie).await,
+        async || open(few, &few_cookie).await,
+    )
+    .await?;
     let median = |sample: &Sample| sample.millis(0.5);
     let name = format!("first page, {} stored and {OPEN} open: p50", settings.behind_inbox);
     let figure = Figure::single(name, "ms", each(&large, median)).against("20 items", each(&small, median));
@@ -74,14 +80,27 @@ async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
 }
 
 async fn viewers(settings: &Settings, hub: &Hub, agent: &Agent) -> Result<Vec<Figure>> {
-    let Viewed { missed, late_ms, bytes_each, grown_bytes } =
-        look(hub, agent, settings.viewers, settings.shown).await?;
-    let name = |what: &str| format!("{} viewers, {} new items twice: {what}", settings.viewers, settings.shown);
+    let Viewed {
+        missed,
+        late_ms,
+        bytes_each,
+        grown_bytes,
+    } = look(hub, agent, settings.viewers, settings.shown).await?;
+    let name = |what: &str| {
+        format!(
+            "{} viewers, {} new items twice: {what}",
+            settings.viewers, settings.shown
+        )
+    };
     Ok(vec![
         Figure::single(name("events missed"), "", vec![missed as f64]).goal(Goal::ValueAtMost(0.0)),
         Figure::single(name("from ack to the last viewer, p99"), "ms", vec![late_ms]),
         Figure::single(name("memory of a viewer"), "KiB", vec![bytes_each / 1024.0]),
-        Figure::single(name("memory grown in the second half"), "MiB", vec![grown_bytes / 1048576.0])
-            .goal(Goal::ValueAtMost(4.0)),
+        Figure::single(
+            name("memory grown in the second half"),
+            "MiB",
+            vec![grown_bytes / 1048576.0],
+        )
+        .goal(Goal::ValueAtMost(4.0)),
     ])
 }

@@ -97,6 +97,11 @@ impl Scenario {
         };
         let figures = figures.with_context(|| format!("scenario {scenario}"))?;
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Outcome { scenario, seconds, taken_by_others: before.taken_by_others()?, figures })
+        Ok(Outcome {
+            scenario,
+            seconds,
+            taken_by_others: before.taken_by_others()?,
+            figures,
+        })
     }
 }

@@ -37,7 +37,9 @@ mod tests {
             order.borrow_mut().push(side);
             Ok(())
         };
-        in_turns(3, async || note('a').await, async || note('b').await).await.expect("no error");
+        in_turns(3, async || note('a').await, async || note('b').await)
+            .await
+            .expect("no error");
         assert_eq!(order.into_inner(), "abbaab");
     }
 }

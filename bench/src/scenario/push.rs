@@ -32,7 +32,11 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
 
 /// A fresh hub each time: what it owes to a receiver that hangs must not burden the next run.
 async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f64> {
-    let hub = Hub::start(&HubOptions { loopback_callbacks: true, ..settings.hub.clone() }).await?;
+    let hub = Hub::start(&HubOptions {
+        loopback_callbacks: true,
+        ..settings.hub.clone()
+    })
+    .await?;
     let agent = hub.add_agent("bench").await?;
     let (good, bad) = (Receiver::answering().await?, Receiver::hanging().await?);
     hub.approve_callback(&agent, good.address).await?;
@@ -47,7 +51,11 @@ async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f6
     };
     let others = drain(hub.target, FILLERS, others.capturing()).await?;
     let started = Instant::now();
-    let resolve = drain(hub.target, FILLERS, requests::resolve(&hub, Slots::ids(mixed(&pushed, &others))));
+    let resolve = drain(
+        hub.target,
+        FILLERS,
+        requests::resolve(&hub, Slots::ids(mixed(&pushed, &others))),
+    );
     let (resolved, last) = tokio::join!(resolve, good.until_taken(settings.pushes, ALL_PUSHED_WITHIN));
     resolved?;
     Ok(settings.pushes as f64 / last?.duration_since(started).as_secs_f64())
@@ -73,7 +81,10 @@ mod tests {
     #[test]
     fn the_few_are_spread_among_the_many() {
         let slots = |letters: &[u8]| letters.iter().map(|&letter| [letter; 30]).collect::<Vec<Slot>>();
-        let order: Vec<u8> = mixed(&slots(b"abcd"), &slots(b"XY")).iter().map(|slot| slot[0]).collect();
+        let order: Vec<u8> = mixed(&slots(b"abcd"), &slots(b"XY"))
+            .iter()
+            .map(|slot| slot[0])
+            .collect();
         assert_eq!(order, b"XabYcd");
         assert_eq!(mixed(&slots(b"a"), &slots(b"XYZ")).len(), 4);
     }

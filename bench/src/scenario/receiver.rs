@@ -50,7 +50,11 @@ impl Receiver {
         let taken = Arc::new(Taken::default());
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::clone(&taken), answers));
-        Ok(Self { address, taken, _tasks: tasks })
+        Ok(Self {
+            address,
+            taken,
+            _tasks: tasks,
+        })
     }
 
     /// When the last of `count` different resolutions came in.
@@ -63,7 +67,9 @@ impl Receiver {
                 self.taken.changed.notified().await;
             }
         };
-        timeout(within, all).await.with_context(|| format!("not all of {count} pushes came within {within:?}"))?
+        timeout(within, all)
+            .await
+            .with_context(|| format!("not all of {count} pushes came within {within:?}"))?
     }
 }
 
@@ -114,14 +120,19 @@ async fn take_pushes(mut stream: TcpStream, taken: &Taken) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(4096);
     while stream.read_buf(&mut buffer).await? > 0 {
-        ensure!(buffer.len() <= LARGEST_PUSH, "a push is larger than {LARGEST_PUSH} bytes");
+        ensure!(
+            buffer.len() <= LARGEST_PUSH,
+            "a push is larger than {LARGEST_PUSH} bytes"
+        );
         let Some(head) = Head::find(&buffer)? else { continue };
         let length = head.length + head.content_length()?.context("a push has no content-length")?;
         if buffer.len() < length {
             continue;
         }
         taken.note(signed_resolution(&head));
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await?;
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+            .await?;
         buffer.drain(..length);
     }
     Ok(())
@@ -130,7 +141,13 @@ async fn take_pushes(mut stream: TcpStream, taken: &Taken) -> Result<()> {
 /// The resolution a push is about; a push that is not signed in both ways is no push.
 fn signed_resolution(head: &Head<'_>) -> Result<String> {
     for name in ["a2h-signature", "webhook-signature"] {
-        ensure!(head.field(name).is_some_and(|value| !value.is_empty()), "a push came without {name}");
+        ensure!(
+            head.field(name).is_some_and(|value| !value.is_empty()),
+            "a push came without {name}"
+        );
     }
-    Ok(head.field("webhook-id").context("a push came without webhook-id")?.to_owned())
+    Ok(head
+        .field("webhook-id")
+        .context("a push came without webhook-id")?
+        .to_owned())
 }

@@ -38,7 +38,11 @@ pub fn answer_template(hub: &Hub) -> Template {
 
 pub fn pull(agent: &Agent, ids: Vec<Slot>) -> Work {
     let path = format!("/v1/messages/{PLACEHOLDER}");
-    Work::new(Template::new(render("GET", &path, Some(&agent.token), None)), Slots::ids(ids), 200)
+    Work::new(
+        Template::new(render("GET", &path, Some(&agent.token), None)),
+        Slots::ids(ids),
+        200,
+    )
 }
 
 pub fn list_inbox(hub: &Hub, times: impl Into<Arc<Slots>>) -> Work {
@@ -90,7 +94,11 @@ fn ask(agent_id: &str) -> Value {
         "request": { "mode": "confirm", "allowed_resolvers": ["human:owner"] }
     });
     let missing = ASK_BYTES.saturating_sub(message.to_string().len());
-    let text: String = "All checks are green and the change is small. ".chars().cycle().take(missing).collect();
+    let text: String = "All checks are green and the change is small. "
+        .chars()
+        .cycle()
+        .take(missing)
+        .collect();
     message["body"] = Value::String(text);
     message
 }

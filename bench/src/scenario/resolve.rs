@@ -25,7 +25,13 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
             async || {
                 let fill = requests::submit(&agent, Slots::keys(asks)).capturing();
                 let ids = drain(hub.target, FILLERS, fill).await?;
-                measure(hub.target, connections, requests::resolve(&hub, Slots::ids(ids)), window).await
+                measure(
+                    hub.target,
+                    connections,
+                    requests::resolve(&hub, Slots::ids(ids)),
+                    window,
+                )
+                .await
             },
             async || {
                 let work = requests::to_ceiling("/submit", Slots::endless());

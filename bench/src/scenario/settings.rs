@@ -41,7 +41,10 @@ impl Settings {
     pub fn full(hub: HubOptions, seconds: u64) -> Self {
         Self {
             hub,
-            window: Window { warm_up: Duration::from_millis(500), length: Duration::from_secs(seconds) },
+            window: Window {
+                warm_up: Duration::from_millis(500),
+                length: Duration::from_secs(seconds),
+            },
             rounds: 4,
             sockets: 10_000,
             streams: 50_000,

@@ -48,7 +48,9 @@ impl Crowd {
                 moved.await;
             }
         };
-        timeout(ALL_WITHIN, wait).await.with_context(|| format!("gave up waiting until {what}"))
+        timeout(ALL_WITHIN, wait)
+            .await
+            .with_context(|| format!("gave up waiting until {what}"))
     }
 }
 
@@ -77,7 +79,9 @@ pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Res
         tasks.spawn(async move { view(target, &cookie, &crowd).await });
     }
     let everybody = viewers as u64;
-    crowd.until("all look", |crowd| crowd.looking.load(Relaxed) == everybody).await?;
+    crowd
+        .until("all look", |crowd| crowd.looking.load(Relaxed) == everybody)
+        .await?;
     settle(target.pid).await?;
     let looking = rss_bytes(target.pid)?;
     let mut late = Vec::new();
@@ -92,7 +96,12 @@ pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Res
     late.sort_by(f64::total_cmp);
     let late_ms = late.get(late.len() * 99 / 100).copied().unwrap_or(f64::NAN);
     let bytes_each = looking.saturating_sub(before) as f64 / viewers as f64;
-    Ok(Viewed { missed, late_ms, bytes_each, grown_bytes })
+    Ok(Viewed {
+        missed,
+        late_ms,
+        bytes_each,
+        grown_bytes,
+    })
 }
 
 /// One new item after the other, each waited for until everybody was shown it.
@@ -102,7 +111,9 @@ async fn show(hub: &Hub, agent: &Agent, crowd: &Crowd, viewers: u64, items: usiz
         let title = format!("Item number {due}");
         requests::ask_titled(hub, agent, &title).await?;
         let acked = Instant::now();
-        crowd.until("everybody was shown it", |crowd| crowd.shown.load(Relaxed) >= due).await?;
+        crowd
+            .until("everybody was shown it", |crowd| crowd.shown.load(Relaxed) >= due)
+            .await?;
         late.push(acked.elapsed().as_secs_f64() * 1e3);
         tokio::time::sleep(PACE).await;
     }

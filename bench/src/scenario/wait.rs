@@ -11,23 +11,46 @@ const ANSWERED_STREAMS: usize = 1000;
 
 /// Every agent on a socket of its own, every one of them answered.
 pub async fn on_sockets(settings: &Settings) -> Result<Vec<Figure>> {
-    let pace = Pace { answers: settings.sockets, per_second: PER_SECOND };
-    let plan = Plan { transport: Transport::Sockets, waiters: settings.sockets, pace };
+    let pace = Pace {
+        answers: settings.sockets,
+        per_second: PER_SECOND,
+    };
+    let plan = Plan {
+        transport: Transport::Sockets,
+        waiters: settings.sockets,
+        pace,
+    };
     let (hub, ceiling) = pairs(settings, plan, settings.rounds).await?;
     let [memory, p50, p99] = figures("socket", plan, &hub, &ceiling);
-    Ok(vec![memory.goal(Goal::RatioAtMost(1.0)), p50.goal(Goal::RatioAtMost(1.5)), p99.goal(Goal::RatioAtMost(2.0))])
+    Ok(vec![
+        memory.goal(Goal::RatioAtMost(1.0)),
+        p50.goal(Goal::RatioAtMost(1.5)),
+        p99.goal(Goal::RatioAtMost(2.0)),
+    ])
 }
 
 /// More agents than a process may have sockets; a part of them is answered.
 pub async fn on_streams(settings: &Settings) -> Result<Vec<Figure>> {
-    let pace = Pace { answers: ANSWERED_STREAMS.min(settings.streams), per_second: PER_SECOND };
-    let plan = Plan { transport: Transport::Streams, waiters: settings.streams, pace };
+    let pace = Pace {
+        answers: ANSWERED_STREAMS.min(settings.streams),
+        per_second: PER_SECOND,
+    };
+    let plan = Plan {
+        transport: Transport::Streams,
+        waiters: settings.streams,
+        pace,
+    };
     let (hub, ceiling) = pairs(settings, plan, settings.rounds.div_ceil(2)).await?;
     Ok(figures("stream", plan, &hub, &ceiling).into())
 }
 
 async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<Waited>, Vec<Waited>)> {
-    in_turns(rounds, async || on_hub(settings, plan).await, async || on_ceiling(settings, plan).await).await
+    in_turns(
+        rounds,
+        async || on_hub(settings, plan).await,
+        async || on_ceiling(settings, plan).await,
+    )
+    .await
 }
 
 fn figures(kind: &str, plan: Plan, hub: &[Waited], ceiling: &[Waited]) -> [Figure; 3] {

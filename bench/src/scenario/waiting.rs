@@ -46,21 +46,51 @@ pub async fn on_hub(settings: &Settings, plan: Plan) -> Result<Waited> {
     drain(hub.target, READERS, requests::pull(&agent, ids.clone())).await?;
     let wait_path = format!("/v1/messages/{PLACEHOLDER}?wait=60");
     let answer = requests::answer_template(&hub);
-    observe(hub.target, plan, Question { wait_path, token: Some(agent.token), answer, ids }).await
+    observe(
+        hub.target,
+        plan,
+        Question {
+            wait_path,
+            token: Some(agent.token),
+            answer,
+            ids,
+        },
+    )
+    .await
 }
 
 /// The same steps on the ceiling, where a waiter needs no message.
 pub async fn on_ceiling(settings: &Settings, plan: Plan) -> Result<Waited> {
     let ceiling = Ceiling::start(&settings.hub.root).await?;
     let count = plan.waiters as u64;
-    drain(ceiling.target, FILLERS, requests::to_ceiling("/submit", Slots::keys(count))).await?;
+    drain(
+        ceiling.target,
+        FILLERS,
+        requests::to_ceiling("/submit", Slots::keys(count)),
+    )
+    .await?;
     let ceiling = ceiling.restart().await?;
-    drain(ceiling.target, READERS, requests::to_ceiling("/echo", Slots::keys(count))).await?;
+    drain(
+        ceiling.target,
+        READERS,
+        requests::to_ceiling("/echo", Slots::keys(count)),
+    )
+    .await?;
     let names = Slots::keys(count);
     let ids = std::iter::from_fn(|| names.next()).collect();
     let wait_path = format!("/wait/{PLACEHOLDER}");
     let answer = requests::wake_template();
-    observe(ceiling.target, plan, Question { wait_path, token: None, answer, ids }).await
+    observe(
+        ceiling.target,
+        plan,
+        Question {
+            wait_path,
+            token: None,
+            answer,
+            ids,
+        },
+    )
+    .await
 }
 
 async fn observe(target: Target, plan: Plan, question: Question) -> Result<Waited> {

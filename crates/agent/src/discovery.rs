@@ -56,7 +56,13 @@ fn read(family: Family, body: &[u8]) -> Result<(Version, Value), Error> {
     let text = text.ok_or_else(|| Error::strange(format!("its description has no `{}`", family.version_key())))?;
     let offered =
         Version::parse(family, text).map_err(|_| Error::strange("a version that this agent does not speak"))?;
-    Ok((Version { minor: offered.minor.min(family.newest().minor), ..offered }, document))
+    Ok((
+        Version {
+            minor: offered.minor.min(family.newest().minor),
+            ..offered
+        },
+        document,
+    ))
 }
 
 /// Keys of other algorithms are passed over: a hub may have them for other agents.
@@ -64,12 +70,21 @@ fn public_keys(document: &Value) -> Result<Vec<Vec<u8>>, Error> {
     let keys = match document.get("signature_keys") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(keys)) if keys.len() <= MAX_KEYS => keys,
-        Some(_) => return Err(Error::strange(format!("`signature_keys` is not a list of at most {MAX_KEYS} keys"))),
+        Some(_) => {
+            return Err(Error::strange(format!(
+                "`signature_keys` is not a list of at most {MAX_KEYS} keys"
+            )));
+        }
     };
-    let known = keys.iter().filter(|key| key.get("alg").and_then(Value::as_str) == Some("ed25519"));
+    let known = keys
+        .iter()
+        .filter(|key| key.get("alg").and_then(Value::as_str) == Some("ed25519"));
     let decode = |key: &Value| {
         let text = key.get("public_key").and_then(Value::as_str)?;
-        URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok().filter(|bytes| bytes.len() == KEY_BYTES)
+        URL_SAFE_NO_PAD
+            .decode(text.trim_end_matches('='))
+            .ok()
+            .filter(|bytes| bytes.len() == KEY_BYTES)
     };
     let decoded: Option<Vec<Vec<u8>>> = known.map(decode).collect();
     decoded.ok_or_else(|| Error::strange("an Ed25519 key in `signature_keys` that is not 32 bytes of base64url"))
@@ -90,10 +105,18 @@ mod tests {
         let a2h = |text: &str| version(Family::A2h, json!({"a2h_version": text})).unwrap().minor;
         assert_eq!((a2h("0.2"), a2h("0.3"), a2h("0.12")), (2, 3, 3));
         assert_eq!(version(Family::Ma2h, json!({"ma2h_version": "0.5"})).unwrap().minor, 5);
-        for document in [json!({}), json!({"ma2h_version": "0.3"}), json!({"a2h_version": 0.3}), json!([])] {
+        for document in [
+            json!({}),
+            json!({"ma2h_version": "0.3"}),
+            json!({"a2h_version": 0.3}),
+            json!([]),
+        ] {
             assert!(matches!(version(Family::A2h, document), Err(Error::Strange(_))));
         }
-        assert!(matches!(version(Family::A2h, json!({"a2h_version": "1.0"})), Err(Error::Strange(_))));
+        assert!(matches!(
+            version(Family::A2h, json!({"a2h_version": "1.0"})),
+            Err(Error::Strange(_))
+        ));
     }
 
     #[test]
@@ -105,8 +128,15 @@ mod tests {
         ]});
         assert_eq!(public_keys(&document).unwrap(), [vec![7; KEY_BYTES]]);
         assert!(public_keys(&json!({})).unwrap().is_empty());
-        for wrong in [json!("AAAA"), json!([{"alg": "ed25519", "public_key": "AAAA"}]), json!([{"alg": "ed25519"}])] {
-            assert!(matches!(public_keys(&json!({"signature_keys": wrong})), Err(Error::Strange(_))));
+        for wrong in [
+            json!("AAAA"),
+            json!([{"alg": "ed25519", "public_key": "AAAA"}]),
+            json!([{"alg": "ed25519"}]),
+        ] {
+            assert!(matches!(
+                public_keys(&json!({"signature_keys": wrong})),
+                Err(Error::Strange(_))
+            ));
         }
     }
 }

@@ -12,7 +12,12 @@ const MAX_TOLD_CHARS: usize = 1000;
 pub enum Error {
     /// The hub understood and said no.
     #[error("{} ({code})", told(.field.as_deref(), .message))]
-    Refused { status: u16, code: String, message: String, field: Option<String> },
+    Refused {
+        status: u16,
+        code: String,
+        message: String,
+        field: Option<String>,
+    },
     #[error("{0}")]
     Unreachable(String),
     /// Something answered, but not as a hub does.
@@ -35,7 +40,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Invalid { field: field.into(), message: message.into() }
+        Self::Invalid {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 
     pub(crate) fn strange(text: impl Into<String>) -> Self {
@@ -45,7 +53,9 @@ impl Error {
     /// What the hub gave as its reason, or that it gave none.
     pub(crate) fn refused(status: u16, body: &[u8]) -> Self {
         let Some(error) = Refused::read(body) else {
-            return Self::Strange(format!("status {status} without a reason; is this the address of a hub?"));
+            return Self::Strange(format!(
+                "status {status} without a reason; is this the address of a hub?"
+            ));
         };
         Self::Refused {
             status,
@@ -69,7 +79,8 @@ impl From<EnvelopeError> for Error {
 /// Short, and without the characters that move a terminal's cursor.
 fn plain(text: &str) -> String {
     let kept = text.chars().take(MAX_TOLD_CHARS);
-    kept.map(|character| if character.is_control() { ' ' } else { character }).collect()
+    kept.map(|character| if character.is_control() { ' ' } else { character })
+        .collect()
 }
 
 #[cfg(test)]

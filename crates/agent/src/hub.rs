@@ -61,8 +61,17 @@ impl Hub {
 
     /// For callers that decide themselves whom to trust. The client should follow no redirects.
     pub fn with_client(url: Url, token: String, http: reqwest::Client) -> Self {
-        let shared = Shared { url, token, http, version: OnceCell::new() };
-        Self { shared: Arc::new(shared), give_up_after: GIVE_UP_AFTER, first_pause: FIRST_PAUSE }
+        let shared = Shared {
+            url,
+            token,
+            http,
+            version: OnceCell::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            give_up_after: GIVE_UP_AFTER,
+            first_pause: FIRST_PAUSE,
+        }
     }
 
     /// How long a hub may stay unreachable or too busy before a call ends with that error; ten minutes if not said.
@@ -115,7 +124,9 @@ impl Hub {
 /// The token stays out of logs.
 impl fmt::Debug for Hub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub").field("url", &self.origin()).finish_non_exhaustive()
+        f.debug_struct("Hub")
+            .field("url", &self.origin())
+            .finish_non_exhaustive()
     }
 }
 

@@ -65,10 +65,14 @@ impl Resolved {
     /// them.
     pub fn from_response(body: &[u8]) -> Result<Self, Error> {
         if body.len() > MAX_RESPONSE_BYTES {
-            return Err(Error::strange(format!("a response larger than {MAX_RESPONSE_BYTES} bytes")));
+            return Err(Error::strange(format!(
+                "a response larger than {MAX_RESPONSE_BYTES} bytes"
+            )));
         }
         let parsed = json::parse(body).map_err(|error| Error::strange(format!("the response: {error}")))?;
-        let envelope = parsed.as_object().ok_or_else(|| Error::strange("the response is not an object"))?;
+        let envelope = parsed
+            .as_object()
+            .ok_or_else(|| Error::strange("the response is not an object"))?;
         Version::from_envelope(envelope).map_err(|error| Error::strange(format!("the response: {error}")))?;
         let inner = match envelope.get("response") {
             Some(Value::Object(inner)) => inner,
@@ -97,15 +101,28 @@ fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<
     Ok(match resolution {
         "answered" => {
             let value = answer(inner)?.ok_or_else(|| Error::strange("an answered message without a `value`"))?;
-            Outcome::Answered { value, edited: inner.get("edited") == Some(&Value::Bool(true)) }
+            Outcome::Answered {
+                value,
+                edited: inner.get("edited") == Some(&Value::Bool(true)),
+            }
         }
         "declined" => Outcome::Declined,
         "cancelled" => Outcome::Cancelled,
-        "expired" if actor == DEFAULT_ACTOR => Outcome::Expired { default: answer(inner)? },
+        "expired" if actor == DEFAULT_ACTOR => Outcome::Expired {
+            default: answer(inner)?,
+        },
         "expired" => Outcome::Expired { default: None },
-        "completed" => Outcome::Completed { checklist: checklist(inner)? },
-        "dismissed" => Outcome::Dismissed { checklist: checklist(inner)? },
-        _ => return Err(Error::strange("a `resolution` that is none of the six this protocol has")),
+        "completed" => Outcome::Completed {
+            checklist: checklist(inner)?,
+        },
+        "dismissed" => Outcome::Dismissed {
+            checklist: checklist(inner)?,
+        },
+        _ => {
+            return Err(Error::strange(
+                "a `resolution` that is none of the six this protocol has",
+            ));
+        }
     })
 }
 
@@ -122,11 +139,18 @@ fn checklist(inner: &Map<String, Value>) -> Result<Vec<CheckItem>, Error> {
     let items = match inner.get("checklist") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) if items.len() <= MAX_CHECKLIST => items,
-        Some(_) => return Err(Error::strange(format!("`checklist` is not a list of at most {MAX_CHECKLIST} items"))),
+        Some(_) => {
+            return Err(Error::strange(format!(
+                "`checklist` is not a list of at most {MAX_CHECKLIST} items"
+            )));
+        }
     };
     let item = |item: &Value| {
         let text = item.get("text").and_then(Value::as_str)?;
-        Some(CheckItem { text: text.to_owned(), done: item.get("done") == Some(&Value::Bool(true)) })
+        Some(CheckItem {
+            text: text.to_owned(),
+            done: item.get("done") == Some(&Value::Bool(true)),
+        })
     };
     let read: Option<Vec<CheckItem>> = items.iter().map(item).collect();
     read.ok_or_else(|| Error::strange("an item of `checklist` has no `text`"))
@@ -152,7 +176,9 @@ fn resolved_at(inner: &Map<String, Value>) -> Result<String, Error> {
 fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
     let text = required(envelope, key)?;
     if text.is_empty() || text.chars().count() > MAX_ID_CHARS {
-        return Err(Error::strange(format!("`{key}` must have 1 to {MAX_ID_CHARS} characters")));
+        return Err(Error::strange(format!(
+            "`{key}` must have 1 to {MAX_ID_CHARS} characters"
+        )));
     }
     Ok(text.to_owned())
 }
@@ -161,8 +187,12 @@ fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
 fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
     let unreadable = || Error::strange("the `state` in the response cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
-    let Some(state) = json::raw_field(text, "state").map_err(|_| unreadable())? else { return Ok(None) };
-    RawValue::from_string(state.to_owned()).map(Some).map_err(|_| unreadable())
+    let Some(state) = json::raw_field(text, "state").map_err(|_| unreadable())? else {
+        return Ok(None);
+    };
+    RawValue::from_string(state.to_owned())
+        .map(Some)
+        .map_err(|_| unreadable())
 }
 
 fn required<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<&'a str, Error> {
@@ -203,11 +233,28 @@ mod tests {
     #[test]
     fn answers_are_typed_by_the_question() {
         let chosen = ended("answered", json!({"value": "approve"}));
-        assert_eq!(chosen, Outcome::Answered { value: Answer::Choice("approve".to_owned()), edited: false });
+        assert_eq!(
+            chosen,
+            Outcome::Answered {
+                value: Answer::Choice("approve".to_owned()),
+                edited: false
+            }
+        );
         let form = json!({"n": 1}).as_object().unwrap().clone();
         let filled = ended("answered", json!({"value": {"n": 1}, "edited": true}));
-        assert_eq!(filled, Outcome::Answered { value: Answer::Form(form), edited: true });
-        for wrong in [json!({}), json!({"value": null}), json!({"value": 1}), json!({"value": ["approve"]})] {
+        assert_eq!(
+            filled,
+            Outcome::Answered {
+                value: Answer::Form(form),
+                edited: true
+            }
+        );
+        for wrong in [
+            json!({}),
+            json!({"value": null}),
+            json!({"value": 1}),
+            json!({"value": ["approve"]}),
+        ] {
             assert!(matches!(read(&response("answered", wrong)), Err(Error::Strange(_))));
         }
     }
@@ -216,18 +263,34 @@ mod tests {
     fn without_a_value_the_other_outcomes_are_whole() {
         assert_eq!(ended("declined", json!({})), Outcome::Declined);
         assert_eq!(ended("cancelled", json!({})), Outcome::Cancelled);
-        assert_eq!(ended("expired", json!({"actor": "system:expired"})), Outcome::Expired { default: None });
+        assert_eq!(
+            ended("expired", json!({"actor": "system:expired"})),
+            Outcome::Expired { default: None }
+        );
         assert_eq!(ended("completed", json!({})), Outcome::Completed { checklist: vec![] });
         let list = json!({"checklist": [{"text": "a", "done": true}, {"text": "b"}]});
-        let checklist =
-            vec![CheckItem { text: "a".to_owned(), done: true }, CheckItem { text: "b".to_owned(), done: false }];
+        let checklist = vec![
+            CheckItem {
+                text: "a".to_owned(),
+                done: true,
+            },
+            CheckItem {
+                text: "b".to_owned(),
+                done: false,
+            },
+        ];
         assert_eq!(ended("dismissed", list), Outcome::Dismissed { checklist });
     }
 
     #[test]
     fn only_the_signed_actor_says_that_a_default_was_applied() {
         let by_default = json!({"actor": DEFAULT_ACTOR, "value": "hold"});
-        assert_eq!(ended("expired", by_default), Outcome::Expired { default: Some(Answer::Choice("hold".to_owned())) });
+        assert_eq!(
+            ended("expired", by_default),
+            Outcome::Expired {
+                default: Some(Answer::Choice("hold".to_owned()))
+            }
+        );
         let mut claimed = response("expired", json!({"actor": "system:expired", "value": "approve"}));
         claimed["defaulted"] = json!(true);
         assert_eq!(read(&claimed).unwrap().outcome, Outcome::Expired { default: None });
@@ -238,10 +301,16 @@ mod tests {
     #[test]
     fn the_rest_is_carried_over_and_state_keeps_its_spelling() {
         let text = response("declined", json!({"comment": "not today"})).to_string();
-        let with_state = format!("{},\"state\":{{ \"z\":1.50, \"a\":1e2 }}}}", text.strip_suffix('}').unwrap());
+        let with_state = format!(
+            "{},\"state\":{{ \"z\":1.50, \"a\":1e2 }}}}",
+            text.strip_suffix('}').unwrap()
+        );
         let resolved = Resolved::from_response(with_state.as_bytes()).unwrap();
         assert_eq!(resolved.act_key(), ("msg_1", "res_1"));
-        assert_eq!((resolved.actor.as_str(), resolved.comment.as_deref()), ("human:ann", Some("not today")));
+        assert_eq!(
+            (resolved.actor.as_str(), resolved.comment.as_deref()),
+            ("human:ann", Some("not today"))
+        );
         assert_eq!(resolved.resolved_at, "2026-06-04T15:48:30Z");
         assert_eq!(resolved.state.unwrap().get(), "{ \"z\":1.50, \"a\":1e2 }");
     }

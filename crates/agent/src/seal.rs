@@ -51,7 +51,10 @@ impl SealKey {
         let from = format!("environment variable {name}");
         match std::env::var(name) {
             Ok(text) => Self::from_text(&text).ok_or(SealError::BadKey { from }),
-            Err(error) => Err(SealError::NoKey { from, reason: error.to_string() }),
+            Err(error) => Err(SealError::NoKey {
+                from,
+                reason: error.to_string(),
+            }),
         }
     }
 
@@ -61,7 +64,10 @@ impl SealKey {
         let read = File::open(path).and_then(|file| file.take(MAX_KEY_FILE_BYTES).read_to_string(&mut text));
         match read {
             Ok(_) => Self::from_text(&text).ok_or(SealError::BadKey { from }),
-            Err(error) => Err(SealError::NoKey { from, reason: error.to_string() }),
+            Err(error) => Err(SealError::NoKey {
+                from,
+                reason: error.to_string(),
+            }),
         }
     }
 
@@ -78,7 +84,11 @@ impl SealKey {
             let webhook = webhooks::decode_secret(secret).is_some_and(|key| same(&key));
             same(secret.as_bytes()) || decoded || webhook
         });
-        if known { Err(SealError::SameAsCallbackSecret) } else { Ok(()) }
+        if known {
+            Err(SealError::SameAsCallbackSecret)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -94,13 +104,18 @@ fn decode(text: &str) -> Option<[u8; KEY_BYTES]> {
         return decode_hex(text);
     }
     let digits = text.strip_suffix('=').unwrap_or(text);
-    let bytes = URL_SAFE_NO_PAD.decode(digits).or_else(|_| STANDARD_NO_PAD.decode(digits));
+    let bytes = URL_SAFE_NO_PAD
+        .decode(digits)
+        .or_else(|_| STANDARD_NO_PAD.decode(digits));
     bytes.ok()?.try_into().ok()
 }
 
 fn decode_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    let bytes: Vec<u8> = digits?.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect();
+    let bytes: Vec<u8> = digits?
+        .chunks_exact(2)
+        .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+        .collect();
     bytes.try_into().ok()
 }
 
@@ -110,7 +125,10 @@ fn decode_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
 pub enum Binding<'a> {
     A2h,
     Ma2h,
-    Own { agent_id: &'a str, idempotency_key: &'a str },
+    Own {
+        agent_id: &'a str,
+        idempotency_key: &'a str,
+    },
 }
 
 pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String, SealError> {
@@ -122,7 +140,13 @@ pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String
     let binding = match binding {
         Binding::A2h => SealBinding::A2h,
         Binding::Ma2h => SealBinding::Ma2h,
-        Binding::Own { agent_id, idempotency_key } => SealBinding::Bound(SealedFor { agent_id, idempotency_key }),
+        Binding::Own {
+            agent_id,
+            idempotency_key,
+        } => SealBinding::Bound(SealedFor {
+            agent_id,
+            idempotency_key,
+        }),
     };
     Ok(SealToken::seal(&key.0, nonce, text.as_bytes(), binding)?.to_string())
 }
@@ -130,7 +154,10 @@ pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String
 /// `owner` is the agent id and the idempotency key a token of our own was sealed for. Whoever names one is not given a
 /// token that belongs to nobody; whoever names none opens only those.
 pub fn open(key: &SealKey, token: &str, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
-    let owner = owner.map(|(agent_id, idempotency_key)| SealedFor { agent_id, idempotency_key });
+    let owner = owner.map(|(agent_id, idempotency_key)| SealedFor {
+        agent_id,
+        idempotency_key,
+    });
     let plaintext = SealToken::parse(token)?.open(&key.0, owner)?;
     serde_json::from_slice(&plaintext).map_err(|_| SealError::NotJson)
 }
@@ -143,6 +170,9 @@ pub fn sealed_state(token: &str) -> Value {
 /// Opens the token in a state that came back. Whatever stands beside it was never sealed and is not looked at.
 pub fn open_state(key: &SealKey, state: &RawValue, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
     let state = json::parse(state.get().as_bytes()).map_err(|_| SealError::NotSealed)?;
-    let token = state.get("sealed").and_then(Value::as_str).ok_or(SealError::NotSealed)?;
+    let token = state
+        .get("sealed")
+        .and_then(Value::as_str)
+        .ok_or(SealError::NotSealed)?;
     open(key, token, owner)
 }

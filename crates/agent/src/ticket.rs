@@ -30,7 +30,10 @@ mod tests {
             kind: Kind::Ask,
         };
         let text = serde_json::to_string(&sent).unwrap();
-        assert_eq!(text, r#"{"idempotency_key":"ship-1.4","agent_id":"deploybot/dev","kind":"ask"}"#);
+        assert_eq!(
+            text,
+            r#"{"idempotency_key":"ship-1.4","agent_id":"deploybot/dev","kind":"ask"}"#
+        );
         assert_eq!(serde_json::from_str::<Ticket>(&text).unwrap(), sent);
         let accepted = Ticket {
             message_id: Some("msg_1".to_owned()),

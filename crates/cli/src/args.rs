@@ -188,7 +188,9 @@ mod tests {
         assert!(cli.command.is_none());
         assert_eq!(cli.serve.listen.as_deref(), Some("127.0.0.1:0"));
         let cli = read("serve --listen 127.0.0.1:0 --allow-loopback-callbacks --data d").unwrap();
-        let Some(Command::Serve(serve)) = cli.command else { panic!("not serve") };
+        let Some(Command::Serve(serve)) = cli.command else {
+            panic!("not serve")
+        };
         assert_eq!(serve.listen.as_deref(), Some("127.0.0.1:0"));
         assert!(serve.allow_loopback_callbacks);
         assert_eq!(cli.globals.data, Some("d".into()));

@@ -47,13 +47,17 @@ impl Client {
     }
 
     pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, HubError> {
-        self.read(self.send(Method::POST, self.url(path), Some(body)).await?).await
+        self.read(self.send(Method::POST, self.url(path), Some(body)).await?)
+            .await
     }
 
     /// One field of the reply to a GET: the list in `{"agents":[...]}`.
     pub async fn get_field(&self, path: &[&str], query: &[(&str, &str)], field: &str) -> Result<Value, HubError> {
         let mut reply = self.get(path, query).await?;
-        reply.get_mut(field).map(Value::take).ok_or_else(|| HubError::strange(format!("its reply has no `{field}`")))
+        reply
+            .get_mut(field)
+            .map(Value::take)
+            .ok_or_else(|| HubError::strange(format!("its reply has no `{field}`")))
     }
 
     /// The reply as it came, whatever its status: for checks that look at more than the body.
@@ -69,12 +73,18 @@ impl Client {
             request = request.timeout(REQUEST_TIMEOUT + carried);
             request = request.header(CONTENT_TYPE, "application/json").body(bytes);
         }
-        request.send().await.map_err(|error| HubError::unreachable(&error, &self.location))
+        request
+            .send()
+            .await
+            .map_err(|error| HubError::unreachable(&error, &self.location))
     }
 
     async fn read(&self, response: Response) -> Result<Value, HubError> {
         let status = response.status();
-        let body = response.bytes().await.map_err(|error| HubError::unreachable(&error, &self.location))?;
+        let body = response
+            .bytes()
+            .await
+            .map_err(|error| HubError::unreachable(&error, &self.location))?;
         if !status.is_success() {
             return Err(HubError::refused(status, &body));
         }
@@ -104,7 +114,12 @@ mod tests {
 
     fn client(url: &str) -> Client {
         let url = Url::parse(url).unwrap();
-        Client::new(Location { url, token: "t".to_owned(), place: Place::Environment }).unwrap()
+        Client::new(Location {
+            url,
+            token: "t".to_owned(),
+            place: Place::Environment,
+        })
+        .unwrap()
     }
 
     #[test]

@@ -53,7 +53,11 @@ impl Address {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, LocateError> {
         match (variable("COUNTERSIGN_URL"), variable("COUNTERSIGN_TOKEN")) {
-            (Some(url), Some(token)) => Ok(Self { url, token, place: Place::Environment }),
+            (Some(url), Some(token)) => Ok(Self {
+                url,
+                token,
+                place: Place::Environment,
+            }),
             (Some(_), None) => {
                 let told = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
                 Err(LocateError::Setting(told.to_owned()))
@@ -62,7 +66,11 @@ impl Address {
                 let data = data().map_err(|error| LocateError::Unusable(format!("{error:#}")))?;
                 let (url, own_token) = own(read_hub_file(&data)?);
                 let token = token.or(own_token).ok_or_else(|| too_old(&data))?;
-                Ok(Self { url, token, place: Place::DataDirectory(data) })
+                Ok(Self {
+                    url,
+                    token,
+                    place: Place::DataDirectory(data),
+                })
             }
         }
     }
@@ -70,7 +78,9 @@ impl Address {
 
 fn too_old(data: &Path) -> LocateError {
     let shown = data.display();
-    LocateError::Unusable(format!("the hub on {shown} is older than this program: stop it and start it anew"))
+    LocateError::Unusable(format!(
+        "the hub on {shown} is older than this program: stop it and start it anew"
+    ))
 }
 
 /// `hub.json`, as much of it as the caller wants to know, while the hub that wrote it lives. One that was killed leaves its
@@ -86,7 +96,12 @@ pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError>
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Err(LocateError::NoHub(data.to_owned()));
         }
-        Err(error) => return Err(LocateError::Unusable(format!("{} cannot be read: {error}", path.display()))),
+        Err(error) => {
+            return Err(LocateError::Unusable(format!(
+                "{} cannot be read: {error}",
+                path.display()
+            )));
+        }
     };
     if !is_held(&data.join("hub.lock")) {
         return Err(LocateError::NoHub(data.to_owned()));
@@ -128,11 +143,15 @@ pub fn plain_warning(is_https: bool, host: &str, shown: &str) -> Option<String> 
     if is_https || is_loopback(host) || IS_SAID.swap(true, Ordering::Relaxed) {
         return None;
     }
-    Some(format!("{shown} is reached without encryption: everybody on the way can read the token and the answers"))
+    Some(format!(
+        "{shown} is reached without encryption: everybody on the way can read the token and the answers"
+    ))
 }
 
 pub fn not_a_hub(url: &str) -> LocateError {
-    LocateError::Setting(format!("{url} is not the address of a hub: it starts with http:// or https://"))
+    LocateError::Setting(format!(
+        "{url} is not the address of a hub: it starts with http:// or https://"
+    ))
 }
 
 #[cfg(test)]
@@ -145,14 +164,22 @@ mod tests {
         Address::choose(
             || Ok("/nonexistent/data".into()),
             |_: Value| (String::new(), None),
-            |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()),
+            |name| {
+                variables
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).to_owned())
+            },
         )
     }
 
     #[test]
     fn the_environment_names_the_hub() {
         let address = choose(&[("COUNTERSIGN_URL", "https://hub.example"), ("COUNTERSIGN_TOKEN", "t")]).unwrap();
-        assert_eq!((address.url.as_str(), address.place), ("https://hub.example", Place::Environment));
+        assert_eq!(
+            (address.url.as_str(), address.place),
+            ("https://hub.example", Place::Environment)
+        );
     }
 
     #[test]
@@ -171,7 +198,11 @@ mod tests {
 
     #[test]
     fn loopback_is_known_in_every_spelling() {
-        assert!(["127.0.0.1", "127.8.9.1", "[::1]", "localhost"].into_iter().all(is_loopback));
+        assert!(
+            ["127.0.0.1", "127.8.9.1", "[::1]", "localhost"]
+                .into_iter()
+                .all(is_loopback)
+        );
         assert!(!["10.0.0.1", "hub.example", ""].into_iter().any(is_loopback));
     }
 }

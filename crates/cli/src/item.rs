@@ -164,7 +164,10 @@ pub struct Permissions {
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { respond: true, ignore: true }
+        Self {
+            respond: true,
+            ignore: true,
+        }
     }
 }
 
@@ -262,7 +265,11 @@ impl Resolution {
     }
 
     fn words_with(&self, value: &str) -> String {
-        let value = if value.is_empty() { String::new() } else { format!(" {value}") };
+        let value = if value.is_empty() {
+            String::new()
+        } else {
+            format!(" {value}")
+        };
         let files = match self.files.len() {
             0 => String::new(),
             1 => " with a file".to_owned(),
@@ -311,7 +318,10 @@ pub mod tests {
         let words = |extra| item(extra).expiry_words(now);
         let at = "2026-06-04T15:05:00.000Z";
         assert_eq!(words(json!({"expires_at": null})), "waits until answered");
-        assert_eq!(words(json!({"expires_at": at, "default_on_expire": null})), "in 5m: ends without an answer");
+        assert_eq!(
+            words(json!({"expires_at": at, "default_on_expire": null})),
+            "in 5m: ends without an answer"
+        );
         let hold = json!({"expires_at": at, "default_on_expire": "hold"});
         assert_eq!(words(hold), "in 5m: will answer \"hold\" by itself");
         let secret = json!({"expires_at": at, "default_on_expire": "hold", "sensitive": true});
@@ -322,9 +332,18 @@ pub mod tests {
     fn every_question_is_named_by_its_kind() {
         let kind = |question| item(json!({ "question": question })).kind().to_owned();
         let options = json!([{"value": "a", "label": "A"}]);
-        assert_eq!(kind(json!({"kind": "confirm", "options": options, "allow_edit": false})), "confirm");
-        assert_eq!(kind(json!({"kind": "select", "options": options, "allow_edit": false})), "select");
-        assert_eq!(kind(json!({"kind": "select", "options": options, "allow_edit": false, "many": true})), "many");
+        assert_eq!(
+            kind(json!({"kind": "confirm", "options": options, "allow_edit": false})),
+            "confirm"
+        );
+        assert_eq!(
+            kind(json!({"kind": "select", "options": options, "allow_edit": false})),
+            "select"
+        );
+        assert_eq!(
+            kind(json!({"kind": "select", "options": options, "allow_edit": false, "many": true})),
+            "many"
+        );
         assert_eq!(kind(json!({"kind": "text"})), "text");
         assert_eq!(kind(json!({"kind": "form", "schema": {}})), "form");
     }
@@ -338,7 +357,14 @@ pub mod tests {
 
     #[test]
     fn sizes_are_told_in_short() {
-        let words = |size| SentFile { name: "a".to_owned(), media_type: "b/c".to_owned(), size }.words();
+        let words = |size| {
+            SentFile {
+                name: "a".to_owned(),
+                media_type: "b/c".to_owned(),
+                size,
+            }
+            .words()
+        };
         assert_eq!(words(999), "a (999 bytes, b/c)");
         assert_eq!(words(1_001), "a (2 KB, b/c)");
         assert_eq!(words(8_388_608), "a (8.3 MB, b/c)");

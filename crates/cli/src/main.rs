@@ -22,7 +22,11 @@ use tokio::runtime::Builder;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let Cli { globals, serve, command } = Cli::read();
+    let Cli {
+        globals,
+        serve,
+        command,
+    } = Cli::read();
     let outcome = match command {
         None => start_serve(serve, &globals),
         Some(Command::Serve(args)) => start_serve(args, &globals),

@@ -18,7 +18,10 @@ pub fn json(value: &Value) -> String {
 
 /// An untrusted text of several lines, with a margin so that it cannot pass for a line of this program.
 pub fn quote(text: &str) -> String {
-    escape_lines(text).lines().map(|line| format!("  | {line}").trim_end().to_owned() + "\n").collect()
+    escape_lines(text)
+        .lines()
+        .map(|line| format!("  | {line}").trim_end().to_owned() + "\n")
+        .collect()
 }
 
 /// Writes to standard output. A reader that went away (`| head`) is no failure.

@@ -10,7 +10,9 @@ pub fn read(text: &str) -> Result<Duration, String> {
     let mut rest = text;
     let mut total = Duration::ZERO;
     while !rest.is_empty() {
-        let end = rest.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(not_a_span)?;
+        let end = rest
+            .find(|letter: char| !letter.is_ascii_digit())
+            .ok_or_else(not_a_span)?;
         let (digits, tail) = rest.split_at(end);
         let count: u64 = digits.parse().map_err(|_| not_a_span())?;
         let unit = tail.chars().next().and_then(seconds_in).ok_or_else(not_a_span)?;
@@ -49,14 +51,33 @@ mod tests {
 
     #[test]
     fn spans_are_read_in_their_units() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("3d", 259_200), ("1h30m", 5400)] {
+        for (text, seconds) in [
+            ("90s", 90),
+            ("10m", 600),
+            ("2h", 7200),
+            ("3d", 259_200),
+            ("1h30m", 5400),
+        ] {
             assert_eq!(read(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_span_is_refused() {
-        for text in ["", "10", "m", "0s", "-1s", "1.5h", "10 m", "2w", "1h30", "٣h", "10é", "99999999999999999999s"] {
+        for text in [
+            "",
+            "10",
+            "m",
+            "0s",
+            "-1s",
+            "1.5h",
+            "10 m",
+            "2w",
+            "1h30",
+            "٣h",
+            "10é",
+            "99999999999999999999s",
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
         for text in ["18446744073709551615d", "4000d", "18446744073709551615s1s"] {

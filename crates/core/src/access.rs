@@ -58,7 +58,10 @@ impl FromStr for Role {
     type Err = RoleError;
 
     fn from_str(text: &str) -> Result<Self, RoleError> {
-        [Self::Owner, Self::Resolver, Self::Viewer].into_iter().find(|role| role.as_str() == text).ok_or(RoleError)
+        [Self::Owner, Self::Resolver, Self::Viewer]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or(RoleError)
     }
 }
 
@@ -79,7 +82,11 @@ impl Principal {
             Self::Person { role: Role::Viewer, .. } | Self::Terminal { .. } => {
                 Err(Rejection::NotAuthorized(actor.to_string()))
             }
-            Self::Agent { .. } | Self::Person { role: Role::Owner | Role::Resolver, .. } => Ok(actor),
+            Self::Agent { .. }
+            | Self::Person {
+                role: Role::Owner | Role::Resolver,
+                ..
+            } => Ok(actor),
         }
     }
 
@@ -96,7 +103,9 @@ pub fn may_resolve(content: &Content, actor: &Actor) -> bool {
 /// Names of people: short and plain, because they stand in actors, tables and addresses.
 pub fn is_person_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@' | b'+'))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@' | b'+'))
 }
 
 /// Ids of agents: visible characters without spaces. `#` is kept free, the wire uses it to name a session.
@@ -110,9 +119,14 @@ mod tests {
 
     #[test]
     fn a_terminal_decides_nothing_in_its_persons_name() {
-        let terminal = Principal::Terminal { person: "olga".to_owned() };
+        let terminal = Principal::Terminal {
+            person: "olga".to_owned(),
+        };
         assert_ne!(terminal.actor(), Actor::human("olga"));
-        assert_eq!(terminal.resolver(), Err(Rejection::NotAuthorized("agent:terminal".to_owned())));
+        assert_eq!(
+            terminal.resolver(),
+            Err(Rejection::NotAuthorized("agent:terminal".to_owned()))
+        );
         assert!(!terminal.is_owner());
     }
 }

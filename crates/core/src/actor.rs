@@ -41,9 +41,14 @@ impl FromStr for Actor {
     type Err = ActorError;
 
     fn from_str(text: &str) -> Result<Self, ActorError> {
-        let named =
-            ["human:", "agent:", "system:"].iter().any(|kind| text.strip_prefix(kind).is_some_and(|id| !id.is_empty()));
-        if named { Ok(Self(text.to_owned())) } else { Err(ActorError) }
+        let named = ["human:", "agent:", "system:"]
+            .iter()
+            .any(|kind| text.strip_prefix(kind).is_some_and(|id| !id.is_empty()));
+        if named {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ActorError)
+        }
     }
 }
 

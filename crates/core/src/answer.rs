@@ -44,10 +44,15 @@ pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<Fits, Reje
 
 pub fn check(question: &Question, value: &Value) -> Result<Fits, Rejection> {
     match question {
-        Question::Select { options, many: true, .. } => check_many(options, value),
-        Question::Confirm { options, allow_edit } | Question::Select { options, allow_edit, many: false } => {
-            check_one(options, *allow_edit, value)
-        }
+        Question::Select {
+            options, many: true, ..
+        } => check_many(options, value),
+        Question::Confirm { options, allow_edit }
+        | Question::Select {
+            options,
+            allow_edit,
+            many: false,
+        } => check_one(options, *allow_edit, value),
         Question::Text => check_text(value),
         Question::Form { schema } => schema::check_answer(schema, value).map(|()| AS_ASKED),
     }
@@ -79,7 +84,11 @@ fn check_many(options: &[Choice], value: &Value) -> Result<Fits, Rejection> {
     if picked.is_empty() || !picked.iter().all(|pick| is_offered(options, pick)) {
         return Err(refuse(format!("choose one or more of: {}", offered(options))));
     }
-    if picked.iter().enumerate().any(|(index, pick)| picked[..index].contains(pick)) {
+    if picked
+        .iter()
+        .enumerate()
+        .any(|(index, pick)| picked[..index].contains(pick))
+    {
         return Err(refuse("choose every option at most once"));
     }
     Ok(AS_ASKED)
@@ -97,7 +106,11 @@ fn is_offered(options: &[Choice], value: &Value) -> bool {
 }
 
 fn offered(options: &[Choice]) -> String {
-    options.iter().map(|option| option.value.as_str()).collect::<Vec<_>>().join(", ")
+    options
+        .iter()
+        .map(|option| option.value.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn check_length(text: &str) -> Result<(), Rejection> {
@@ -134,11 +147,17 @@ mod tests {
 
     #[test]
     fn only_offered_values_unless_editing_is_allowed() {
-        let strict = Question::Confirm { options: approve_or_deny(), allow_edit: false };
+        let strict = Question::Confirm {
+            options: approve_or_deny(),
+            allow_edit: false,
+        };
         assert_eq!(check(&strict, &json!("approve")), Ok(Fits { edited: false }));
         assert!(check(&strict, &json!("Approve")).is_err());
         assert!(check(&strict, &json!(true)).is_err());
-        let open = Question::Confirm { options: approve_or_deny(), allow_edit: true };
+        let open = Question::Confirm {
+            options: approve_or_deny(),
+            allow_edit: true,
+        };
         assert_eq!(check(&open, &json!("only on Monday")), Ok(Fits { edited: true }));
         assert_eq!(check(&open, &json!("deny")), Ok(Fits { edited: false }));
         assert!(check(&open, &json!("")).is_err());
@@ -146,23 +165,43 @@ mod tests {
 
     #[test]
     fn of_many_some_are_picked_once_each_and_none_is_typed() {
-        let many = Question::Select { options: approve_or_deny(), allow_edit: true, many: true };
+        let many = Question::Select {
+            options: approve_or_deny(),
+            allow_edit: true,
+            many: true,
+        };
         for picked in [json!(["deny"]), json!(["deny", "approve"])] {
             assert_eq!(check(&many, &picked), Ok(Fits { edited: false }));
         }
-        for picked in [json!([]), json!(["deny", "deny"]), json!(["on Monday"]), json!([["deny"]]), json!("deny")] {
+        for picked in [
+            json!([]),
+            json!(["deny", "deny"]),
+            json!(["on Monday"]),
+            json!([["deny"]]),
+            json!("deny"),
+        ] {
             assert!(check(&many, &picked).is_err(), "{picked}");
         }
     }
 
     #[test]
     fn an_open_ended_ask_takes_any_text_and_files_without_one() {
-        let question = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
+        let question = Question::Select {
+            options: approve_or_deny(),
+            allow_edit: false,
+            many: true,
+        };
         let closed = ask(question);
-        let open = Ask { open_ended: true, ..closed.clone() };
+        let open = Ask {
+            open_ended: true,
+            ..closed.clone()
+        };
         assert_eq!(check_ask(&open, &json!("neither"), false), Ok(Fits { edited: true }));
         assert_eq!(check_ask(&open, &json!(["deny"]), false), Ok(Fits { edited: false }));
-        let text = Ask { question: Question::Text, ..open.clone() };
+        let text = Ask {
+            question: Question::Text,
+            ..open.clone()
+        };
         for ask in [&open, &text] {
             assert_eq!(check_ask(ask, &json!(""), true), Ok(Fits { edited: false }));
             assert_eq!(check_ask(ask, &json!(" \n"), true), Ok(Fits { edited: false }));
@@ -181,7 +220,11 @@ mod tests {
 
     #[test]
     fn a_list_is_no_answer_where_one_is_wanted() {
-        let one = Question::Select { options: approve_or_deny(), allow_edit: true, many: false };
+        let one = Question::Select {
+            options: approve_or_deny(),
+            allow_edit: true,
+            many: false,
+        };
         assert!(check(&one, &json!(["deny"])).is_err());
     }
 
@@ -190,7 +233,13 @@ mod tests {
         for text in ["x", "two\nlines", &"é".repeat(MAX_TYPED_CHARS)] {
             assert_eq!(check(&Question::Text, &json!(text)), Ok(Fits { edited: false }));
         }
-        for value in [json!(""), json!("é".repeat(MAX_TYPED_CHARS + 1)), json!(1), json!(["x"]), json!(null)] {
+        for value in [
+            json!(""),
+            json!("é".repeat(MAX_TYPED_CHARS + 1)),
+            json!(1),
+            json!(["x"]),
+            json!(null),
+        ] {
             assert!(check(&Question::Text, &value).is_err());
         }
     }
@@ -198,13 +247,21 @@ mod tests {
     #[test]
     fn a_text_that_may_be_empty_is_bounded_in_bytes_alone() {
         let strict = ask(Question::Text);
-        let lenient = Ask { may_be_empty: true, ..strict.clone() };
+        let lenient = Ask {
+            may_be_empty: true,
+            ..strict.clone()
+        };
         for text in ["", " ", "\n", &"é".repeat(MAX_TEXT_BYTES / 2)] {
             assert_eq!(check_ask(&lenient, &json!(text), false), Ok(Fits { edited: false }));
         }
         assert!(check_ask(&strict, &json!(""), false).is_err());
         assert!(check_ask(&strict, &json!("é".repeat(MAX_TYPED_CHARS + 1)), false).is_err());
-        for value in [json!("x".repeat(MAX_TEXT_BYTES + 1)), json!(null), json!(1), json!([""])] {
+        for value in [
+            json!("x".repeat(MAX_TEXT_BYTES + 1)),
+            json!(null),
+            json!(1),
+            json!([""]),
+        ] {
             assert!(check_ask(&lenient, &value, false).is_err());
         }
     }
@@ -212,8 +269,15 @@ mod tests {
     #[test]
     fn only_a_text_may_be_empty() {
         for many in [false, true] {
-            let question = Question::Select { options: approve_or_deny(), allow_edit: true, many };
-            let lenient = Ask { may_be_empty: true, ..ask(question) };
+            let question = Question::Select {
+                options: approve_or_deny(),
+                allow_edit: true,
+                many,
+            };
+            let lenient = Ask {
+                may_be_empty: true,
+                ..ask(question)
+            };
             assert!(check_ask(&lenient, &json!(""), false).is_err());
         }
     }
@@ -222,10 +286,16 @@ mod tests {
     fn that_it_may_be_empty_is_written_only_where_it_is_so() {
         let strict = ask(Question::Text);
         assert_eq!(json!(strict).get("may_be_empty"), None);
-        let lenient = Ask { may_be_empty: true, ..strict.clone() };
+        let lenient = Ask {
+            may_be_empty: true,
+            ..strict.clone()
+        };
         assert_eq!(json!(lenient)["may_be_empty"], true);
         for ask in [strict, lenient] {
-            assert_eq!(serde_json::from_value::<Ask>(json!(ask)).expect("what was written"), ask);
+            assert_eq!(
+                serde_json::from_value::<Ask>(json!(ask)).expect("what was written"),
+                ask
+            );
         }
     }
 }

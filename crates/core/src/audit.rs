@@ -58,14 +58,38 @@ mod tests {
             prev_hash: digest("p"),
         };
         let changed = [
-            Entry { subject: "msg_2".to_owned(), ..entry.clone() },
-            Entry { at: Timestamp::from_millis(2), ..entry.clone() },
-            Entry { actor: "human:bob".to_owned(), ..entry.clone() },
-            Entry { event: "declined".to_owned(), ..entry.clone() },
-            Entry { content_sha256: digest("d"), ..entry.clone() },
-            Entry { resolution_sha256: digest("s"), ..entry.clone() },
-            Entry { prev_hash: digest("q"), ..entry.clone() },
-            Entry { prev_hash: None, ..entry.clone() },
+            Entry {
+                subject: "msg_2".to_owned(),
+                ..entry.clone()
+            },
+            Entry {
+                at: Timestamp::from_millis(2),
+                ..entry.clone()
+            },
+            Entry {
+                actor: "human:bob".to_owned(),
+                ..entry.clone()
+            },
+            Entry {
+                event: "declined".to_owned(),
+                ..entry.clone()
+            },
+            Entry {
+                content_sha256: digest("d"),
+                ..entry.clone()
+            },
+            Entry {
+                resolution_sha256: digest("s"),
+                ..entry.clone()
+            },
+            Entry {
+                prev_hash: digest("q"),
+                ..entry.clone()
+            },
+            Entry {
+                prev_hash: None,
+                ..entry.clone()
+            },
         ];
         for other in changed {
             assert_ne!(other.hash(), entry.hash(), "{other:?}");

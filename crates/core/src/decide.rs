@@ -23,9 +23,7 @@ pub enum Command {
     /// By the submitting agent; the caller has checked that it is.
     Cancel,
     /// By the submitting agent, which asks something else instead.
-    Supersede {
-        by: MessageId,
-    },
+    Supersede { by: MessageId },
     /// The clock says so. Refused while it does not.
     Expire,
 }
@@ -65,16 +63,25 @@ pub fn decide(
 ) -> Result<Resolution, Rejection> {
     let draft = Draft { id: resolution_id, now };
     let decided = match command {
-        Command::Resolve { actor, verdict, comment } => resolve(message, actor, verdict, comment, &draft)?,
+        Command::Resolve {
+            actor,
+            verdict,
+            comment,
+        } => resolve(message, actor, verdict, comment, &draft)?,
         Command::Cancel => cancel(message, &draft)?,
-        Command::Supersede { by } => {
-            Resolution { comment: Some(format!("superseded by {by}")), ..cancel(message, &draft)? }
-        }
+        Command::Supersede { by } => Resolution {
+            comment: Some(format!("superseded by {by}")),
+            ..cancel(message, &draft)?
+        },
         Command::Expire if is_overdue_at(message.expires_at, now) => expire(message, &draft),
         Command::Expire => return still_open(message).and(Err(Rejection::NotDue)),
     };
     still_open(message)?;
-    Ok(if is_overdue_at(message.expires_at, now) { expire(message, &draft) } else { decided })
+    Ok(if is_overdue_at(message.expires_at, now) {
+        expire(message, &draft)
+    } else {
+        decided
+    })
 }
 
 /// Exactly at `expires_at` an answer still wins; strictly later it does not.
@@ -151,14 +158,25 @@ fn resolve(
 
 fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolution) -> Result<Resolution, Rejection> {
     if !ask.may_respond {
-        return Err(Rejection::field("resolution", "the asker withdrew answering (allow_respond is false); decline"));
+        return Err(Rejection::field(
+            "resolution",
+            "the asker withdrew answering (allow_respond is false); decline",
+        ));
     }
     limits::check_files(&files)?;
     if !files.is_empty() && !ask.open_ended {
-        return Err(Rejection::field("files", "this ask takes no files; answer without them"));
+        return Err(Rejection::field(
+            "files",
+            "this ask takes no files; answer without them",
+        ));
     }
     let fits = answer::check_ask(ask, &value, !files.is_empty())?;
-    Ok(Resolution { value: Some(value), edited: fits.edited, files, ..resolution })
+    Ok(Resolution {
+        value: Some(value),
+        edited: fits.edited,
+        files,
+        ..resolution
+    })
 }
 
 fn wrote(ask: &Ask, text: String, resolution: Resolution) -> Result<Resolution, Rejection> {
@@ -173,7 +191,10 @@ fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolu
             let message = format!("a run cannot be declined; answer, or stop it: `countersign runs stop {run_id}`");
             return Err(Rejection::field("resolution", message));
         }
-        return Err(Rejection::field("resolution", "the asker withdrew declining (allow_ignore is false); answer"));
+        return Err(Rejection::field(
+            "resolution",
+            "the asker withdrew declining (allow_ignore is false); answer",
+        ));
     }
     Ok(resolution)
 }
@@ -182,18 +203,29 @@ fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolu
 fn worked_off(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolution) -> Result<Resolution, Rejection> {
     if let Some(items) = &checklist {
         let same = items.len() == task.checklist.len()
-            && items.iter().zip(&task.checklist).all(|(theirs, ours)| theirs.text == ours.text);
+            && items
+                .iter()
+                .zip(&task.checklist)
+                .all(|(theirs, ours)| theirs.text == ours.text);
         if !same {
-            return Err(Rejection::field("checklist", "send the task's own items in their order, with done set"));
+            return Err(Rejection::field(
+                "checklist",
+                "send the task's own items in their order, with done set",
+            ));
         }
     }
-    Ok(Resolution { checklist, ..resolution })
+    Ok(Resolution {
+        checklist,
+        ..resolution
+    })
 }
 
 fn cancel(message: &Message, draft: &Draft) -> Result<Resolution, Rejection> {
     match message.content.matter {
         Matter::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
-        Matter::Task(_) => Err(Rejection::NotApplicable("a task cannot be cancelled; it is completed or dismissed")),
+        Matter::Task(_) => Err(Rejection::NotApplicable(
+            "a task cannot be cancelled; it is completed or dismissed",
+        )),
         Matter::Notify => Err(Rejection::NotApplicable("a notify cannot be cancelled")),
     }
 }
@@ -205,9 +237,11 @@ fn expire(message: &Message, draft: &Draft) -> Resolution {
         Matter::Task(_) | Matter::Notify => None,
     };
     match default {
-        Some(value) => {
-            Resolution { defaulted: true, value: Some(value), ..draft.by(Actor::default_on_expire(), Outcome::Expired) }
-        }
+        Some(value) => Resolution {
+            defaulted: true,
+            value: Some(value),
+            ..draft.by(Actor::default_on_expire(), Outcome::Expired)
+        },
         None => draft.by(Actor::expired(), Outcome::Expired),
     }
 }

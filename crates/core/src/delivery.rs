@@ -42,9 +42,15 @@ impl Attempt {
     pub fn from_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Delivered { status },
-            300..=399 => Self::Refused { reason: format!("answered {status}: redirects are not followed") },
-            400..=499 => Self::Refused { reason: format!("answered {status}") },
-            _ => Self::Failed { reason: format!("answered {status}") },
+            300..=399 => Self::Refused {
+                reason: format!("answered {status}: redirects are not followed"),
+            },
+            400..=499 => Self::Refused {
+                reason: format!("answered {status}"),
+            },
+            _ => Self::Failed {
+                reason: format!("answered {status}"),
+            },
         }
     }
 }
@@ -77,13 +83,20 @@ impl Track {
 mod tests {
     use super::*;
 
-    const SCHEDULE: Schedule =
-        Schedule { max_attempts: 6, max_duration: Duration::from_secs(3600), first_retry: Duration::from_secs(1) };
+    const SCHEDULE: Schedule = Schedule {
+        max_attempts: 6,
+        max_duration: Duration::from_secs(3600),
+        first_retry: Duration::from_secs(1),
+    };
 
     #[test]
     fn delays_double_and_are_spread() {
         let start = Timestamp::from_millis(0);
-        let after = |attempts, jitter| SCHEDULE.next_attempt(attempts, start, start, jitter).map(Timestamp::as_millis);
+        let after = |attempts, jitter| {
+            SCHEDULE
+                .next_attempt(attempts, start, start, jitter)
+                .map(Timestamp::as_millis)
+        };
         assert_eq!(after(1, 0.5), Some(1000));
         assert_eq!(after(2, 0.5), Some(2000));
         assert_eq!(after(5, 0.5), Some(16_000));
@@ -95,7 +108,10 @@ mod tests {
     fn attempts_and_duration_end_it() {
         let start = Timestamp::from_millis(0);
         assert_eq!(SCHEDULE.next_attempt(6, start, start, 0.5), None);
-        assert_eq!(SCHEDULE.next_attempt(1, start, Timestamp::from_millis(3_600_000), 0.5), None);
+        assert_eq!(
+            SCHEDULE.next_attempt(1, start, Timestamp::from_millis(3_600_000), 0.5),
+            None
+        );
     }
 
     #[test]

@@ -36,8 +36,21 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
             (Matter::Ask(ask(request, envelope.version)), named)
         }
         (None, Some(action)) => {
-            let a2h::Action { instructions, checklist, verification, allowed_resolvers, .. } = action;
-            (Matter::Task(Task { instructions, checklist, verification }), allowed_resolvers)
+            let a2h::Action {
+                instructions,
+                checklist,
+                verification,
+                allowed_resolvers,
+                ..
+            } = action;
+            (
+                Matter::Task(Task {
+                    instructions,
+                    checklist,
+                    verification,
+                }),
+                allowed_resolvers,
+            )
         }
         (None, None) => (Matter::Notify, None),
     };
@@ -56,7 +69,9 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
 
 /// Nobody named means the submitting agent alone, never "anybody".
 fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
-    let Some(named) = named else { return Ok(vec![Actor::agent(agent_id)]) };
+    let Some(named) = named else {
+        return Ok(vec![Actor::agent(agent_id)]);
+    };
     let parsed: Result<Vec<Actor>, ActorError> = named.iter().map(|name| name.parse()).collect();
     parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
 }
@@ -65,9 +80,18 @@ fn ask(request: a2h::Request, version: Version) -> Ask {
     let permissions = request.permissions;
     let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {
-        Mode::Confirm => Question::Confirm { options: request.options.unwrap_or_else(approve_or_deny), allow_edit },
-        Mode::Select => Question::Select { options: request.options.unwrap_or_default(), allow_edit, many: false },
-        Mode::Input => Question::Form { schema: request.schema.unwrap_or_default() },
+        Mode::Confirm => Question::Confirm {
+            options: request.options.unwrap_or_else(approve_or_deny),
+            allow_edit,
+        },
+        Mode::Select => Question::Select {
+            options: request.options.unwrap_or_default(),
+            allow_edit,
+            many: false,
+        },
+        Mode::Input => Question::Form {
+            schema: request.schema.unwrap_or_default(),
+        },
     };
     Ask {
         question,
@@ -85,5 +109,8 @@ pub fn source(envelope: &Envelope) -> Source {
         ("version", envelope.version.text()),
         ("run_id", envelope.agent.run_id.clone()),
     ];
-    Source { door: Door::A2h, ids: ids.into_iter().map(|(key, id)| (key.to_owned(), id)).collect() }
+    Source {
+        door: Door::A2h,
+        ids: ids.into_iter().map(|(key, id)| (key.to_owned(), id)).collect(),
+    }
 }

@@ -28,8 +28,15 @@ const MAX_COMMENT_BYTES: usize = 20_000;
 impl Limits {
     /// `wire_bytes` is the size of what was sent; what is small as a whole has no part that is too large.
     pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
-        if content.body.as_ref().is_some_and(|body| body.len() > self.max_body_bytes) {
-            return Err(Rejection::field("body", format!("keep it within {} bytes", self.max_body_bytes)));
+        if content
+            .body
+            .as_ref()
+            .is_some_and(|body| body.len() > self.max_body_bytes)
+        {
+            return Err(Rejection::field(
+                "body",
+                format!("keep it within {} bytes", self.max_body_bytes),
+            ));
         }
         check_names(content)?;
         self.check_context(&content.context, wire_bytes)
@@ -37,13 +44,19 @@ impl Limits {
 
     fn check_context(&self, parts: &[Value], wire_bytes: usize) -> Result<(), Rejection> {
         if parts.len() > self.max_context_parts {
-            return Err(Rejection::field("context", format!("send at most {} parts", self.max_context_parts)));
+            return Err(Rejection::field(
+                "context",
+                format!("send at most {} parts", self.max_context_parts),
+            ));
         }
         let suspects = if wire_bytes > self.max_part_bytes { parts } else { &[] };
         for (index, part) in suspects.iter().enumerate() {
             if part.to_string().len() > self.max_part_bytes {
                 let field = format!("context[{index}]");
-                return Err(Rejection::field(field, format!("keep a part within {} bytes", self.max_part_bytes)));
+                return Err(Rejection::field(
+                    field,
+                    format!("keep a part within {} bytes", self.max_part_bytes),
+                ));
             }
         }
         Ok(())
@@ -51,7 +64,10 @@ impl Limits {
 
     pub fn check_state(&self, state: &str) -> Result<(), Rejection> {
         if state.len() > self.max_state_bytes {
-            return Err(Rejection::field("state", format!("keep it within {} bytes", self.max_state_bytes)));
+            return Err(Rejection::field(
+                "state",
+                format!("keep it within {} bytes", self.max_state_bytes),
+            ));
         }
         Ok(())
     }
@@ -72,7 +88,10 @@ fn check_names(content: &Content) -> Result<(), Rejection> {
         check_name(&format!("tags[{index}]"), tag)?;
     }
     check_count("allowed_resolvers", content.resolvers.len(), MAX_RESOLVERS)?;
-    content.resolvers.iter().try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
+    content
+        .resolvers
+        .iter()
+        .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
     match &content.matter {
         crate::Matter::Task(task) => check_task(task),
         crate::Matter::Ask(_) | crate::Matter::Notify => Ok(()),
@@ -83,24 +102,36 @@ fn check_task(task: &crate::message::Task) -> Result<(), Rejection> {
     check_count("action.checklist", task.checklist.len(), MAX_CHECKLIST)?;
     let within = |text: &str| text.len() <= MAX_TASK_BYTES;
     if !within(&task.instructions) {
-        return Err(Rejection::field("action.instructions", format!("keep it within {MAX_TASK_BYTES} bytes")));
+        return Err(Rejection::field(
+            "action.instructions",
+            format!("keep it within {MAX_TASK_BYTES} bytes"),
+        ));
     }
     if !task.verification.as_deref().is_none_or(within) {
-        return Err(Rejection::field("action.verification", format!("keep it within {MAX_TASK_BYTES} bytes")));
+        return Err(Rejection::field(
+            "action.verification",
+            format!("keep it within {MAX_TASK_BYTES} bytes"),
+        ));
     }
     Ok(())
 }
 
 fn check_name(field: &str, text: &str) -> Result<(), Rejection> {
     if text.chars().count() > MAX_NAME_CHARS {
-        return Err(Rejection::field(field, format!("keep it within {MAX_NAME_CHARS} characters")));
+        return Err(Rejection::field(
+            field,
+            format!("keep it within {MAX_NAME_CHARS} characters"),
+        ));
     }
     Ok(())
 }
 
 fn check_count(field: &str, count: usize, most: usize) -> Result<(), Rejection> {
     if count > most {
-        return Err(Rejection::field(field, format!("send at most {most} entries, not {count}")));
+        return Err(Rejection::field(
+            field,
+            format!("send at most {most} entries, not {count}"),
+        ));
     }
     Ok(())
 }
@@ -115,7 +146,10 @@ pub fn check_idempotency_key(key: &str) -> Result<(), Rejection> {
 
 pub fn check_comment(comment: &str) -> Result<(), Rejection> {
     if comment.len() > MAX_COMMENT_BYTES {
-        return Err(Rejection::field("comment", format!("keep it within {MAX_COMMENT_BYTES} bytes")));
+        return Err(Rejection::field(
+            "comment",
+            format!("keep it within {MAX_COMMENT_BYTES} bytes"),
+        ));
     }
     Ok(())
 }
@@ -130,7 +164,10 @@ pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
             return Err(Rejection::field(format!("files[{index}].name"), message));
         }
         if files[..index].iter().any(|earlier| earlier.name == file.name) {
-            return Err(Rejection::field(format!("files[{index}].name"), "two files have this name; rename one"));
+            return Err(Rejection::field(
+                format!("files[{index}].name"),
+                "two files have this name; rename one",
+            ));
         }
         if file.size > MAX_FILE_BYTES {
             return Err(Rejection::field(
@@ -141,7 +178,10 @@ pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
         check_name(&format!("files[{index}].media_type"), &file.media_type)?;
     }
     if files.iter().map(|file| file.size).sum::<u64>() > MAX_FILES_BYTES {
-        return Err(Rejection::field("files", format!("keep them within {MAX_FILES_BYTES} bytes together")));
+        return Err(Rejection::field(
+            "files",
+            format!("keep them within {MAX_FILES_BYTES} bytes together"),
+        ));
     }
     Ok(())
 }

@@ -204,8 +204,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub const ALL: [Self; 6] =
-        [Self::Answered, Self::Declined, Self::Cancelled, Self::Completed, Self::Dismissed, Self::Expired];
+    pub const ALL: [Self; 6] = [
+        Self::Answered,
+        Self::Declined,
+        Self::Cancelled,
+        Self::Completed,
+        Self::Dismissed,
+        Self::Expired,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {

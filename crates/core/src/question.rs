@@ -59,7 +59,11 @@ fn is_granted(permission: &bool) -> bool {
 /// The two choices of a confirm whose asker named none.
 pub fn approve_or_deny() -> Vec<Choice> {
     [(APPROVE, "Approve"), (DENY, "Deny")]
-        .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned(), description: None })
+        .map(|(value, label)| Choice {
+            value: value.to_owned(),
+            label: label.to_owned(),
+            description: None,
+        })
         .into()
 }
 
@@ -87,17 +91,24 @@ impl Ask {
     /// A default must be one of the offered answers even where a person may type something else: nobody reads it first.
     fn check_default(&self, default: &Value) -> Result<(), Rejection> {
         let offered = match &self.question {
-            Question::Confirm { options, .. } => Question::Confirm { options: options.clone(), allow_edit: false },
-            Question::Select { options, many, .. } => {
-                Question::Select { options: options.clone(), allow_edit: false, many: *many }
-            }
+            Question::Confirm { options, .. } => Question::Confirm {
+                options: options.clone(),
+                allow_edit: false,
+            },
+            Question::Select { options, many, .. } => Question::Select {
+                options: options.clone(),
+                allow_edit: false,
+                many: *many,
+            },
             Question::Text => Question::Text,
             Question::Form { schema } => Question::Form { schema: schema.clone() },
         };
-        answer::check(&offered, default).map(drop).map_err(|rejection| match rejection {
-            Rejection::InvalidField { message, .. } => Rejection::field("request.default_on_expire", message),
-            other => other,
-        })
+        answer::check(&offered, default)
+            .map(drop)
+            .map_err(|rejection| match rejection {
+                Rejection::InvalidField { message, .. } => Rejection::field("request.default_on_expire", message),
+                other => other,
+            })
     }
 }
 
@@ -106,7 +117,10 @@ fn check_options(options: &[Choice]) -> Result<(), Rejection> {
         return Err(Rejection::field("request.options", "offer at least one option"));
     }
     if options.len() > MAX_OPTIONS {
-        return Err(Rejection::field("request.options", format!("offer at most {MAX_OPTIONS} options")));
+        return Err(Rejection::field(
+            "request.options",
+            format!("offer at most {MAX_OPTIONS} options"),
+        ));
     }
     for (index, option) in options.iter().enumerate() {
         let field = format!("request.options[{index}].value");
@@ -120,7 +134,10 @@ fn check_options(options: &[Choice]) -> Result<(), Rejection> {
             ));
         }
         if options[..index].iter().any(|earlier| earlier.value == option.value) {
-            return Err(Rejection::field(field, "two options have this value; give each its own"));
+            return Err(Rejection::field(
+                field,
+                "two options have this value; give each its own",
+            ));
         }
     }
     Ok(())
@@ -133,7 +150,11 @@ mod tests {
     use super::*;
 
     fn choice(value: &str) -> Choice {
-        Choice { value: value.to_owned(), label: value.to_owned(), description: None }
+        Choice {
+            value: value.to_owned(),
+            label: value.to_owned(),
+            description: None,
+        }
     }
 
     fn ask(question: Question, default: Option<Value>) -> Ask {
@@ -164,33 +185,58 @@ mod tests {
 
     #[test]
     fn options_need_values_of_their_own() {
-        let twice = Question::Select { options: vec![choice("a"), choice("a")], allow_edit: false, many: false };
+        let twice = Question::Select {
+            options: vec![choice("a"), choice("a")],
+            allow_edit: false,
+            many: false,
+        };
         assert_eq!(field_at_fault(&ask(twice, None)), "request.options[1].value");
-        let empty = Question::Select { options: vec![choice("")], allow_edit: false, many: false };
+        let empty = Question::Select {
+            options: vec![choice("")],
+            allow_edit: false,
+            many: false,
+        };
         assert_eq!(field_at_fault(&ask(empty, None)), "request.options[0].value");
     }
 
     #[test]
     fn a_choice_without_options_is_no_question() {
         for many in [false, true] {
-            let nothing = Question::Select { options: Vec::new(), allow_edit: true, many };
+            let nothing = Question::Select {
+                options: Vec::new(),
+                allow_edit: true,
+                many,
+            };
             assert_eq!(field_at_fault(&ask(nothing, None)), "request.options");
         }
     }
 
     #[test]
     fn a_default_must_be_offered_even_where_typing_is_allowed() {
-        let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
+        let question = Question::Confirm {
+            options: approve_or_deny(),
+            allow_edit: true,
+        };
         assert!(ask(question.clone(), Some(json!("deny"))).check().is_ok());
-        assert_eq!(field_at_fault(&ask(question, Some(json!("perhaps")))), "request.default_on_expire");
+        assert_eq!(
+            field_at_fault(&ask(question, Some(json!("perhaps")))),
+            "request.default_on_expire"
+        );
     }
 
     #[test]
     fn a_default_for_many_is_a_list_of_offered_values() {
-        let question = Question::Select { options: approve_or_deny(), allow_edit: true, many: true };
+        let question = Question::Select {
+            options: approve_or_deny(),
+            allow_edit: true,
+            many: true,
+        };
         assert!(ask(question.clone(), Some(json!(["deny", "approve"]))).check().is_ok());
         for default in [json!("deny"), json!([]), json!(["perhaps"])] {
-            assert_eq!(field_at_fault(&ask(question.clone(), Some(default))), "request.default_on_expire");
+            assert_eq!(
+                field_at_fault(&ask(question.clone(), Some(default))),
+                "request.default_on_expire"
+            );
         }
     }
 
@@ -198,20 +244,34 @@ mod tests {
     fn a_default_for_a_text_is_a_text() {
         assert!(ask(Question::Text, Some(json!("go on"))).check().is_ok());
         for default in [json!(""), json!(["go on"]), json!({"text": "go on"})] {
-            assert_eq!(field_at_fault(&ask(Question::Text, Some(default))), "request.default_on_expire");
+            assert_eq!(
+                field_at_fault(&ask(Question::Text, Some(default))),
+                "request.default_on_expire"
+            );
         }
     }
 
     #[test]
     fn a_question_is_written_with_its_kind_and_no_more_than_it_says() {
         assert_eq!(json!(Question::Text), json!({"kind": "text"}));
-        let one = Question::Select { options: vec![choice("a")], allow_edit: false, many: false };
+        let one = Question::Select {
+            options: vec![choice("a")],
+            allow_edit: false,
+            many: false,
+        };
         assert_eq!(json!(one)["kind"], "select");
         assert_eq!(json!(one).get("many"), None);
-        let many = Question::Select { options: vec![choice("a")], allow_edit: false, many: true };
+        let many = Question::Select {
+            options: vec![choice("a")],
+            allow_edit: false,
+            many: true,
+        };
         assert_eq!(json!(many)["many"], true);
         for question in [Question::Text, one, many] {
-            assert_eq!(serde_json::from_value::<Question>(json!(question)).expect("what was written"), question);
+            assert_eq!(
+                serde_json::from_value::<Question>(json!(question)).expect("what was written"),
+                question
+            );
         }
     }
 
@@ -220,6 +280,9 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
         let question = Question::Form { schema };
         assert!(ask(question.clone(), Some(json!({"n": 1}))).check().is_ok());
-        assert_eq!(field_at_fault(&ask(question, Some(json!({"n": "one"})))), "request.default_on_expire");
+        assert_eq!(
+            field_at_fault(&ask(question, Some(json!({"n": "one"})))),
+            "request.default_on_expire"
+        );
     }
 }

@@ -18,14 +18,22 @@ pub enum Rejection {
     NotAuthorized(String),
     /// Somebody was first; the loser is told who.
     #[error("the message is already {outcome}, by {actor} at {resolved_at}")]
-    AlreadyTerminal { id: MessageId, outcome: Outcome, actor: Actor, resolved_at: Timestamp },
+    AlreadyTerminal {
+        id: MessageId,
+        outcome: Outcome,
+        actor: Actor,
+        resolved_at: Timestamp,
+    },
     #[error("the message has not reached its expiry")]
     NotDue,
 }
 
 impl Rejection {
     pub fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::InvalidField { field: field.into(), message: message.into() }
+        Self::InvalidField {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 
     pub fn already(id: &MessageId, resolution: &Resolution) -> Self {

@@ -52,26 +52,44 @@ const PROPERTY_KEYS: [&str; 23] = [
 const SENSITIVE_KEYS: [&str; 3] = ["x-a2h-sensitive", "x-ahcp-sensitive", "x-ma2h-sensitive"];
 
 fn refuse(place: &str, message: impl Into<String>) -> Rejection {
-    let field = if place.is_empty() { "request.schema".to_owned() } else { format!("request.schema.{place}") };
+    let field = if place.is_empty() {
+        "request.schema".to_owned()
+    } else {
+        format!("request.schema.{place}")
+    };
     Rejection::field(field, message)
 }
 
 /// Refuses a schema that is not flat, or that nobody could answer.
 pub fn check(schema: &Value) -> Result<(), Rejection> {
-    let Value::Object(form) = schema else { return Err(refuse("", "give a JSON Schema object")) };
+    let Value::Object(form) = schema else {
+        return Err(refuse("", "give a JSON Schema object"));
+    };
     check_keys("", form, &FORM_KEYS)?;
     if !admits_object(form.get("type")) {
-        return Err(refuse("type", "the answer is an object; declare type \"object\" or leave it out"));
+        return Err(refuse(
+            "type",
+            "the answer is an object; declare type \"object\" or leave it out",
+        ));
     }
-    if form.get("additionalProperties").is_some_and(|extra| !extra.is_boolean()) {
-        return Err(refuse("additionalProperties", "use true or false; nested schemas are not offered"));
+    if form
+        .get("additionalProperties")
+        .is_some_and(|extra| !extra.is_boolean())
+    {
+        return Err(refuse(
+            "additionalProperties",
+            "use true or false; nested schemas are not offered",
+        ));
     }
     let properties = match form.get("properties") {
         Some(Value::Object(properties)) if !properties.is_empty() => properties,
         _ => return Err(refuse("properties", "describe at least one field of the answer")),
     };
     if properties.len() > MAX_PROPERTIES {
-        return Err(refuse("properties", format!("describe at most {MAX_PROPERTIES} fields")));
+        return Err(refuse(
+            "properties",
+            format!("describe at most {MAX_PROPERTIES} fields"),
+        ));
     }
     for (name, property) in properties {
         check_property(&format!("properties.{name}"), property)?;
@@ -91,29 +109,48 @@ fn admits_object(declared: Option<&Value>) -> bool {
 
 /// Extension keys (`x-…`) are annotations and pass; every other key must be one we know to be harmless and flat.
 fn check_keys(place: &str, object: &Map<String, Value>, known: &[&str]) -> Result<(), Rejection> {
-    match object.keys().find(|key| !key.starts_with("x-") && !known.contains(&key.as_str())) {
+    match object
+        .keys()
+        .find(|key| !key.starts_with("x-") && !known.contains(&key.as_str()))
+    {
         Some(key) if place.is_empty() => Err(refuse(key, "not offered: the schema must be flat")),
-        Some(key) => Err(refuse(&format!("{place}.{key}"), "not offered: the schema must be flat")),
+        Some(key) => Err(refuse(
+            &format!("{place}.{key}"),
+            "not offered: the schema must be flat",
+        )),
         None => Ok(()),
     }
 }
 
 fn check_property(place: &str, property: &Value) -> Result<(), Rejection> {
-    let Value::Object(property) = property else { return Err(refuse(place, "describe the field with an object")) };
+    let Value::Object(property) = property else {
+        return Err(refuse(place, "describe the field with an object"));
+    };
     check_keys(place, property, &PROPERTY_KEYS)?;
     if !is_scalar_type(property.get("type")) {
-        return Err(refuse(&format!("{place}.type"), "use string, number, integer or boolean; nothing nested"));
+        return Err(refuse(
+            &format!("{place}.type"),
+            "use string, number, integer or boolean; nothing nested",
+        ));
     }
     match property.get("enum") {
         None => {}
         Some(Value::Array(values))
             if !values.is_empty() && values.len() <= MAX_ENUM && values.iter().all(is_scalar) => {}
-        Some(_) => return Err(refuse(&format!("{place}.enum"), format!("list 1 to {MAX_ENUM} plain values"))),
+        Some(_) => {
+            return Err(refuse(
+                &format!("{place}.enum"),
+                format!("list 1 to {MAX_ENUM} plain values"),
+            ));
+        }
     }
     if let Some(pattern) = property.get("pattern").and_then(Value::as_str)
         && pattern.chars().count() > MAX_PATTERN_CHARS
     {
-        return Err(refuse(&format!("{place}.pattern"), format!("keep it within {MAX_PATTERN_CHARS} characters")));
+        return Err(refuse(
+            &format!("{place}.pattern"),
+            format!("keep it within {MAX_PATTERN_CHARS} characters"),
+        ));
     }
     check_range(place, property, "minLength", "maxLength")?;
     check_range(place, property, "minimum", "maximum")
@@ -121,7 +158,8 @@ fn check_property(place: &str, property: &Value) -> Result<(), Rejection> {
 
 fn is_scalar_type(declared: Option<&Value>) -> bool {
     let scalar = |name: &Value| {
-        name.as_str().is_some_and(|name| matches!(name, "string" | "number" | "integer" | "boolean" | "null"))
+        name.as_str()
+            .is_some_and(|name| matches!(name, "string" | "number" | "integer" | "boolean" | "null"))
     };
     match declared {
         None => true,
@@ -137,9 +175,10 @@ fn is_scalar(value: &Value) -> bool {
 fn check_range(place: &str, property: &Map<String, Value>, low: &str, high: &str) -> Result<(), Rejection> {
     let bound = |key: &str| property.get(key).and_then(Value::as_f64);
     match (bound(low), bound(high)) {
-        (Some(least), Some(most)) if least > most => {
-            Err(refuse(&format!("{place}.{low}"), format!("is above {high}, so nothing could be answered")))
-        }
+        (Some(least), Some(most)) if least > most => Err(refuse(
+            &format!("{place}.{low}"),
+            format!("is above {high}, so nothing could be answered"),
+        )),
         _ => Ok(()),
     }
 }
@@ -148,8 +187,12 @@ fn check_required(required: Option<&Value>, properties: &Map<String, Value>) -> 
     match required {
         None => Ok(()),
         Some(Value::Array(names)) => {
-            let stray = names.iter().find(|name| !name.as_str().is_some_and(|name| properties.contains_key(name)));
-            stray.map_or(Ok(()), |name| Err(refuse("required", format!("{name} is not among the properties"))))
+            let stray = names
+                .iter()
+                .find(|name| !name.as_str().is_some_and(|name| properties.contains_key(name)));
+            stray.map_or(Ok(()), |name| {
+                Err(refuse("required", format!("{name} is not among the properties")))
+            })
         }
         Some(_) => Err(refuse("required", "list the names of the required fields")),
     }
@@ -182,12 +225,20 @@ pub fn check_answer(schema: &Value, value: &Value) -> Result<(), Rejection> {
 
 /// The names of the answer fields that must never be logged or shown again.
 pub fn sensitive_fields(schema: &Value) -> Vec<&str> {
-    let Some(Value::Object(properties)) = schema.get("properties") else { return Vec::new() };
-    properties.iter().filter(|(_, property)| is_sensitive(property)).map(|(name, _)| name.as_str()).collect()
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Vec::new();
+    };
+    properties
+        .iter()
+        .filter(|(_, property)| is_sensitive(property))
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 pub(crate) fn is_sensitive(property: &Value) -> bool {
-    SENSITIVE_KEYS.iter().any(|key| property.get(key) == Some(&Value::Bool(true)))
+    SENSITIVE_KEYS
+        .iter()
+        .any(|key| property.get(key) == Some(&Value::Bool(true)))
 }
 
 #[cfg(test)]
@@ -223,13 +274,22 @@ mod tests {
     #[test]
     fn what_is_not_flat_is_refused_with_its_place() {
         assert_eq!(fault(json!([])), "request.schema");
-        assert_eq!(fault(json!({"$ref": "#/x", "properties": {"a": {}}})), "request.schema.$ref");
+        assert_eq!(
+            fault(json!({"$ref": "#/x", "properties": {"a": {}}})),
+            "request.schema.$ref"
+        );
         assert_eq!(
             fault(json!({"properties": {"a": {"type": "object", "properties": {}}}})),
             "request.schema.properties.a.properties"
         );
-        assert_eq!(fault(json!({"properties": {"a": {"type": "array"}}})), "request.schema.properties.a.type");
-        assert_eq!(fault(json!({"properties": {"a": {"anyOf": []}}})), "request.schema.properties.a.anyOf");
+        assert_eq!(
+            fault(json!({"properties": {"a": {"type": "array"}}})),
+            "request.schema.properties.a.type"
+        );
+        assert_eq!(
+            fault(json!({"properties": {"a": {"anyOf": []}}})),
+            "request.schema.properties.a.anyOf"
+        );
         assert_eq!(
             fault(json!({"properties": {"a": {}}, "additionalProperties": {}})),
             "request.schema.additionalProperties"
@@ -240,18 +300,30 @@ mod tests {
     fn what_nobody_could_answer_is_refused() {
         assert_eq!(fault(json!({})), "request.schema.properties");
         assert_eq!(fault(json!({"properties": {}})), "request.schema.properties");
-        assert_eq!(fault(json!({"type": "string", "properties": {"a": {}}})), "request.schema.type");
-        assert_eq!(fault(json!({"properties": {"a": {"enum": []}}})), "request.schema.properties.a.enum");
+        assert_eq!(
+            fault(json!({"type": "string", "properties": {"a": {}}})),
+            "request.schema.type"
+        );
+        assert_eq!(
+            fault(json!({"properties": {"a": {"enum": []}}})),
+            "request.schema.properties.a.enum"
+        );
         assert_eq!(
             fault(json!({"properties": {"a": {"minimum": 3, "maximum": 2}}})),
             "request.schema.properties.a.minimum"
         );
-        assert_eq!(fault(json!({"properties": {"a": {}}, "required": ["b"]})), "request.schema.required");
+        assert_eq!(
+            fault(json!({"properties": {"a": {}}, "required": ["b"]})),
+            "request.schema.required"
+        );
     }
 
     #[test]
     fn a_hostile_pattern_is_refused() {
-        assert_eq!(fault(json!({"properties": {"a": {"type": "string", "pattern": "("}}})), "request.schema");
+        assert_eq!(
+            fault(json!({"properties": {"a": {"type": "string", "pattern": "("}}})),
+            "request.schema"
+        );
         let long = "a".repeat(MAX_PATTERN_CHARS + 1);
         assert_eq!(
             fault(json!({"properties": {"a": {"type": "string", "pattern": long}}})),

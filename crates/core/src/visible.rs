@@ -124,8 +124,14 @@ mod tests {
     #[test]
     fn reordering_and_invisible_characters_are_spelled_out() {
         assert_eq!(escape("pay \u{202e}001\u{202c}"), "pay \\u{202e}001\\u{202c}");
-        assert_eq!(escape("\u{2066}\u{2069}\u{200f}\u{61c}"), "\\u{2066}\\u{2069}\\u{200f}\\u{61c}");
-        assert_eq!(escape("a\u{200b}\u{ad}\u{feff}\u{3164}b"), "a\\u{200b}\\u{ad}\\u{feff}\\u{3164}b");
+        assert_eq!(
+            escape("\u{2066}\u{2069}\u{200f}\u{61c}"),
+            "\\u{2066}\\u{2069}\\u{200f}\\u{61c}"
+        );
+        assert_eq!(
+            escape("a\u{200b}\u{ad}\u{feff}\u{3164}b"),
+            "a\\u{200b}\\u{ad}\\u{feff}\\u{3164}b"
+        );
         assert_eq!(escape("x\u{e0041}\u{e0100}\u{fe01}"), "x\\u{e0041}\\u{e0100}\\u{fe01}");
         assert_eq!(escape("\u{2028}"), "\\u{2028}");
     }

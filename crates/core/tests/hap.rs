@@ -18,7 +18,11 @@ fn terminal() -> Terminal {
 }
 
 fn cue(payload: Value) -> Cue {
-    Cue { kind: Kind::Cue, prompt: "# Ship it?\nAll green.".to_owned(), payload: payload.as_object().cloned() }
+    Cue {
+        kind: Kind::Cue,
+        prompt: "# Ship it?\nAll green.".to_owned(),
+        payload: payload.as_object().cloned(),
+    }
 }
 
 fn shown(cue: &Cue) -> Content {
@@ -56,24 +60,40 @@ fn a_cue_shows_who_asks_from_where_and_what() {
     let content = shown(&cue(Value::Null));
     assert_eq!(content.title, "Ship it?");
     assert_eq!(content.body.as_deref(), Some("# Ship it?\nAll green."));
-    assert_eq!((content.agent.id.as_str(), content.agent.project.as_deref()), ("bamolodo", Some("shop")));
+    assert_eq!(
+        (content.agent.id.as_str(), content.agent.project.as_deref()),
+        ("bamolodo", Some("shop"))
+    );
     assert_eq!(content.resolvers, [Actor::human("ann")]);
     assert_eq!(ask(&content).question, Question::Text);
     assert!(ask(&content).open_ended);
-    assert_eq!(source(&cue(Value::Null), &terminal()).ids["project_dir"], "/home/ann/shop/");
+    assert_eq!(
+        source(&cue(Value::Null), &terminal()).ids["project_dir"],
+        "/home/ann/shop/"
+    );
 }
 
 #[test]
 fn each_payload_is_the_right_question() {
     let one = shown(&cue(json!({"type": "choice", "options": ["a", "b"]})));
     assert!(matches!(&ask(&one).question, Question::Select { many: false, options, .. } if options.len() == 2));
-    let many = shown(&cue(json!({"type": "choice", "options": ["a"], "allow_multiple": true})));
+    let many = shown(&cue(
+        json!({"type": "choice", "options": ["a"], "allow_multiple": true}),
+    ));
     assert!(matches!(&ask(&many).question, Question::Select { many: true, .. }));
     let confirm = shown(&cue(json!({"type": "confirm", "text": "Really?", "cancel_label": ""})));
     assert!(matches!(&ask(&confirm).question, Question::Confirm { options, .. } if options.len() == 1));
-    assert!(confirm.body.as_deref().is_some_and(|body| body.ends_with("\n\nReally?")));
+    assert!(
+        confirm
+            .body
+            .as_deref()
+            .is_some_and(|body| body.ends_with("\n\nReally?"))
+    );
     let unknown = cue(json!({"type": "poll", "x": [1]}));
-    assert_eq!(shown(&unknown).context, [json!({"kind": "data", "data": {"type": "poll", "x": [1]}})]);
+    assert_eq!(
+        shown(&unknown).context,
+        [json!({"kind": "data", "data": {"type": "poll", "x": [1]}})]
+    );
     assert!(unknown.warning().is_some_and(|warning| warning.contains("poll")));
 }
 
@@ -84,7 +104,9 @@ fn a_form_has_its_fields_in_order_under_names_of_their_own() {
     ]);
     let payload = json!({"type": "form", "fields": fields});
     let content = shown(&cue(payload.clone()));
-    let Question::Form { schema } = &ask(&content).question else { panic!("a form") };
+    let Question::Form { schema } = &ask(&content).question else {
+        panic!("a form")
+    };
     let names: Vec<String> = form::fields(schema).into_iter().map(|field| field.name).collect();
     assert_eq!(names, ["Zone", "Amount", "Amount (2)"]);
     let value = json!({"Amount": "3", "Zone": ["eu", "us"]});
@@ -99,7 +121,10 @@ fn the_agent_gets_labels_and_whatever_was_typed_instead() {
     assert_eq!(text(confirm, json!("only on Monday")), "only on Monday");
     let many = json!({"type": "choice", "options": ["a", "b", "c"], "allow_multiple": true});
     assert_eq!(text(many, json!(["c", "a"])), "c\na");
-    assert_eq!(text(json!({"type": "form", "fields": [{}]}), json!("skip it")), "skip it");
+    assert_eq!(
+        text(json!({"type": "form", "fields": [{}]}), json!("skip it")),
+        "skip it"
+    );
     assert_eq!(text(Value::Null, json!("go on")), "go on");
 }
 
@@ -114,24 +139,57 @@ fn a_decline_says_nothing_but_its_reason_and_files_keep_their_names() {
     };
     let said = reply(&content, &declined);
     assert_eq!((said.text.as_str(), said.comment.as_deref()), ("", Some("not today")));
-    let note =
-        FileNote { name: "a b.txt".to_owned(), media_type: "text/plain".to_owned(), size: 1, sha256: String::new() };
-    assert_eq!(reply(&content, &Resolution { files: vec![note.clone()], ..answered(json!("")) }).files, [note]);
+    let note = FileNote {
+        name: "a b.txt".to_owned(),
+        media_type: "text/plain".to_owned(),
+        size: 1,
+        sha256: String::new(),
+    };
+    assert_eq!(
+        reply(
+            &content,
+            &Resolution {
+                files: vec![note.clone()],
+                ..answered(json!(""))
+            }
+        )
+        .files,
+        [note]
+    );
 }
 
 #[test]
 fn a_pause_offers_to_go_on() {
-    let pause = Cue { kind: Kind::Pause, prompt: String::new(), payload: None };
+    let pause = Cue {
+        kind: Kind::Pause,
+        prompt: String::new(),
+        payload: None,
+    };
     let content = shown(&pause);
     assert!(!content.title.is_empty());
     assert_eq!(reply(&content, &answered(json!("approve"))).text, "Continue");
-    assert_ne!(digest(&pause), digest(&Cue { kind: Kind::Cue, ..pause.clone() }));
+    assert_ne!(
+        digest(&pause),
+        digest(&Cue {
+            kind: Kind::Cue,
+            ..pause.clone()
+        })
+    );
 }
 
 #[test]
 fn a_long_prompt_is_shown_in_part_and_never_cut_inside_a_letter() {
-    let long = Cue { kind: Kind::Cue, prompt: "é".repeat(3_000_000), payload: None };
+    let long = Cue {
+        kind: Kind::Cue,
+        prompt: "é".repeat(3_000_000),
+        payload: None,
+    };
     let content = shown(&long);
-    assert!(content.body.as_ref().is_some_and(|body| body.len() < 300_000 && body.contains("more bytes")));
+    assert!(
+        content
+            .body
+            .as_ref()
+            .is_some_and(|body| body.len() < 300_000 && body.contains("more bytes"))
+    );
     assert_eq!(content.title.chars().count(), 120);
 }

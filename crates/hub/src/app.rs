@@ -97,7 +97,10 @@ impl Hub {
             wake: Arc::default(),
             terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&peers), started_at),
             waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
-            sockets: Seats::new(MOST_SOCKETS, "sockets of runs are open under your name; close some of them"),
+            sockets: Seats::new(
+                MOST_SOCKETS,
+                "sockets of runs are open under your name; close some of them",
+            ),
             room: Arc::default(),
             news,
             peers,

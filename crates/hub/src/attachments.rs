@@ -42,7 +42,12 @@ impl Attached {
         let files = match files {
             None | Some(Value::Null) => return Ok(Self::default()),
             Some(Value::Array(files)) => files,
-            Some(_) => return Err(Problem::validation("files", "files must be a list of {name, media_type, data}")),
+            Some(_) => {
+                return Err(Problem::validation(
+                    "files",
+                    "files must be a list of {name, media_type, data}",
+                ));
+            }
         };
         if files.len() > MAX_FILES {
             return Err(Problem::invalid("files", format!("send at most {MAX_FILES}")));
@@ -65,7 +70,9 @@ impl Attached {
     pub fn add(&mut self, name: String, media_type: Option<String>, body: Vec<u8>) {
         self.notes.push(FileNote {
             name,
-            media_type: media_type.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| ANY_TYPE.to_owned()),
+            media_type: media_type
+                .filter(|name| !name.trim().is_empty())
+                .unwrap_or_else(|| ANY_TYPE.to_owned()),
             size: body.len() as u64,
             sha256: Digest::of(&body).to_string(),
         });
@@ -78,7 +85,10 @@ pub fn to_keep(name: &str, media_type: &'static str, body: Vec<u8>, hold: Option
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'none'; sandbox"),
+        ),
     ];
     let disposition = format!("attachment; filename*=UTF-8''{}", escaped(name));
     let named = [
@@ -102,8 +112,18 @@ pub async fn kept(
 ) -> Result<Response, Problem> {
     let note = resolution.files.get(index).ok_or_else(Problem::no_file)?;
     let place = i64::try_from(index).map_err(|_| Problem::no_file())?;
-    let hold = hub.room.take(caller, usize::try_from(note.size).unwrap_or(usize::MAX)).await?;
-    let body = hub.store.run(Attachment { id: id.clone(), index: place }).await?.ok_or_else(Problem::no_file)?;
+    let hold = hub
+        .room
+        .take(caller, usize::try_from(note.size).unwrap_or(usize::MAX))
+        .await?;
+    let body = hub
+        .store
+        .run(Attachment {
+            id: id.clone(),
+            index: place,
+        })
+        .await?
+        .ok_or_else(Problem::no_file)?;
     Ok(to_keep(&note.name, ANY_TYPE, body, hold))
 }
 
@@ -134,7 +154,10 @@ mod tests {
         let attached = Attached::read(Some(json!([{"name": "a b.txt", "data": "aGk="}]))).expect("a file");
         assert_eq!(attached.bodies, [b"hi"]);
         let note = &attached.notes[0];
-        assert_eq!((note.name.as_str(), note.media_type.as_str(), note.size), ("a b.txt", ANY_TYPE, 2));
+        assert_eq!(
+            (note.name.as_str(), note.media_type.as_str(), note.size),
+            ("a b.txt", ANY_TYPE, 2)
+        );
         assert_eq!(note.sha256, Digest::of(b"hi").to_string());
         assert!(Attached::read(Some(Value::Null)).expect("nothing").notes.is_empty());
     }

@@ -32,9 +32,10 @@ pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     match tokio::time::timeout(patience, collect(&mut body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(Broken::TooLarge)) => Err(too_large(&mut body, limit).await),
-        Ok(Err(Broken::Off)) => {
-            Err(Problem::Validation { field: None, message: "the request body broke off".to_owned() })
-        }
+        Ok(Err(Broken::Off)) => Err(Problem::Validation {
+            field: None,
+            message: "the request body broke off".to_owned(),
+        }),
         Ok(Err(Broken::Stalled)) | Err(_) => Err(Problem::TimedOut),
     }
 }
@@ -50,10 +51,17 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
     let mut body = Limited::new(body, limit);
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     loop {
-        let next = tokio::time::timeout(PATIENCE, body.frame()).await.map_err(|_| Broken::Stalled)?;
+        let next = tokio::time::timeout(PATIENCE, body.frame())
+            .await
+            .map_err(|_| Broken::Stalled)?;
         let Some(next) = next else { break };
-        let frame =
-            next.map_err(|error| if error.is::<LengthLimitError>() { Broken::TooLarge } else { Broken::Off })?;
+        let frame = next.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                Broken::TooLarge
+            } else {
+                Broken::Off
+            }
+        })?;
         let Ok(piece) = frame.into_data() else { continue };
         if all.is_empty() && first.is_empty() {
             first = piece;
@@ -71,9 +79,16 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
 /// The same for what may be large: its bytes are counted, and let go of with the second.
 pub async fn read_counted(hub: &Hub, caller: &str, body: Body, limit: usize) -> Result<(Bytes, Option<Hold>), Problem> {
     let size = body.size_hint();
-    let most = size.upper().and_then(|upper| usize::try_from(upper).ok()).map_or(limit, |upper| upper.min(limit));
+    let most = size
+        .upper()
+        .and_then(|upper| usize::try_from(upper).ok())
+        .map_or(limit, |upper| upper.min(limit));
     // What will be refused for its size takes no place.
-    let hold = if size.lower() > limit as u64 { None } else { hub.room.take(caller, most).await? };
+    let hold = if size.lower() > limit as u64 {
+        None
+    } else {
+        hub.room.take(caller, most).await?
+    };
     Ok((read(body, limit).await?, hold))
 }
 
@@ -95,7 +110,10 @@ async fn too_large(body: &mut Body, limit: usize) -> Problem {
         drop(tokio::time::timeout(THROWING, throw_away(body)).await);
     }
     let message = format!("the request is larger than {limit} bytes; send less, or link to the rest");
-    Problem::InvalidField { field: "envelope".to_owned(), message }
+    Problem::InvalidField {
+        field: "envelope".to_owned(),
+        message,
+    }
 }
 
 async fn throw_away(body: &mut Body) {
@@ -112,7 +130,10 @@ pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
     const LIMIT: usize = 64 * 1024;
     let bytes = read(body, LIMIT).await?;
     let value = json::parse(&bytes)?;
-    serde_json::from_value(value).map_err(|error| Problem::Validation { field: None, message: error.to_string() })
+    serde_json::from_value(value).map_err(|error| Problem::Validation {
+        field: None,
+        message: error.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -125,12 +146,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_in_pieces_is_put_together() {
-        for pieces in [vec![], vec!["one"], vec!["one", "", "two"], vec!["", "a", "b"], vec!["a", "b", "", "c", ""]] {
+        for pieces in [
+            vec![],
+            vec!["one"],
+            vec!["one", "", "two"],
+            vec!["", "a", "b"],
+            vec!["a", "b", "", "c", ""],
+        ] {
             let sent = stream::iter(pieces.clone()).map(Ok::<_, Infallible>);
             assert_eq!(read(Body::from_stream(sent), 100).await, Ok(pieces.concat().into()));
         }
         let long = stream::iter(["12345"; 30]).map(Ok::<_, Infallible>);
-        assert!(matches!(read(Body::from_stream(long), 149).await, Err(Problem::InvalidField { .. })));
+        assert!(matches!(
+            read(Body::from_stream(long), 149).await,
+            Err(Problem::InvalidField { .. })
+        ));
     }
 
     #[tokio::test(start_paused = true)]
@@ -143,6 +173,9 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(29)).await;
             Ok::<_, Infallible>(piece)
         });
-        assert_eq!(read(Body::from_stream(Box::pin(slow)), 2 * LONG).await, Err(Problem::TimedOut));
+        assert_eq!(
+            read(Body::from_stream(Box::pin(slow)), 2 * LONG).await,
+            Err(Problem::TimedOut)
+        );
     }
 }

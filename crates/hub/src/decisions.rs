@@ -36,8 +36,15 @@ impl Hub {
         files: Vec<Vec<u8>>,
     ) -> Result<Application, StoreError> {
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files };
-        let Some(hub) = self.me.upgrade() else { return self.apply(proposal).await };
+        let proposal = Proposal {
+            message_id: message_id.clone(),
+            command,
+            resolution_id,
+            files,
+        };
+        let Some(hub) = self.me.upgrade() else {
+            return self.apply(proposal).await;
+        };
         // Whoever leaves in the middle has decided all the same, and a run would wait for ever to hear of it.
         to_the_end(async move { hub.apply(proposal).await }).await
     }
@@ -72,7 +79,9 @@ impl Hub {
 
     async fn apply_or_find(&self, proposal: &Proposal) -> Result<Application, StoreError> {
         let application = self.store.run(Apply(proposal.clone())).await?;
-        let Application::Rejected(Rejection::AlreadyTerminal { .. }) = &application else { return Ok(application) };
+        let Application::Rejected(Rejection::AlreadyTerminal { .. }) = &application else {
+            return Ok(application);
+        };
         Ok(match self.store.run(Pull(proposal.message_id.clone())).await? {
             Some(Found::Live(pulled)) => own(pulled, proposal).unwrap_or(application),
             Some(Found::Gone { .. }) | None => application,
@@ -125,7 +134,10 @@ impl Hub {
         if self.peers.is_news(id) {
             self.news.tell_here(Change::Resolved(id.clone()));
         }
-        self.peers.say(|| Signal::Resolved { id: id.clone(), run: asked_by(&applied.pulled) });
+        self.peers.say(|| Signal::Resolved {
+            id: id.clone(),
+            run: asked_by(&applied.pulled),
+        });
         if let Some(host) = &applied.push_host {
             self.outbox.wake(host);
         }
@@ -145,9 +157,15 @@ impl Hub {
 
 /// The outcome that this proposal brought about, if it is the one that is stored. Where its push goes, the outbox finds out.
 fn own(pulled: Pulled, proposal: &Proposal) -> Option<Application> {
-    let State::Resolved(resolution) = &pulled.state else { return None };
+    let State::Resolved(resolution) = &pulled.state else {
+        return None;
+    };
     let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == proposal.resolution_id)?;
-    Some(Application::Resolved(Box::new(Applied { resolution, pulled, push_host: None })))
+    Some(Application::Resolved(Box::new(Applied {
+        resolution,
+        pulled,
+        push_host: None,
+    })))
 }
 
 fn asked_by(pulled: &Pulled) -> Option<String> {

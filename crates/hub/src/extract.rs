@@ -19,7 +19,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Query::from_request_parts(parts, state).await {
             Ok(Query(params)) => Ok(Self(params)),
-            Err(error) => Err(Problem::Validation { field: None, message: error.body_text() }),
+            Err(error) => Err(Problem::Validation {
+                field: None,
+                message: error.body_text(),
+            }),
         }
     }
 }
@@ -48,8 +51,11 @@ impl<S: Send + Sync> FromRequestParts<S> for FilePath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let segments = Path::<(String, String)>::from_request_parts(parts, state).await;
-        let read = segments.ok().and_then(|Path((id, index))| Some((id.parse().ok()?, index.parse().ok()?)));
-        read.map(|(id, index)| Self { id, index }).ok_or_else(Problem::no_message)
+        let read = segments
+            .ok()
+            .and_then(|Path((id, index))| Some((id.parse().ok()?, index.parse().ok()?)));
+        read.map(|(id, index)| Self { id, index })
+            .ok_or_else(Problem::no_message)
     }
 }
 
@@ -61,7 +67,9 @@ impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let segment = Path::<String>::from_request_parts(parts, state).await;
-        segment.map(|Path(agent_id)| Self(agent_id)).map_err(|_| Problem::no_terminal())
+        segment
+            .map(|Path(agent_id)| Self(agent_id))
+            .map_err(|_| Problem::no_terminal())
     }
 }
 
@@ -88,7 +96,12 @@ impl<S: Send + Sync> FromRequestParts<S> for AheadPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let segments = Path::<(String, String)>::from_request_parts(parts, state).await;
-        let read = segments.ok().and_then(|Path((agent_id, id))| Some(Self { agent_id, id: id.parse().ok()? }));
+        let read = segments.ok().and_then(|Path((agent_id, id))| {
+            Some(Self {
+                agent_id,
+                id: id.parse().ok()?,
+            })
+        });
         read.ok_or_else(Problem::no_terminal)
     }
 }
@@ -96,7 +109,8 @@ impl<S: Send + Sync> FromRequestParts<S> for AheadPath {
 /// `wait` of a long-poll; longer than we keep anybody waiting is as long as we do.
 pub fn wait_of(text: Option<&str>) -> Result<Duration, Problem> {
     let Some(text) = text else { return Ok(Duration::ZERO) };
-    let seconds: u64 =
-        text.parse().map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
+    let seconds: u64 = text
+        .parse()
+        .map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
     Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
 }

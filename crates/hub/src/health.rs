@@ -62,7 +62,9 @@ impl Proof {
             }
             Ok(())
         };
-        timeout(PROOF_PATIENCE, proving).await.unwrap_or_else(|_elapsed| Err(late().into()))
+        timeout(PROOF_PATIENCE, proving)
+            .await
+            .unwrap_or_else(|_elapsed| Err(late().into()))
     }
 }
 
@@ -74,7 +76,13 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<
     }
     let snapshot = Snapshot {
         waiters: i64::try_from(hub.wake.waited_for()).unwrap_or(i64::MAX),
-        open: hub.store.run(Counts { person: NOBODY.to_owned() }).await?.open,
+        open: hub
+            .store
+            .run(Counts {
+                person: NOBODY.to_owned(),
+            })
+            .await?
+            .open,
         deliveries: hub.outbox.counts(),
     };
     let text = hub.metrics.render(&snapshot).unwrap_or_default();

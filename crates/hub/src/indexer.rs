@@ -37,7 +37,14 @@ pub struct Indexer {
 impl Indexer {
     pub fn new(store: Arc<Store>) -> Self {
         let (submitted, indexed) = (AtomicU64::new(1), AtomicU64::new(0));
-        Self { store, submitted, indexed, activity: AtomicU64::new(0), turn: Mutex::default(), bell: Notify::new() }
+        Self {
+            store,
+            submitted,
+            indexed,
+            activity: AtomicU64::new(0),
+            turn: Mutex::default(),
+            bell: Notify::new(),
+        }
     }
 
     /// Call it after the message is committed.

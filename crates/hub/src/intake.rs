@@ -55,13 +55,19 @@ impl Intake {
     /// From here on the connection is a socket.
     pub fn begin(&self, room: &Arc<Room>, caller: &str, largest_message: usize) {
         let (room, caller) = (Arc::clone(room), caller.to_owned());
-        self.lock().account = Some(Account { room, caller, largest_message });
+        self.lock().account = Some(Account {
+            room,
+            caller,
+            largest_message,
+        });
     }
 
     /// Before more is read. Who gets no place in time is cut off.
     pub fn poll_place(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.lock();
-        let Place::Waited(waited) = &mut state.place else { return Poll::Ready(Ok(())) };
+        let Place::Waited(waited) = &mut state.place else {
+            return Poll::Ready(Ok(()));
+        };
         let Ok(_hold) = ready!(waited.as_mut().poll(cx)) else {
             return Poll::Ready(Err(io::Error::other("too much is being sent at once")));
         };
@@ -71,7 +77,14 @@ impl Intake {
 
     pub fn took(&self, bytes: usize) {
         let mut state = self.lock();
-        let State { account: Some(account), taken, place } = &mut *state else { return };
+        let State {
+            account: Some(account),
+            taken,
+            place,
+        } = &mut *state
+        else {
+            return;
+        };
         *taken += bytes;
         if *taken > FREE && matches!(place, Place::NotNeeded) {
             *place = Place::Waited(account.place());

@@ -41,8 +41,19 @@ impl Metrics {
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
         registry.register("waiters", "Messages somebody waits for by long-poll", waiters.clone());
         registry.register("messages_open", "Open asks and tasks", open.clone());
-        registry.register("delivery_attempts", "Push attempts since the start, by how they ended", deliveries.clone());
-        Self { registry, submitted, resolved, waiters, open, deliveries }
+        registry.register(
+            "delivery_attempts",
+            "Push attempts since the start, by how they ended",
+            deliveries.clone(),
+        );
+        Self {
+            registry,
+            submitted,
+            resolved,
+            waiters,
+            open,
+            deliveries,
+        }
     }
 
     pub fn submitted(&self, kind: Kind) {

@@ -124,10 +124,16 @@ mod tests {
         let hold = room.take("alice", 32 * 1024 * 1024).await.unwrap();
         let mut body = in_pieces(file(), hold);
         drop(body.frame().await.unwrap().unwrap());
-        assert!(room.take("alice", 32 * 1024 * 1024).await.is_err(), "it is held while it may be taken");
+        assert!(
+            room.take("alice", 32 * 1024 * 1024).await.is_err(),
+            "it is held while it may be taken"
+        );
         tokio::time::sleep(2 * STALL).await;
         assert!(room.take("alice", 32 * 1024 * 1024).await.is_ok());
-        assert!(body.frame().await.unwrap().is_err(), "and the reader sees that something is missing");
+        assert!(
+            body.frame().await.unwrap().is_err(),
+            "and the reader sees that something is missing"
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -35,14 +35,22 @@ impl Presence {
             return;
         }
         drop(agents);
-        let sight = Sight { seen_at: now.as_millis().into(), stored_at: AtomicI64::new(i64::MIN) };
-        self.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent_id.to_owned(), sight);
+        let sight = Sight {
+            seen_at: now.as_millis().into(),
+            stored_at: AtomicI64::new(i64::MIN),
+        };
+        self.agents
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(agent_id.to_owned(), sight);
     }
 
     /// Nothing for an agent that has not called since this process started.
     pub fn seen(&self, agent_id: &str) -> Option<Timestamp> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        agents.get(agent_id).map(|sight| Timestamp::from_millis(sight.seen_at.load(Ordering::Relaxed)))
+        agents
+            .get(agent_id)
+            .map(|sight| Timestamp::from_millis(sight.seen_at.load(Ordering::Relaxed)))
     }
 
     /// Writes down what has changed since the last time.
@@ -64,10 +72,16 @@ impl Presence {
     fn unstored(&self) -> Vec<(String, Timestamp)> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         let both = agents.iter().map(|(agent_id, sight)| {
-            (agent_id, sight.seen_at.load(Ordering::Relaxed), sight.stored_at.load(Ordering::Relaxed))
+            (
+                agent_id,
+                sight.seen_at.load(Ordering::Relaxed),
+                sight.stored_at.load(Ordering::Relaxed),
+            )
         });
         let changed = both.filter(|(_, seen_at, stored_at)| seen_at > stored_at);
-        changed.map(|(agent_id, seen_at, _)| (agent_id.clone(), Timestamp::from_millis(seen_at))).collect()
+        changed
+            .map(|(agent_id, seen_at, _)| (agent_id.clone(), Timestamp::from_millis(seen_at)))
+            .collect()
     }
 }
 
@@ -76,14 +90,24 @@ impl Hub {
     pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
         match self.presence.seen(agent_id) {
             Some(seen_at) if !self.store.is_shared() => Ok(Some(seen_at)),
-            here => Ok(here.max(self.store.run(AgentSeen { id: agent_id.to_owned() }).await?)),
+            here => Ok(here.max(
+                self.store
+                    .run(AgentSeen {
+                        id: agent_id.to_owned(),
+                    })
+                    .await?,
+            )),
         }
     }
 }
 
 /// Runs until it is dropped.
 pub async fn run(hub: Arc<Hub>) {
-    let round = if hub.store.is_shared() { ROUND_AMONG_OTHERS } else { ROUND };
+    let round = if hub.store.is_shared() {
+        ROUND_AMONG_OTHERS
+    } else {
+        ROUND
+    };
     loop {
         tokio::time::sleep(round).await;
         if let Err(error) = hub.presence.store(&hub.store).await {

@@ -65,27 +65,41 @@ pub enum Problem {
 
 impl Problem {
     pub fn validation(field: &str, message: impl Into<String>) -> Self {
-        Self::Validation { field: Some(field.to_owned()), message: message.into() }
+        Self::Validation {
+            field: Some(field.to_owned()),
+            message: message.into(),
+        }
     }
 
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::InvalidField { field: field.into(), message: message.into() }
+        Self::InvalidField {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 
     pub fn no_message() -> Self {
-        Self::NotFound { message: "no such message, or not yours to see".to_owned() }
+        Self::NotFound {
+            message: "no such message, or not yours to see".to_owned(),
+        }
     }
 
     pub fn no_file() -> Self {
-        Self::NotFound { message: "no such file, or not yours to see".to_owned() }
+        Self::NotFound {
+            message: "no such file, or not yours to see".to_owned(),
+        }
     }
 
     pub fn no_terminal() -> Self {
-        Self::NotFound { message: "no such agent in a terminal, or not yours".to_owned() }
+        Self::NotFound {
+            message: "no such agent in a terminal, or not yours".to_owned(),
+        }
     }
 
     pub fn no_run() -> Self {
-        Self::NotFound { message: "no such run, or it is not kept any more".to_owned() }
+        Self::NotFound {
+            message: "no such run, or it is not kept any more".to_owned(),
+        }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -189,7 +203,9 @@ impl Problem {
     /// When to come back, and how to say who one is.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
-            Self::RateLimited { retry_after_seconds, .. } => {
+            Self::RateLimited {
+                retry_after_seconds, ..
+            } => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_seconds));
             }
             Self::Unavailable { .. } | Self::Unsure { .. } => {
@@ -220,7 +236,10 @@ impl From<EnvelopeError> for Problem {
     fn from(error: EnvelopeError) -> Self {
         let message = error.to_string();
         match error {
-            EnvelopeError::Invalid { field, .. } => Self::Validation { field: Some(field), message },
+            EnvelopeError::Invalid { field, .. } => Self::Validation {
+                field: Some(field),
+                message,
+            },
             EnvelopeError::VersionNotSupported { message } => Self::VersionNotSupported { message },
         }
     }
@@ -228,7 +247,10 @@ impl From<EnvelopeError> for Problem {
 
 impl From<JsonError> for Problem {
     fn from(error: JsonError) -> Self {
-        Self::Validation { field: None, message: error.to_string() }
+        Self::Validation {
+            field: None,
+            message: error.to_string(),
+        }
     }
 }
 

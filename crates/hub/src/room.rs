@@ -31,7 +31,10 @@ pub struct Hold {
 
 impl Default for Room {
     fn default() -> Self {
-        Self { everybodys: Arc::new(Semaphore::new(ROOM)), callers: Mutex::default() }
+        Self {
+            everybodys: Arc::new(Semaphore::new(ROOM)),
+            callers: Mutex::default(),
+        }
     }
 }
 
@@ -44,7 +47,10 @@ impl Room {
         let own = self.of(caller);
         let taking = async {
             let _own = own.acquire_many_owned(places(bytes, ROOM_OF_A_CALLER)).await.ok()?;
-            let _everybodys = Arc::clone(&self.everybodys).acquire_many_owned(places(bytes, ROOM)).await.ok()?;
+            let _everybodys = Arc::clone(&self.everybodys)
+                .acquire_many_owned(places(bytes, ROOM))
+                .await
+                .ok()?;
             Some(Hold { _own, _everybodys })
         };
         match tokio::time::timeout(PATIENCE, taking).await {
@@ -84,12 +90,21 @@ mod tests {
         let room = Room::default();
         let held = room.take("alice", 28 * MIB).await.unwrap();
         assert!(held.is_some());
-        assert!(matches!(room.take("alice", 8 * MIB).await, Err(Problem::RateLimited { .. })));
-        assert!(room.take("alice", LARGE - 1).await.unwrap().is_none(), "what is small always fits");
+        assert!(matches!(
+            room.take("alice", 8 * MIB).await,
+            Err(Problem::RateLimited { .. })
+        ));
+        assert!(
+            room.take("alice", LARGE - 1).await.unwrap().is_none(),
+            "what is small always fits"
+        );
         assert!(room.take("bob", 28 * MIB).await.is_ok());
         drop(held);
         assert!(room.take("alice", 8 * MIB).await.is_ok());
-        assert!(room.take("carol", 200 * MIB).await.is_ok(), "what is too large for the room has it alone");
+        assert!(
+            room.take("carol", 200 * MIB).await.is_ok(),
+            "what is too large for the room has it alone"
+        );
         assert!(room.callers.lock().unwrap().len() <= 2, "who has left is forgotten");
     }
 

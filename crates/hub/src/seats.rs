@@ -18,7 +18,11 @@ pub struct Seats {
 
 impl Seats {
     pub fn new(most: usize, told: &'static str) -> Arc<Self> {
-        Arc::new(Self { most, told, taken: Mutex::default() })
+        Arc::new(Self {
+            most,
+            told,
+            taken: Mutex::default(),
+        })
     }
 
     pub fn take(self: &Arc<Self>, person: &str) -> Result<Seat, Problem> {
@@ -26,11 +30,17 @@ impl Seats {
         let count = taken.entry(person.to_owned()).or_default();
         if *count >= self.most {
             let message = format!("{} {}", self.most, self.told);
-            return Err(Problem::RateLimited { retry_after_seconds: RETRY_AFTER_SECONDS, message });
+            return Err(Problem::RateLimited {
+                retry_after_seconds: RETRY_AFTER_SECONDS,
+                message,
+            });
         }
         *count += 1;
         drop(taken);
-        Ok(Seat { seats: Arc::clone(self), person: person.to_owned() })
+        Ok(Seat {
+            seats: Arc::clone(self),
+            person: person.to_owned(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {

@@ -72,7 +72,16 @@ pub struct Terminals {
 impl Terminals {
     pub fn new(store: Arc<Store>, news: Arc<News>, peers: Arc<Peers>, started_at: Timestamp) -> Arc<Self> {
         let (cues, elsewhere, handed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Arc::new(Self { store, news, peers, started_at, cues, elsewhere, handed, bell: Notify::new() })
+        Arc::new(Self {
+            store,
+            news,
+            peers,
+            started_at,
+            cues,
+            elsewhere,
+            handed,
+            bell: Notify::new(),
+        })
     }
 
     /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
@@ -104,11 +113,21 @@ impl Terminals {
         if is_news {
             self.news.tell(Change::Tracked(id.clone()));
         }
-        Held { terminals: Arc::clone(self), id: id.clone(), ending: Ending::Broken }
+        Held {
+            terminals: Arc::clone(self),
+            id: id.clone(),
+            ending: Ending::Broken,
+        }
     }
 
     fn sight<'c>(cues: &'c mut HashMap<MessageId, Sight>, id: &MessageId, kind: Kind, now: Timestamp) -> &'c mut Sight {
-        let fresh = Sight { kind, held: 0, here_since: now, left_at: now, is_gone: false };
+        let fresh = Sight {
+            kind,
+            held: 0,
+            here_since: now,
+            left_at: now,
+            is_gone: false,
+        };
         let sight = cues.entry(id.clone()).or_insert(fresh);
         if !sight.is_here(now) {
             sight.here_since = now;
@@ -118,7 +137,13 @@ impl Terminals {
 
     /// An open cue of a process that waited elsewhere, if it still does.
     pub fn missing(&self, id: &MessageId, kind: Kind, since: Timestamp) {
-        let sight = Sight { kind, held: 0, here_since: since, left_at: since, is_gone: true };
+        let sight = Sight {
+            kind,
+            held: 0,
+            here_since: since,
+            left_at: since,
+            is_gone: true,
+        };
         self.lock().entry(id.clone()).or_insert(sight);
     }
 
@@ -170,14 +195,17 @@ impl Terminals {
     }
 
     fn was_here(&self, id: &MessageId, now: Timestamp) -> bool {
-        self.seen(id, now).map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
+        self.seen(id, now)
+            .map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
     }
 
     /// Here or elsewhere: where somebody is, if anybody is.
     fn seen(&self, id: &MessageId, now: Timestamp) -> Option<Sight> {
         let here = self.lock().get(id).copied();
         let elsewhere = self.lock_elsewhere().seen(id, now);
-        here.into_iter().chain(elsewhere).max_by_key(|sight| (sight.is_here(now), sight.left_at))
+        here.into_iter()
+            .chain(elsewhere)
+            .max_by_key(|sight| (sight.is_here(now), sight.left_at))
     }
 
     /// Of an open cue.
@@ -191,7 +219,10 @@ impl Terminals {
             (false, Kind::Cue | Kind::Pause) => CueState::Gone,
         };
         let since = sight.map(|sight| if is_here { sight.here_since } else { sight.left_at });
-        CuePresence { state: Some(state), since }
+        CuePresence {
+            state: Some(state),
+            since,
+        }
     }
 
     fn leave(&self, id: &MessageId, ending: Ending) {
@@ -206,7 +237,11 @@ impl Terminals {
         sight.left_at = now;
         sight.is_gone = ending == Ending::Broken;
         drop(cues);
-        self.peers.say(|| Signal::Away { id: id.clone(), at: now, broken: ending == Ending::Broken });
+        self.peers.say(|| Signal::Away {
+            id: id.clone(),
+            at: now,
+            broken: ending == Ending::Broken,
+        });
         match ending {
             Ending::Broken => self.news.tell(Change::Tracked(id.clone())),
             Ending::Finished => self.bell.notify_one(),
@@ -218,7 +253,11 @@ impl Terminals {
         let now = self.store.clock().now();
         let mut gone = Vec::new();
         let mut is_anybody_expected = false;
-        for (id, sight) in self.lock().iter_mut().filter(|(_, sight)| sight.held == 0 && !sight.is_gone) {
+        for (id, sight) in self
+            .lock()
+            .iter_mut()
+            .filter(|(_, sight)| sight.held == 0 && !sight.is_gone)
+        {
             if sight.is_here(now) {
                 is_anybody_expected = true;
             } else {
@@ -243,21 +282,39 @@ impl Terminals {
     }
 
     fn say_here(&self, id: &MessageId, sight: Sight) {
-        let Sight { kind, held, here_since: since, .. } = sight;
-        self.peers.say(|| Signal::Here { id: id.clone(), kind, since, held: held > 0 });
+        let Sight {
+            kind,
+            held,
+            here_since: since,
+            ..
+        } = sight;
+        self.peers.say(|| Signal::Here {
+            id: id.clone(),
+            kind,
+            since,
+            held: held > 0,
+        });
     }
 
     /// Another hub may not know it.
     pub fn say_again(&self) {
         let now = self.store.clock().now();
         let here: Vec<_> = self.lock().iter().map(|(id, sight)| (id.clone(), *sight)).collect();
-        here.iter().filter(|(_, sight)| sight.is_here(now)).for_each(|(id, sight)| self.say_here(id, *sight));
+        here.iter()
+            .filter(|(_, sight)| sight.is_here(now))
+            .for_each(|(id, sight)| self.say_here(id, *sight));
     }
 
     /// Another hub says that somebody waits there.
     pub fn is_elsewhere(&self, node: &str, id: &MessageId, kind: Kind, since: Timestamp, held: bool) {
         let left_at = self.store.clock().now();
-        let sight = Sight { kind, held: usize::from(held), here_since: since, left_at, is_gone: false };
+        let sight = Sight {
+            kind,
+            held: usize::from(held),
+            here_since: since,
+            left_at,
+            is_gone: false,
+        };
         self.lock_elsewhere().note(node, id, sight);
     }
 
@@ -334,7 +391,9 @@ async fn settle(hub: &Hub) {
     match hub.store.run(ListTerminals { limit: MOST_TOLD }).await {
         Ok(terminals) => {
             let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
-            let gone = open.filter_map(|terminal| terminal.last_cue_id).filter(|id| hub.terminals.is_gone(id));
+            let gone = open
+                .filter_map(|terminal| terminal.last_cue_id)
+                .filter(|id| hub.terminals.is_gone(id));
             gone.for_each(|id| hub.news.tell(Change::Tracked(id)));
         }
         Err(error) => tracing::warn!(%error, "who did not come back could not be told"),

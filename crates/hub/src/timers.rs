@@ -38,7 +38,8 @@ impl Alarm {
     }
 
     async fn sleep(&self, until: Option<Timestamp>, at_most: Duration) {
-        self.sleeps_until.store(until.map_or(i64::MAX, Timestamp::as_millis), Ordering::SeqCst);
+        self.sleeps_until
+            .store(until.map_or(i64::MAX, Timestamp::as_millis), Ordering::SeqCst);
         drop(timeout(at_most, self.notify.notified()).await);
     }
 }
@@ -56,13 +57,20 @@ const PURGE_ROUND: Duration = Duration::from_secs(600);
 
 /// Runs until it is dropped.
 pub async fn expire(hub: Arc<Hub>) {
-    let longest = if hub.store.is_shared() { LONGEST_SLEEP_AMONG_OTHERS } else { LONGEST_SLEEP };
+    let longest = if hub.store.is_shared() {
+        LONGEST_SLEEP_AMONG_OTHERS
+    } else {
+        LONGEST_SLEEP
+    };
     let mut unreadable = Vec::new();
     loop {
         hub.expiry_alarm.awake();
         let (next, pause) = match expire_what_is_due(&hub, &mut unreadable).await {
             // Strictly later than the instant itself, because until then an answer wins.
-            Ok(Some(next)) => (Some(next), next.since(hub.store.clock().now()) + Duration::from_millis(1)),
+            Ok(Some(next)) => (
+                Some(next),
+                next.since(hub.store.clock().now()) + Duration::from_millis(1),
+            ),
             Ok(None) => (None, longest),
             Err(error) => {
                 tracing::error!(%error, "expiry could not run");
@@ -75,10 +83,17 @@ pub async fn expire(hub: Arc<Hub>) {
 
 /// Says when the next message is due. Those that turn out to be unreadable are passed over from then on.
 async fn expire_what_is_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Result<Option<Timestamp>, StoreError> {
-    let mut most = if hub.store.is_shared() { BATCH_AMONG_OTHERS } else { BATCH };
+    let mut most = if hub.store.is_shared() {
+        BATCH_AMONG_OTHERS
+    } else {
+        BATCH
+    };
     while is_overdue_at(next_expiry(hub, unreadable).await?, hub.store.clock().now()) {
         let expired = in_smaller_portions(&mut most, |most| hub.store.run(portion(most, unreadable))).await;
-        let Expired { applied, unreadable: found } = expired.inspect_err(|error| hub.may_be_done(error))?;
+        let Expired {
+            applied,
+            unreadable: found,
+        } = expired.inspect_err(|error| hub.may_be_done(error))?;
         hub.indexer.active();
         applied.iter().for_each(|applied| hub.announce(applied));
         if applied.is_empty() && found.is_empty() {
@@ -92,11 +107,18 @@ async fn expire_what_is_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Resul
 
 fn portion(most: i64, unreadable: &[MessageId]) -> ExpireDue {
     let resolution_ids = (0..most).map(|_| ResolutionId::from_uuid(Uuid::new_v4())).collect();
-    ExpireDue { resolution_ids, passing_over: unreadable.to_vec() }
+    ExpireDue {
+        resolution_ids,
+        passing_over: unreadable.to_vec(),
+    }
 }
 
 async fn next_expiry(hub: &Hub, unreadable: &[MessageId]) -> Result<Option<Timestamp>, StoreError> {
-    hub.store.run(NextExpiry { passing_over: unreadable.to_vec() }).await
+    hub.store
+        .run(NextExpiry {
+            passing_over: unreadable.to_vec(),
+        })
+        .await
 }
 
 /// With half as many each time the store cannot do so many in time: the same again would fail again, for ever.
@@ -183,7 +205,11 @@ mod tests {
             ready(if limit > 32 { Err(late()) } else { Ok(limit) })
         };
         assert_eq!(in_smaller_portions(&mut most, slow).await.unwrap(), 32);
-        assert_eq!(in_smaller_portions(&mut most, slow).await.unwrap(), 32, "and the next one begins there");
+        assert_eq!(
+            in_smaller_portions(&mut most, slow).await.unwrap(),
+            32,
+            "and the next one begins there"
+        );
         assert_eq!(*tried.lock().unwrap(), [256, 128, 64, 32, 32]);
     }
 

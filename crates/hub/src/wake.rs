@@ -29,7 +29,12 @@ impl Wake {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (ring, rung) = oneshot::channel();
         self.lock().entry(id.clone()).or_default().push(Bell { number, ring });
-        Waiter { wake: Arc::clone(self), id: id.clone(), number, rung }
+        Waiter {
+            wake: Arc::clone(self),
+            id: id.clone(),
+            number,
+            rung,
+        }
     }
 
     pub fn ring(&self, resolved: &Pulled) {
@@ -110,7 +115,10 @@ mod tests {
             received_at: now,
             expires_at: None,
             state: State::Delivered,
-            source: Source { door: Door::A2h, ids: BTreeMap::new() },
+            source: Source {
+                door: Door::A2h,
+                ids: BTreeMap::new(),
+            },
             wire: "{}".to_owned(),
         }
     }
@@ -127,7 +135,10 @@ mod tests {
     #[tokio::test]
     async fn whoever_is_to_look_again_is_woken_without_being_told_why() {
         let wake = Arc::new(Wake::default());
-        let (id, other) = (MessageId::from_uuid(Uuid::from_u128(7)), MessageId::from_uuid(Uuid::from_u128(8)));
+        let (id, other) = (
+            MessageId::from_uuid(Uuid::from_u128(7)),
+            MessageId::from_uuid(Uuid::from_u128(8)),
+        );
         let (mut waiter, mut others) = (wake.register(&id), wake.register(&other));
         wake.look(&id);
         assert!(waiter.rung().await.is_none());

@@ -23,7 +23,9 @@ fn encode(prefix: &str, bits: u128) -> String {
 }
 
 fn is_id(prefix: &str, text: &str) -> bool {
-    let Some(digits) = text.strip_prefix(prefix) else { return false };
+    let Some(digits) = text.strip_prefix(prefix) else {
+        return false;
+    };
     digits.len() == LENGTH && digits.bytes().all(|digit| DIGITS.contains(&digit))
 }
 

@@ -182,7 +182,10 @@ mod tests {
     #[test]
     fn keys_are_ordered_by_their_utf16_code_units() {
         assert_eq!(respelled("{\"\u{fb33}\":2,\"😀\":1}"), "{\"😀\":1,\"\u{fb33}\":2}");
-        assert_eq!(respelled("{\"é\":1,\"b\":2,\"\":3,\"B\":4}"), "{\"\":3,\"B\":4,\"b\":2,\"é\":1}");
+        assert_eq!(
+            respelled("{\"é\":1,\"b\":2,\"\":3,\"B\":4}"),
+            "{\"\":3,\"B\":4,\"b\":2,\"é\":1}"
+        );
         // One key alone is in order, whatever it is made of.
         assert_eq!(respelled("{\"😀\":{\"b\":1,\"a\":2}}"), "{\"😀\":{\"a\":2,\"b\":1}}");
     }

@@ -26,17 +26,25 @@ pub enum JsonError {
 
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Refused { message: error.to_string() }
+        Self::Refused {
+            message: error.to_string(),
+        }
     }
 }
 
 /// Reads one document. Refused beyond the grammar: a key that comes twice, a number no double can hold, nesting deeper
 /// than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and anything after the document.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 { position: error.valid_up_to() })?;
+    let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 {
+        position: error.valid_up_to(),
+    })?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let values_left = Cell::new(MAX_VALUES);
-    let value = Strict { depth_left: MAX_DEPTH, values_left: &values_left }.deserialize(&mut deserializer)?;
+    let value = Strict {
+        depth_left: MAX_DEPTH,
+        values_left: &values_left,
+    }
+    .deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
@@ -68,7 +76,11 @@ impl Strict<'_> {
 }
 
 fn checked<E: de::Error>(text: &str) -> Result<&str, E> {
-    if text.contains('\0') { Err(E::custom("the character U+0000 is not allowed in a string")) } else { Ok(text) }
+    if text.contains('\0') {
+        Err(E::custom("the character U+0000 is not allowed in a string"))
+    } else {
+        Ok(text)
+    }
 }
 
 fn duplicate<E: de::Error>(key: &str) -> E {
@@ -109,7 +121,9 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
-        Number::from_f64(number).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+        Number::from_f64(number)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
@@ -229,14 +243,20 @@ mod tests {
     #[test]
     fn a_plain_document_reads_as_it_would_anywhere() {
         let text = r#" {"a":[1,-2,3.5,1e3,true,false,null,"\u00e9\n"],"b":{"a":18446744073709551615}} "#;
-        assert_eq!(parse(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(
+            parse(text.as_bytes()).unwrap(),
+            serde_json::from_str::<Value>(text).unwrap()
+        );
         assert_eq!(parse(b"-0.0").unwrap(), json!(-0.0));
     }
 
     #[test]
     fn a_key_may_not_come_twice_at_any_depth() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"x":{"a":1,"b":2,"\u0061":3}}]"#] {
-            assert!(refusal(text.as_bytes()).contains(r#"the key "a" comes twice"#), "{text}");
+            assert!(
+                refusal(text.as_bytes()).contains(r#"the key "a" comes twice"#),
+                "{text}"
+            );
         }
         assert!(refusal(br#"{"a":1,"a":1}"#).contains("line 1 column"));
         assert!(parse(br#"{"a":{"a":1},"b":{"a":1}}"#).is_ok());
@@ -318,8 +338,14 @@ mod tests {
     #[test]
     fn fields_are_left_out_and_the_rest_is_untouched() {
         let object = "{ \"b\" : 1.0 ,\n \"\\u0061\":{ \"x\" :1e0},\"k\\u0065y\":[ 1 ] }";
-        assert_eq!(without_fields(object, &["a"]).unwrap(), "{\"b\":1.0,\"k\\u0065y\":[ 1 ]}");
-        assert_eq!(without_fields(object, &["b", "key"]).unwrap(), "{\"\\u0061\":{ \"x\" :1e0}}");
+        assert_eq!(
+            without_fields(object, &["a"]).unwrap(),
+            "{\"b\":1.0,\"k\\u0065y\":[ 1 ]}"
+        );
+        assert_eq!(
+            without_fields(object, &["b", "key"]).unwrap(),
+            "{\"\\u0061\":{ \"x\" :1e0}}"
+        );
         assert_eq!(without_fields(object, &["a", "b", "key"]).unwrap(), "{}");
         assert!(without_fields("[]", &["a"]).is_err());
     }

@@ -45,18 +45,25 @@ pub fn sign_ed25519(pair: &Ed25519KeyPair, id: &str, timestamp: i64, body: &[u8]
 /// Whether one of the space-separated signatures in the header is right. Those of another kind are passed over.
 pub fn verify(key: VerifyKey<'_>, id: &str, timestamp: i64, body: &[u8], header: &str) -> bool {
     let given = |kind: &str| -> Vec<Vec<u8>> {
-        let texts = header.split(' ').filter_map(|part| part.split_once(',')).filter(|(name, _)| *name == kind);
+        let texts = header
+            .split(' ')
+            .filter_map(|part| part.split_once(','))
+            .filter(|(name, _)| *name == kind);
         texts.filter_map(|(_, text)| STANDARD.decode(text).ok()).collect()
     };
     match key {
         VerifyKey::Hmac(secret) => {
             let expected = hmac_tag(secret, id, timestamp, body);
-            given("v1").iter().any(|tag| constant_time::verify_slices_are_equal(tag, expected.as_ref()).is_ok())
+            given("v1")
+                .iter()
+                .any(|tag| constant_time::verify_slices_are_equal(tag, expected.as_ref()).is_ok())
         }
         VerifyKey::Ed25519(public) => {
             let content = signed_content(id, timestamp, body);
             let public = UnparsedPublicKey::new(&ED25519, public);
-            given("v1a").iter().any(|signature| public.verify(&content, signature).is_ok())
+            given("v1a")
+                .iter()
+                .any(|signature| public.verify(&content, signature).is_ok())
         }
     }
 }
@@ -94,7 +101,11 @@ mod tests {
 
     #[test]
     fn any_signature_of_a_rotation_will_do() {
-        let header = format!("v1a,AAAA {} {}", sign_hmac(b"new", ID, AT, BODY), sign_hmac(b"old", ID, AT, BODY));
+        let header = format!(
+            "v1a,AAAA {} {}",
+            sign_hmac(b"new", ID, AT, BODY),
+            sign_hmac(b"old", ID, AT, BODY)
+        );
         for (secret, right) in [(&b"new"[..], true), (b"old", true), (b"other", false)] {
             assert_eq!(verify(VerifyKey::Hmac(secret), ID, AT, BODY, &header), right);
         }
@@ -111,8 +122,20 @@ mod tests {
         let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
         let header = sign_ed25519(&pair, ID, AT, BODY);
         assert!(header.starts_with("v1a,"));
-        assert!(verify(VerifyKey::Ed25519(pair.public_key().as_ref()), ID, AT, BODY, &header));
-        assert!(!verify(VerifyKey::Ed25519(pair.public_key().as_ref()), ID, AT, b"{}", &header));
+        assert!(verify(
+            VerifyKey::Ed25519(pair.public_key().as_ref()),
+            ID,
+            AT,
+            BODY,
+            &header
+        ));
+        assert!(!verify(
+            VerifyKey::Ed25519(pair.public_key().as_ref()),
+            ID,
+            AT,
+            b"{}",
+            &header
+        ));
         assert!(!verify(VerifyKey::Ed25519(&[1; 32]), ID, AT, BODY, &header));
     }
 

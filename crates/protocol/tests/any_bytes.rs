@@ -20,19 +20,27 @@ const SEEDS: [&str; 9] = [
 /// A seed with some of its bytes overwritten, inserted or cut.
 fn nearly_right() -> impl Strategy<Value = Vec<u8>> {
     let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu/*#&!|>?'<~%"#.to_vec());
-    let change = (any::<prop::sample::Index>(), prop_oneof![3 => telling, 1 => any::<u8>()], 0..4u8);
-    (prop::sample::select(SEEDS.to_vec()), prop::collection::vec(change, 0..6)).prop_map(|(seed, changes)| {
-        let mut bytes = seed.as_bytes().to_vec();
-        for (place, byte, kind) in changes {
-            let at = place.index(bytes.len());
-            match kind {
-                0 => bytes.insert(at, byte),
-                1 if bytes.len() > 1 => drop(bytes.remove(at)),
-                _ => bytes[at] = byte,
+    let change = (
+        any::<prop::sample::Index>(),
+        prop_oneof![3 => telling, 1 => any::<u8>()],
+        0..4u8,
+    );
+    (
+        prop::sample::select(SEEDS.to_vec()),
+        prop::collection::vec(change, 0..6),
+    )
+        .prop_map(|(seed, changes)| {
+            let mut bytes = seed.as_bytes().to_vec();
+            for (place, byte, kind) in changes {
+                let at = place.index(bytes.len());
+                match kind {
+                    0 => bytes.insert(at, byte),
+                    1 if bytes.len() > 1 => drop(bytes.remove(at)),
+                    _ => bytes[at] = byte,
+                }
             }
-        }
-        bytes
-    })
+            bytes
+        })
 }
 
 proptest! {

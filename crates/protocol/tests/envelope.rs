@@ -49,12 +49,21 @@ fn refused_field(envelope: Value) -> String {
 #[test]
 fn the_least_of_each_kind_is_enough() {
     let notify = Envelope::from_value(notify()).unwrap();
-    assert_eq!((notify.kind, notify.priority, notify.sensitive), (Kind::Notify, Priority::Normal, false));
-    assert_eq!((notify.request, notify.action, notify.idempotency_key), (None, None, None));
+    assert_eq!(
+        (notify.kind, notify.priority, notify.sensitive),
+        (Kind::Notify, Priority::Normal, false)
+    );
+    assert_eq!(
+        (notify.request, notify.action, notify.idempotency_key),
+        (None, None, None)
+    );
     let ask = Envelope::from_value(ask()).unwrap();
     assert_eq!((ask.kind, ask.request.unwrap().mode), (Kind::Ask, Mode::Confirm));
     let task = Envelope::from_value(task()).unwrap();
-    assert_eq!((task.kind, task.action.unwrap().instructions.as_str()), (Kind::Task, "Turn it off"));
+    assert_eq!(
+        (task.kind, task.action.unwrap().instructions.as_str()),
+        (Kind::Task, "Turn it off")
+    );
 }
 
 #[test]
@@ -73,16 +82,31 @@ fn everything_an_ask_can_say_is_read() {
     });
     full.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let read = Envelope::from_value(full).unwrap();
-    assert_eq!((read.priority, read.has_state, read.sensitive, read.context.len()), (Priority::Urgent, true, true, 3));
-    assert_eq!(read.expires_at.map(|at| at.to_string()).as_deref(), Some("2026-06-04T15:48:30.000Z"));
+    assert_eq!(
+        (read.priority, read.has_state, read.sensitive, read.context.len()),
+        (Priority::Urgent, true, true, 3)
+    );
+    assert_eq!(
+        read.expires_at.map(|at| at.to_string()).as_deref(),
+        Some("2026-06-04T15:48:30.000Z")
+    );
     assert_eq!(read.agent.labels["l"], "v");
     let request = read.request.unwrap();
     assert_eq!(request.options.unwrap()[0].description.as_deref(), Some("d"));
-    assert_eq!((request.permissions.allow_edit, request.permissions.allow_respond), (Some(true), None));
+    assert_eq!(
+        (request.permissions.allow_edit, request.permissions.allow_respond),
+        (Some(true), None)
+    );
     assert_eq!((request.default_on_expire, request.schema), (Some(json!("a")), None));
     let callback = request.callback.unwrap();
-    assert_eq!((callback.mode, callback.url.as_deref()), (CallbackMode::Push, Some("https://a.example/")));
-    assert_eq!(callback.auth.map(|auth| (auth.scheme, auth.reference)), Some((AuthScheme::Hmac, "env:S".to_owned())));
+    assert_eq!(
+        (callback.mode, callback.url.as_deref()),
+        (CallbackMode::Push, Some("https://a.example/"))
+    );
+    assert_eq!(
+        callback.auth.map(|auth| (auth.scheme, auth.reference)),
+        Some((AuthScheme::Hmac, "env:S".to_owned()))
+    );
 }
 
 #[test]
@@ -109,13 +133,43 @@ fn a_wrong_field_is_named_by_its_path() {
         (notify(), "/agent/labels", Some(json!({"a": 1})), "agent.labels.a"),
         (notify(), "/context", Some(json!({})), "context"),
         (notify(), "/context", Some(json!([1])), "context[0]"),
-        (notify(), "/context", Some(json!([{"kind": "video"}])), "context[0].kind"),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "video"}])),
+            "context[0].kind",
+        ),
         (notify(), "/context", Some(json!([{"text": "t"}])), "context[0].kind"),
-        (notify(), "/context", Some(json!([{"kind": "text", "text": 1}])), "context[0].text"),
-        (notify(), "/context", Some(json!([{"kind": "data", "data": []}])), "context[0].data"),
-        (notify(), "/context", Some(json!([{"kind": "file", "file": {}}])), "context[0].file.uri"),
-        (notify(), "/context", Some(json!([{"kind": "file", "file": {"uri": "x"}}])), "context[0].file.uri"),
-        (notify(), "/context", Some(json!([{"kind": "text", "text": "t", "metadata": 1}])), "context[0].metadata"),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "text", "text": 1}])),
+            "context[0].text",
+        ),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "data", "data": []}])),
+            "context[0].data",
+        ),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "file", "file": {}}])),
+            "context[0].file.uri",
+        ),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "file", "file": {"uri": "x"}}])),
+            "context[0].file.uri",
+        ),
+        (
+            notify(),
+            "/context",
+            Some(json!([{"kind": "text", "text": "t", "metadata": 1}])),
+            "context[0].metadata",
+        ),
         (notify(), "/request", Some(json!({"mode": "confirm"})), "request"),
         (notify(), "/action", Some(json!({"instructions": "i"})), "action"),
         (ask(), "/request", None, "request"),
@@ -123,27 +177,86 @@ fn a_wrong_field_is_named_by_its_path() {
         (ask(), "/action", Some(json!({"instructions": "i"})), "action"),
         (ask(), "/request/mode", None, "request.mode"),
         (ask(), "/request/options", Some(json!([option])), "request.options"),
-        (ask(), "/request/options", Some(json!([option, {"value": 1, "label": "B"}])), "request.options[1].value"),
+        (
+            ask(),
+            "/request/options",
+            Some(json!([option, {"value": 1, "label": "B"}])),
+            "request.options[1].value",
+        ),
         (ask(), "/request", Some(json!({"mode": "select"})), "request.options"),
-        (ask(), "/request", Some(json!({"mode": "select", "options": []})), "request.options"),
+        (
+            ask(),
+            "/request",
+            Some(json!({"mode": "select", "options": []})),
+            "request.options",
+        ),
         (ask(), "/request", Some(json!({"mode": "input"})), "request.schema"),
-        (ask(), "/request", Some(json!({"mode": "input", "schema": true})), "request.schema"),
-        (ask(), "/request/permissions", Some(json!({"allow_edit": 1})), "request.permissions.allow_edit"),
-        (ask(), "/request/default_on_expire", Some(json!(true)), "request.default_on_expire"),
-        (ask(), "/request/allowed_resolvers", Some(json!(["human:a", "alice"])), "request.allowed_resolvers[1]"),
-        (ask(), "/request/allowed_resolvers", Some(json!(["human:"])), "request.allowed_resolvers[0]"),
-        (ask(), "/request/allowed_resolvers", Some(json!(["human:a\nb"])), "request.allowed_resolvers[0]"),
+        (
+            ask(),
+            "/request",
+            Some(json!({"mode": "input", "schema": true})),
+            "request.schema",
+        ),
+        (
+            ask(),
+            "/request/permissions",
+            Some(json!({"allow_edit": 1})),
+            "request.permissions.allow_edit",
+        ),
+        (
+            ask(),
+            "/request/default_on_expire",
+            Some(json!(true)),
+            "request.default_on_expire",
+        ),
+        (
+            ask(),
+            "/request/allowed_resolvers",
+            Some(json!(["human:a", "alice"])),
+            "request.allowed_resolvers[1]",
+        ),
+        (
+            ask(),
+            "/request/allowed_resolvers",
+            Some(json!(["human:"])),
+            "request.allowed_resolvers[0]",
+        ),
+        (
+            ask(),
+            "/request/allowed_resolvers",
+            Some(json!(["human:a\nb"])),
+            "request.allowed_resolvers[0]",
+        ),
         (ask(), "/request/callback", Some(json!({})), "request.callback.mode"),
-        (ask(), "/request/callback", Some(json!({"mode": "push"})), "request.callback.url"),
-        (ask(), "/request/callback", Some(json!({"mode": "pull", "url": "no"})), "request.callback.url"),
+        (
+            ask(),
+            "/request/callback",
+            Some(json!({"mode": "push"})),
+            "request.callback.url",
+        ),
+        (
+            ask(),
+            "/request/callback",
+            Some(json!({"mode": "pull", "url": "no"})),
+            "request.callback.url",
+        ),
         (task(), "/action", None, "action"),
         (task(), "/request", Some(json!({"mode": "confirm"})), "request"),
         (task(), "/action/instructions", None, "action.instructions"),
-        (task(), "/action/checklist", Some(json!([{"done": true}])), "action.checklist[0].text"),
+        (
+            task(),
+            "/action/checklist",
+            Some(json!([{"done": true}])),
+            "action.checklist[0].text",
+        ),
         (task(), "/action/verification", Some(json!(1)), "action.verification"),
     ];
     for (envelope, pointer, value, field) in table {
-        assert_eq!(refused_field(with(envelope, pointer, value.clone())), field, "{pointer} {value:?}");
+        assert_eq!(
+            refused_field(with(envelope, pointer, value.clone())),
+            field,
+            "{pointer} {value:?}"
+        );
     }
     assert_eq!(refused_field(json!([])), "");
     assert_eq!(refused_field(json!(null)), "");
@@ -168,7 +281,10 @@ fn a_callback_names_its_secret_the_way_its_scheme_wants() {
         json!({"scheme": "bearer", "secret_ref": "s"}),
         json!({"scheme": "apikey", "token_ref": "s", "secret_ref": "s"}),
     ] {
-        assert!(matches!(callback(auth.clone()), Err(EnvelopeError::Invalid { .. })), "{auth}");
+        assert!(
+            matches!(callback(auth.clone()), Err(EnvelopeError::Invalid { .. })),
+            "{auth}"
+        );
     }
 }
 
@@ -187,22 +303,38 @@ fn another_major_version_is_told_before_anything_else() {
 fn an_error_is_a_sentence() {
     let error = Envelope::from_value(with(notify(), "/title", Some(json!(5)))).unwrap_err();
     assert_eq!(error.to_string(), "`title` must be a string, not a number");
-    assert_eq!(Envelope::from_value(json!(5)).unwrap_err().to_string(), "the envelope must be a JSON object");
+    assert_eq!(
+        Envelope::from_value(json!(5)).unwrap_err().to_string(),
+        "the envelope must be a JSON object"
+    );
 }
 
 #[test]
 fn a_repeat_is_the_same_payload_whatever_run_sends_it() {
     let hash = payload_hash(&ask());
     assert_eq!(payload_hash(&with(ask(), "/agent/run_id", Some(json!("r2")))), hash);
-    assert_eq!(payload_hash(&with(ask(), "/agent/session", Some(json!("sess_1")))), hash);
-    for (pointer, value) in
-        [("/title", "Other"), ("/created_at", "2026-06-04T15:48:31Z"), ("/run_id", "r1"), ("/agent/id", "b")]
-    {
-        assert_ne!(payload_hash(&with(ask(), pointer, Some(json!(value)))), hash, "{pointer}");
+    assert_eq!(
+        payload_hash(&with(ask(), "/agent/session", Some(json!("sess_1")))),
+        hash
+    );
+    for (pointer, value) in [
+        ("/title", "Other"),
+        ("/created_at", "2026-06-04T15:48:31Z"),
+        ("/run_id", "r1"),
+        ("/agent/id", "b"),
+    ] {
+        assert_ne!(
+            payload_hash(&with(ask(), pointer, Some(json!(value)))),
+            hash,
+            "{pointer}"
+        );
     }
     let mut without_run = ask();
     without_run["agent"].as_object_mut().unwrap().remove("run_id");
     let canonical = countersign_protocol::jcs::canonical(&without_run);
-    assert_eq!(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, canonical.as_bytes()).as_ref(), hash);
+    assert_eq!(
+        aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, canonical.as_bytes()).as_ref(),
+        hash
+    );
     assert_ne!(payload_hash(&json!({"agent": "text"})), payload_hash(&json!({})));
 }

@@ -48,7 +48,9 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn number() -> impl Strategy<Value = Value> {
-    let double = any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |double| double.is_finite());
+    let double = any::<u64>()
+        .prop_map(f64::from_bits)
+        .prop_filter("finite", |double| double.is_finite());
     prop_oneof![
         4 => double.prop_map(Value::from),
         1 => any::<i64>().prop_map(Value::from),
@@ -96,7 +98,9 @@ proptest! {
 fn agrees_with_the_engine_the_standard_is_named_after() {
     let mut runner = TestRunner::deterministic();
     let strategy = document();
-    let documents: Vec<Value> = (0..DOCUMENTS).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
+    let documents: Vec<Value> = (0..DOCUMENTS)
+        .map(|_| strategy.new_tree(&mut runner).unwrap().current())
+        .collect();
     let mut node = Command::new("node")
         .args(["-e", NODE])
         .stdin(Stdio::piped())

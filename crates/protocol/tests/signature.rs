@@ -33,7 +33,12 @@ fn context(family: Family, minor: u32) -> SignedContext<'static> {
 }
 
 fn header(context: &SignedContext<'_>, v1: Vec<String>) -> SignatureHeader {
-    let header = SignatureHeader { t: context.t, jti: context.jti.to_owned(), v1, kid: None };
+    let header = SignatureHeader {
+        t: context.t,
+        jti: context.jti.to_owned(),
+        v1,
+        kid: None,
+    };
     SignatureHeader::parse(&header.to_header()).unwrap()
 }
 
@@ -48,7 +53,11 @@ fn every_published_signature_comes_out() {
     for (family, minor, key, v1) in vectors {
         let context = context(family, minor);
         assert_eq!(hmac_v1(key.as_bytes(), &context.canonical()), v1, "{family} 0.{minor}");
-        assert!(verify_hmac(&header(&context, vec![v1.to_owned()]), &[key.as_bytes()], &context.canonical()));
+        assert!(verify_hmac(
+            &header(&context, vec![v1.to_owned()]),
+            &[key.as_bytes()],
+            &context.canonical()
+        ));
     }
 }
 
@@ -60,7 +69,10 @@ fn the_version_key_goes_where_its_name_sorts() {
     );
     let keys = |text: &str| {
         let pairs = text.trim_matches(['{', '}']).split(',');
-        pairs.map(|pair| pair.split('"').nth(1).unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+        pairs
+            .map(|pair| pair.split('"').nth(1).unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(
         keys(&context(Family::Ma2h, 3).canonical()),
@@ -70,7 +82,10 @@ fn the_version_key_goes_where_its_name_sorts() {
 
 #[test]
 fn the_signed_text_is_canonical_json() {
-    let context = SignedContext { resolution: "quote \" and line\n and é", ..context(Family::Ma2h, 6) };
+    let context = SignedContext {
+        resolution: "quote \" and line\n and é",
+        ..context(Family::Ma2h, 6)
+    };
     let value = json::parse(context.canonical().as_bytes()).unwrap();
     assert_eq!(countersign_protocol::jcs::canonical(&value), context.canonical());
     assert_eq!(value["id"], value["in_reply_to"]);
@@ -81,18 +96,58 @@ fn a_change_of_anything_signed_is_noticed() {
     for (family, minor) in [(Family::A2h, 2), (Family::A2h, 3), (Family::Ma2h, 3), (Family::Ma2h, 6)] {
         let honest = context(family, minor);
         let signed = header(&honest, vec![hmac_v1(b"key", &honest.canonical())]);
-        let other_family = if family == Family::A2h { Family::Ma2h } else { Family::A2h };
+        let other_family = if family == Family::A2h {
+            Family::Ma2h
+        } else {
+            Family::A2h
+        };
         let tampered = [
-            SignedContext { version: Version { family: other_family, minor }, ..honest },
-            SignedContext { version: Version { family, minor: minor + 1 }, ..honest },
-            SignedContext { callback_url: "https://deploybot.example/resume/", ..honest },
-            SignedContext { in_reply_to: "msg_01HZXASK0002", ..honest },
-            SignedContext { jti: "jti_01HZX7Q9Z3DEMOFIY", ..honest },
-            SignedContext { resolution: "declined", ..honest },
-            SignedContext { resolution_id: "res_01HZXR3SOLVF", ..honest },
-            SignedContext { resolved_at: "2026-06-04T15:48:30.000Z", ..honest },
-            SignedContext { t: honest.t + 1, ..honest },
-            SignedContext { payload_sha256: Some(&DIGEST[..63]), ..honest },
+            SignedContext {
+                version: Version {
+                    family: other_family,
+                    minor,
+                },
+                ..honest
+            },
+            SignedContext {
+                version: Version {
+                    family,
+                    minor: minor + 1,
+                },
+                ..honest
+            },
+            SignedContext {
+                callback_url: "https://deploybot.example/resume/",
+                ..honest
+            },
+            SignedContext {
+                in_reply_to: "msg_01HZXASK0002",
+                ..honest
+            },
+            SignedContext {
+                jti: "jti_01HZX7Q9Z3DEMOFIY",
+                ..honest
+            },
+            SignedContext {
+                resolution: "declined",
+                ..honest
+            },
+            SignedContext {
+                resolution_id: "res_01HZXR3SOLVF",
+                ..honest
+            },
+            SignedContext {
+                resolved_at: "2026-06-04T15:48:30.000Z",
+                ..honest
+            },
+            SignedContext {
+                t: honest.t + 1,
+                ..honest
+            },
+            SignedContext {
+                payload_sha256: Some(&DIGEST[..63]),
+                ..honest
+            },
         ];
         assert!(verify_hmac(&signed, &[b"key"], &honest.canonical()));
         for context in tampered {
@@ -111,7 +166,11 @@ fn any_signature_may_match_any_key_and_without_either_none_does() {
     assert!(verify_hmac(&both, &[b"other", b"old"], &canonical));
     assert!(!verify_hmac(&both, &[b"other"], &canonical));
     assert!(!verify_hmac(&both, &[], &canonical));
-    assert!(!verify_hmac(&SignatureHeader { v1: vec![], ..both }, &[b"new"], &canonical));
+    assert!(!verify_hmac(
+        &SignatureHeader { v1: vec![], ..both },
+        &[b"new"],
+        &canonical
+    ));
 }
 
 #[test]
@@ -123,17 +182,27 @@ fn ed25519_signs_the_same_text() {
     let public = pair.public_key().as_ref();
     assert_eq!((signed.v1[0].len(), ed25519_public_key(&pair).len()), (86, 43));
     assert!(verify_ed25519(&signed, &[&[1; 32], public], &canonical));
-    assert!(!verify_ed25519(&signed, &[public], &SignedContext { t: 1, ..context }.canonical()));
+    assert!(!verify_ed25519(
+        &signed,
+        &[public],
+        &SignedContext { t: 1, ..context }.canonical()
+    ));
     assert!(!verify_ed25519(&signed, &[&[1; 32], b"short"], &canonical));
     assert!(!verify_hmac(&signed, &[public], &canonical));
     assert!(ed25519_from_pkcs8(b"not a key").is_err());
     let document = pair.to_pkcs8().unwrap();
-    assert_eq!(ed25519_v1(&ed25519_from_pkcs8(document.as_ref()).unwrap(), &canonical), signed.v1[0]);
+    assert_eq!(
+        ed25519_v1(&ed25519_from_pkcs8(document.as_ref()).unwrap(), &canonical),
+        signed.v1[0]
+    );
 }
 
 #[test]
 fn the_digest_covers_the_answer_and_the_state() {
-    assert_eq!(payload_sha256(None, None), "f8e362f091afdac944ab8f6a17e234c1662f1e39f846c0242824d0abc07b440c");
+    assert_eq!(
+        payload_sha256(None, None),
+        "f8e362f091afdac944ab8f6a17e234c1662f1e39f846c0242824d0abc07b440c"
+    );
     let numbers = json::parse(
         br#"{"edited":false,"actor":"human:alice","resolved_at":"2026-06-12T00:00:00Z","value":{"amount":1234.5,
             "count":42,"ratio":-0.001,"tiny":1e-7,"big":1e21,"max_safe":9007199254740991,"items":[1,-2,3.5],"ok":true}}"#,
@@ -141,18 +210,29 @@ fn the_digest_covers_the_answer_and_the_state() {
     .unwrap();
     let state = json::parse(br#"{"seq":7,"balance":-0.5,"nested":{"n":0}}"#).unwrap();
     let digest = payload_sha256(Some(&numbers), Some(&state));
-    assert_eq!(digest, "56186e18d2371cee2a6636cdab7223ff52d64cfeb5bbcba01a0b4e91b7e51dca");
+    assert_eq!(
+        digest,
+        "56186e18d2371cee2a6636cdab7223ff52d64cfeb5bbcba01a0b4e91b7e51dca"
+    );
     assert_ne!(payload_sha256(Some(&numbers), None), digest);
-    assert_eq!(payload_sha256(Some(&Value::Null), Some(&Value::Null)), payload_sha256(None, None));
+    assert_eq!(
+        payload_sha256(Some(&Value::Null), Some(&Value::Null)),
+        payload_sha256(None, None)
+    );
 }
 
 #[test]
 fn a_response_brings_the_state_back_as_it_came() {
-    let (message, resolution) =
-        (MessageId::from_uuid(uuid::Uuid::from_u128(1)), ResolutionId::from_uuid(uuid::Uuid::from_u128(2)));
+    let (message, resolution) = (
+        MessageId::from_uuid(uuid::Uuid::from_u128(1)),
+        ResolutionId::from_uuid(uuid::Uuid::from_u128(2)),
+    );
     let inner = json!({"actor": "human:alice", "resolved_at": "2026-06-04T15:48:30Z", "value": "sh\"ip"});
     let mut response = Response {
-        version: Version { family: Family::Ma2h, minor: 3 },
+        version: Version {
+            family: Family::Ma2h,
+            minor: 3,
+        },
         in_reply_to: &message,
         resolution_id: &resolution,
         agent_id: "bot/\"team\"",

@@ -108,7 +108,9 @@ impl Row {
     }
 
     fn take(&mut self, column: usize) -> Value {
-        self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
+        self.0
+            .get_mut(column)
+            .map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
     }
 
     pub fn text(&mut self, column: usize) -> Result<String, StoreError> {
@@ -161,7 +163,9 @@ impl Row {
 
     pub fn opt_digest(&mut self, column: usize) -> Result<Option<Digest>, StoreError> {
         let bytes = self.opt_blob(column)?;
-        bytes.map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong(column))).transpose()
+        bytes
+            .map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong(column)))
+            .transpose()
     }
 }
 
@@ -206,7 +210,9 @@ pub trait Exec: Send {
 /// What the first of them gave.
 pub async fn together<X: Exec, const N: usize>(x: &mut X, steps: &[Step<'_>]) -> Result<[i64; N], StoreError> {
     let done = x.together(steps).await?;
-    done.first_chunk().copied().ok_or_else(|| StoreError::Corrupt("a step gave nothing".to_owned()))
+    done.first_chunk()
+        .copied()
+        .ok_or_else(|| StoreError::Corrupt("a step gave nothing".to_owned()))
 }
 
 /// How an operation reaches the database.

@@ -10,7 +10,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    ToTheEnd { work: Some(Box::pin(work)) }
+    ToTheEnd {
+        work: Some(Box::pin(work)),
+    }
 }
 
 struct ToTheEnd<F>
@@ -30,7 +32,9 @@ where
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Some(work) = &mut self.work else { return Poll::Pending };
+        let Some(work) = &mut self.work else {
+            return Poll::Pending;
+        };
         let polled = work.as_mut().poll(cx);
         if polled.is_ready() {
             self.work = None;

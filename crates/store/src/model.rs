@@ -197,7 +197,9 @@ impl SignatureAlg {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::HmacSha256, Self::Ed25519].into_iter().find(|alg| alg.as_str() == text)
+        [Self::HmacSha256, Self::Ed25519]
+            .into_iter()
+            .find(|alg| alg.as_str() == text)
     }
 }
 

@@ -22,13 +22,21 @@ enum Engine {
 impl Store {
     pub fn open_sqlite(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Sqlite(Sqlite::open(file, Arc::clone(&clock))?);
-        Ok(Self { engine, clock, node: RwLock::new(new_node()?) })
+        Ok(Self {
+            engine,
+            clock,
+            node: RwLock::new(new_node()?),
+        })
     }
 
     /// With a `DatabaseClock` the database's own clock settles every race, as several hubs on one database need it.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Postgres(Box::new(Postgres::open(url, Arc::clone(&clock)).await?));
-        Ok(Self { engine, clock, node: RwLock::new(new_node()?) })
+        Ok(Self {
+            engine,
+            clock,
+            node: RwLock::new(new_node()?),
+        })
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {

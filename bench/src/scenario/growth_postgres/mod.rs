@@ -15,7 +15,10 @@ use crate::report::{Figure, Goal};
 
 /// Both stores have as many open messages, as those of the embedded engine have.
 const OPEN: usize = 2_000;
-const WHOLE_WORK: Window = Window { warm_up: Duration::ZERO, length: Duration::from_secs(120) };
+const WHOLE_WORK: Window = Window {
+    warm_up: Duration::ZERO,
+    length: Duration::from_secs(120),
+};
 /// How many of those that were made from others are looked at before anything is measured.
 const LOOKED_AT: usize = 100;
 const READS_EACH: usize = 1_000;
@@ -75,7 +78,10 @@ async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
     let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, WHOLE_WORK).await;
     let submit = run(cluster.submit(connections, Slots::keys(writes))).await?;
     let answer = run(cluster.answer(connections, submit.ids.clone())).await?;
-    let each: Vec<_> = ids[..connections].iter().map(|ids| ids[..reads / connections].to_vec()).collect();
+    let each: Vec<_> = ids[..connections]
+        .iter()
+        .map(|ids| ids[..reads / connections].to_vec())
+        .collect();
     let pull = run(cluster.pull(&each)).await?;
     let list = run(cluster.list_inbox(connections, reads as u64)).await?;
     let median = |sample: &Sample| sample.millis(0.5);
@@ -85,8 +91,13 @@ async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
 fn slowdowns(settings: &Settings, connections: usize, large: &[Medians], small: &[Medians]) -> Vec<Figure> {
     let figure = |operation: usize| {
         let runs = |side: &[Medians]| side.iter().map(|run| run[operation]).collect();
-        let name = format!("{} at {connections}, {} stored: p50", OPERATIONS[operation], settings.large);
-        Figure::single(name, "ms", runs(large)).against("small store", runs(small)).goal(Goal::RatioAtMost(1.5))
+        let name = format!(
+            "{} at {connections}, {} stored: p50",
+            OPERATIONS[operation], settings.large
+        );
+        Figure::single(name, "ms", runs(large))
+            .against("small store", runs(small))
+            .goal(Goal::RatioAtMost(1.5))
     };
     (0..OPERATIONS.len()).map(figure).collect()
 }

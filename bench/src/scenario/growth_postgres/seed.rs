@@ -19,7 +19,10 @@ const CHUNK: usize = 50_000;
 /// One answered message of every agent, by the hub itself.
 pub async fn patterns(cluster: &Cluster) -> Result<()> {
     let target = cluster.hubs[0].target;
-    let lane = |agent: &Agent| Lane { target, work: requests::submit(agent, Slots::keys(1)).capturing() };
+    let lane = |agent: &Agent| Lane {
+        target,
+        work: requests::submit(agent, Slots::keys(1)).capturing(),
+    };
     let ids = drain_spread(cluster.agents.iter().map(lane).collect()).await?;
     drain_spread(cluster.answer(1, ids)).await?;
     Ok(())
@@ -45,9 +48,13 @@ pub async fn multiply(client: &Client, count: usize) -> Result<()> {
             (":seq", seq),
             (":audit", audit),
         ];
-        let filled =
-            values.iter().fold(MULTIPLY.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
-        client.batch_execute(&filled).await.with_context(|| format!("cannot make the messages from {first} on"))?;
+        let filled = values.iter().fold(MULTIPLY.to_owned(), |text, (name, value)| {
+            text.replace(name, &value.to_string())
+        });
+        client
+            .batch_execute(&filled)
+            .await
+            .with_context(|| format!("cannot make the messages from {first} on"))?;
     }
     Ok(client.batch_execute(FINISH).await?)
 }
@@ -58,7 +65,10 @@ pub async fn scattered(client: &Client, agents: &[Agent], count: usize) -> Resul
     let mut all = Vec::new();
     for agent in agents {
         let rows = client.query(SELECT, &[&agent.id, &(count as i64)]).await?;
-        let ids: Result<Vec<Slot>, _> = rows.iter().map(|row| row.get::<_, &str>(0).as_bytes().try_into()).collect();
+        let ids: Result<Vec<Slot>, _> = rows
+            .iter()
+            .map(|row| row.get::<_, &str>(0).as_bytes().try_into())
+            .collect();
         let ids = ids.context("an id of another length")?;
         ensure!(!ids.is_empty(), "{} has no messages", agent.id);
         all.push(ids.iter().copied().cycle().take(count).collect());
@@ -78,11 +88,20 @@ pub async fn look_at(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Resu
             Ok(reply)
         };
         let pulled = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;
-        ensure!(pulled["id"] == id && pulled["status"] == "answered", "{id} was pulled as {pulled}");
+        ensure!(
+            pulled["id"] == id && pulled["status"] == "answered",
+            "{id} was pulled as {pulled}"
+        );
         let shown = get(format!("/v1/inbox/{id}"), hub.owner_token()).await?;
-        ensure!(shown["id"] == id && shown["status"] == "answered", "{id} is shown as {shown}");
+        ensure!(
+            shown["id"] == id && shown["status"] == "answered",
+            "{id} is shown as {shown}"
+        );
         let trail = get(format!("/v1/admin/audit?id={id}"), hub.owner_token()).await?;
-        ensure!(trail["entries"].as_array().is_some_and(|entries| entries.len() == 2), "{id} has the trail {trail}");
+        ensure!(
+            trail["entries"].as_array().is_some_and(|entries| entries.len() == 2),
+            "{id} has the trail {trail}"
+        );
     }
     Ok(())
 }

@@ -13,7 +13,12 @@ pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> 
     const DATABASE: &str = "counting";
     let cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
     let database_url = Some(postgres.url(DATABASE));
-    let counting = Hub::start(&HubOptions { database_url, rate_limit: true, ..settings.hub.clone() }).await?;
+    let counting = Hub::start(&HubOptions {
+        database_url,
+        rate_limit: true,
+        ..settings.hub.clone()
+    })
+    .await?;
     // One and the same cluster but for the hub it goes to.
     let other = Cluster {
         agents: cluster.agents.clone(),
@@ -24,8 +29,12 @@ pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> 
         let lanes = cluster.submit(CONNECTIONS, Slots::endless());
         measure_spread(&cluster.servers, lanes, settings.window).await
     };
-    let (limited, unlimited) =
-        in_turns(settings.rounds, async || run(&other).await, async || run(&cluster).await).await?;
+    let (limited, unlimited) = in_turns(
+        settings.rounds,
+        async || run(&other).await,
+        async || run(&cluster).await,
+    )
+    .await?;
     let rate = |runs: &[_]| each(runs, crate::load::Sample::per_second);
     let name = format!("1 node that counts requests, submit at {CONNECTIONS}: rate");
     Ok(Figure::single(name, "1/s", rate(&limited)).against("no limit", rate(&unlimited)))

@@ -56,7 +56,12 @@ async fn pass(settings: &Settings, cluster: &Cluster, busy: &Agent) -> Result<Pa
     let answer = run(cluster.answer(CONNECTIONS, submit.ids.clone())).await?;
     let list = run(cluster.list_inbox(CONNECTIONS, u64::MAX)).await?;
     let single = run(cluster.submit_of(busy, CONNECTIONS, Slots::endless())).await?;
-    Ok(Pass { submit, answer, list, single })
+    Ok(Pass {
+        submit,
+        answer,
+        list,
+        single,
+    })
 }
 
 fn throughput(nodes: usize, passes: &[Pass], base: &[Sample]) -> Vec<Figure> {

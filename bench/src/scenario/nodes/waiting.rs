@@ -52,9 +52,21 @@ async fn observe(waiting: &Hub, answering: &Hub, question: Question) -> Result<W
     board.until_waiting(waiters, ALL_WAITING_WITHIN).await?;
     // What was sent has been read.
     settle(waiting.target.pid).await?;
-    answer(answering.target, &question, &board, Pace { answers: waiters, per_second: PER_SECOND }).await?;
+    answer(
+        answering.target,
+        &question,
+        &board,
+        Pace {
+            answers: waiters,
+            per_second: PER_SECOND,
+        },
+    )
+    .await?;
     board.until_arrived(waiters, ALL_ARRIVED_WITHIN).await?;
     drop(held);
     let millis = |share: f64| board.latency.quantile(share).as_secs_f64() * 1e3;
-    Ok(Waited { p50_ms: millis(0.5), p99_ms: millis(0.99) })
+    Ok(Waited {
+        p50_ms: millis(0.5),
+        p99_ms: millis(0.99),
+    })
 }

@@ -50,7 +50,9 @@ pub enum Kind {
 
 impl Client {
     pub async fn open(target: Target) -> Result<Self> {
-        Ok(Self { socket: WebSocket::open(target.address, PATH).await? })
+        Ok(Self {
+            socket: WebSocket::open(target.address, PATH).await?,
+        })
     }
 
     pub async fn several(target: Target, count: usize) -> Result<Vec<Self>> {
@@ -63,7 +65,9 @@ impl Client {
 
     /// One that follows a run and will not read any more.
     pub async fn asleep(target: Target, run: &str) -> Result<Self> {
-        let mut client = Self { socket: WebSocket::open_narrow(target.address, PATH, NARROW).await? };
+        let mut client = Self {
+            socket: WebSocket::open_narrow(target.address, PATH, NARROW).await?,
+        };
         client.subscribe(run, None).await?;
         client.ping().await?;
         while client.hear().await?.kind != Kind::Pong {}
@@ -72,12 +76,14 @@ impl Client {
 
     pub async fn prepare(&mut self, strategy: &Path) -> Result<String> {
         let run = format!("bench-{}", NEXT_RUN.fetch_add(1, Relaxed));
-        self.say(json!({ "type": "prepare_run", "runId": run, "strategyPath": strategy })).await?;
+        self.say(json!({ "type": "prepare_run", "runId": run, "strategyPath": strategy }))
+            .await?;
         Ok(run)
     }
 
     pub async fn start(&mut self, run: &str, input: &str) -> Result<()> {
-        self.say(json!({ "type": "start_run", "runId": run, "input": input })).await
+        self.say(json!({ "type": "start_run", "runId": run, "input": input }))
+            .await
     }
 
     /// Prepares and starts, without waiting for either.
@@ -88,7 +94,8 @@ impl Client {
     }
 
     pub async fn steer(&mut self, run: &str, text: &str) -> Result<()> {
-        self.say(json!({ "type": "steer_run", "runId": run, "text": text })).await
+        self.say(json!({ "type": "steer_run", "runId": run, "text": text }))
+            .await
     }
 
     pub async fn subscribe(&mut self, run: &str, after: Option<u64>) -> Result<()> {
@@ -137,7 +144,13 @@ impl Client {
     async fn listen(&mut self) -> Result<(Heard, impl std::fmt::Display + use<>)> {
         let text = self.socket.next().await?;
         let heard: Heard = serde_json::from_str(&text).with_context(|| format!("not a frame: {text}"))?;
-        Ok((Heard { bytes: text.len(), ..heard }, text))
+        Ok((
+            Heard {
+                bytes: text.len(),
+                ..heard
+            },
+            text,
+        ))
     }
 
     async fn say(&mut self, message: Value) -> Result<()> {

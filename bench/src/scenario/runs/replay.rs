@@ -60,7 +60,11 @@ async fn told(settings: &Settings, hub: &Hub) -> Result<String> {
     loop {
         let heard = client.hear().await?;
         if heard.kind == Kind::StrategyCompleted {
-            ensure!(heard.seq == Some(EVENTS), "the run told {:?} events instead of {EVENTS}", heard.seq);
+            ensure!(
+                heard.seq == Some(EVENTS),
+                "the run told {:?} events instead of {EVENTS}",
+                heard.seq
+            );
             return Ok(run);
         }
     }
@@ -71,8 +75,12 @@ async fn timed(
     (from, hub, run): (&str, Target, &str),
     (ceiling, path): (Target, &str),
 ) -> Result<Figure> {
-    let (hub_runs, ceiling_runs) =
-        in_turns(settings.rounds, async || replays(hub, run).await, async || bursts(ceiling, path).await).await?;
+    let (hub_runs, ceiling_runs) = in_turns(
+        settings.rounds,
+        async || replays(hub, run).await,
+        async || bursts(ceiling, path).await,
+    )
+    .await?;
     let name = format!("replay of {EVENTS} from {from}: p50");
     Ok(Figure::single(name, "ms", hub_runs).against("bare frames", ceiling_runs))
 }
@@ -105,7 +113,11 @@ async fn replay(target: Target, run: &str, after: u64) -> Result<Replayed> {
     let started = Instant::now();
     client.subscribe(run, Some(after)).await?;
     client.ping().await?;
-    let mut replayed = Replayed { took: Duration::ZERO, seqs: Vec::new(), bytes: 0 };
+    let mut replayed = Replayed {
+        took: Duration::ZERO,
+        seqs: Vec::new(),
+        bytes: 0,
+    };
     loop {
         let heard = client.hear().await?;
         if heard.kind == Kind::Pong {

@@ -32,12 +32,20 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     speed(false).await?;
     let (hindered, free) = in_turns(settings.rounds, async || speed(true).await, async || speed(false).await).await?;
     Ok(vec![
-        Figure::single(format!("events of a run behind the first {KEPT}"), "1/s", each(&free, |run| run.later))
-            .against("the first ones", each(&free, |run| run.first))
-            .goal(Goal::RatioAtLeast(0.5)),
-        Figure::single("… beside one who does not read", "1/s", each(&hindered, |run| run.whole))
-            .against("without it", each(&free, |run| run.whole))
-            .goal(Goal::RatioAtLeast(0.9)),
+        Figure::single(
+            format!("events of a run behind the first {KEPT}"),
+            "1/s",
+            each(&free, |run| run.later),
+        )
+        .against("the first ones", each(&free, |run| run.first))
+        .goal(Goal::RatioAtLeast(0.5)),
+        Figure::single(
+            "… beside one who does not read",
+            "1/s",
+            each(&hindered, |run| run.whole),
+        )
+        .against("without it", each(&free, |run| run.whole))
+        .goal(Goal::RatioAtLeast(0.9)),
     ])
 }
 
@@ -45,7 +53,11 @@ async fn measure(hub: &Hub, (strategy, rounds): (&Path, usize), is_hindered: boo
     let mut reader = Client::open(hub.target).await?;
     let run = reader.prepare(strategy).await?;
     while reader.hear().await?.kind != Kind::RunPrepared {}
-    let _sleeper = if is_hindered { Some(Client::asleep(hub.target, &run).await?) } else { None };
+    let _sleeper = if is_hindered {
+        Some(Client::asleep(hub.target, &run).await?)
+    } else {
+        None
+    };
     let started = Instant::now();
     reader.start(&run, &"x".repeat(WIDTH)).await?;
     let (mut events, mut first) = (1, None);
@@ -56,7 +68,10 @@ async fn measure(hub: &Hub, (strategy, rounds): (&Path, usize), is_hindered: boo
         }
     }
     let whole = started.elapsed().as_secs_f64();
-    ensure!(events == rounds * EVENTS_A_ROUND + EVENTS_A_RUN, "the reader got {events} events");
+    ensure!(
+        events == rounds * EVENTS_A_ROUND + EVENTS_A_RUN,
+        "the reader got {events} events"
+    );
     let first = first.context("the run is too short")?;
     Ok(Speed {
         whole: events as f64 / whole,

@@ -20,12 +20,22 @@ impl StrategyFile {
     /// A person and an agent in turns.
     pub fn talk(root: &Path, rounds: usize) -> Result<Self> {
         let agents = json!({ "user": { "type": "user" }, "assistant": { "type": "echo" } });
-        Self::cycle(root, agents, json!([{ "agent": "user" }, { "agent": "assistant" }]), rounds)
+        Self::cycle(
+            root,
+            agents,
+            json!([{ "agent": "user" }, { "agent": "assistant" }]),
+            rounds,
+        )
     }
 
     /// An agent that needs nobody, again and again.
     pub fn echoes(root: &Path, rounds: usize) -> Result<Self> {
-        Self::cycle(root, json!({ "worker": { "type": "echo" } }), json!([{ "agent": "worker" }]), rounds)
+        Self::cycle(
+            root,
+            json!({ "worker": { "type": "echo" } }),
+            json!([{ "agent": "worker" }]),
+            rounds,
+        )
     }
 
     fn cycle(root: &Path, agents: Value, steps: Value, rounds: usize) -> Result<Self> {
@@ -34,6 +44,9 @@ impl StrategyFile {
         let scratch = Scratch::new(root, "strategy")?;
         let path = scratch.path().join("strategy.json");
         fs::write(&path, strategy.to_string())?;
-        Ok(Self { path, _scratch: scratch })
+        Ok(Self {
+            path,
+            _scratch: scratch,
+        })
     }
 }

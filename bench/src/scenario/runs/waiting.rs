@@ -31,7 +31,11 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         rounds.push(round(settings, &strategy.path).await?);
     }
     let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
-        Figure::single(format!("{} waiting runs: {what}", settings.waiting_runs), unit, each(&rounds, quantity))
+        Figure::single(
+            format!("{} waiting runs: {what}", settings.waiting_runs),
+            unit,
+            each(&rounds, quantity),
+        )
     };
     let idle = format!("cpu of {} seconds", settings.idle.as_secs());
     Ok(vec![
@@ -120,7 +124,11 @@ async fn until_all(client: &mut Client, kind: Kind, runs: &[String]) -> Result<(
     while !left.is_empty() {
         let heard = client.hear().await?;
         if heard.kind == kind {
-            ensure!(left.remove(heard.run_id.as_str()), "{} said {kind:?} twice", heard.run_id);
+            ensure!(
+                left.remove(heard.run_id.as_str()),
+                "{} said {kind:?} twice",
+                heard.run_id
+            );
         }
     }
     Ok(())

@@ -87,8 +87,20 @@ impl Ask<Unaddressed> {
     }
 
     fn addressed(self, address: Addressed) -> Ask<Addressed> {
-        let Self { common, question, may_decline, default_on_expire, address: Unaddressed(()) } = self;
-        Ask { common, question, may_decline, default_on_expire, address }
+        let Self {
+            common,
+            question,
+            may_decline,
+            default_on_expire,
+            address: Unaddressed(()),
+        } = self;
+        Ask {
+            common,
+            question,
+            may_decline,
+            default_on_expire,
+            address,
+        }
     }
 }
 
@@ -131,7 +143,10 @@ impl Ask<Addressed> {
         put("mode", Some(mode.as_str().into()));
         put("options", options);
         put("schema", schema);
-        put("permissions", (!self.may_decline).then(|| json!({"allow_ignore": false})));
+        put(
+            "permissions",
+            (!self.may_decline).then(|| json!({"allow_ignore": false})),
+        );
         put("default_on_expire", self.default_on_expire.clone());
         put("allowed_resolvers", Some(self.address.allowed_resolvers(identity)));
         put("callback", self.common.callback.as_ref().map(super::Callback::to_value));

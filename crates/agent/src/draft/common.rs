@@ -26,7 +26,10 @@ pub(super) struct Common {
 
 impl Common {
     pub fn titled(title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..Self::default() }
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
     }
 
     /// The fields at the top of the envelope. The callback is not among them: it lies inside the request or action.
@@ -44,7 +47,10 @@ impl Common {
             ("context", some_list(self.context.iter().map(Part::to_value))),
             ("sensitive", self.sensitive.then_some(Value::Bool(true))),
             ("client_ref", self.client_ref.as_deref().map(Value::from)),
-            ("expires_at", self.expires_at.map(|at| instant("expires_at", at)).transpose()?),
+            (
+                "expires_at",
+                self.expires_at.map(|at| instant("expires_at", at)).transpose()?,
+            ),
             ("state", self.state.clone()),
         ];
         for (key, value) in optional {

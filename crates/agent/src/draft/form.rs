@@ -8,7 +8,10 @@ const SCALARS: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
 
 pub(super) fn check(schema: &Value) -> Result<(), Error> {
     if !names_of(schema.get("type")).is_none_or(|names| names.contains(&"object")) {
-        return Err(refuse("type", "must be \"object\", or be left out: the answer is an object"));
+        return Err(refuse(
+            "type",
+            "must be \"object\", or be left out: the answer is an object",
+        ));
     }
     let properties = match schema.get("properties") {
         Some(Value::Object(properties)) if !properties.is_empty() => properties,
@@ -16,7 +19,10 @@ pub(super) fn check(schema: &Value) -> Result<(), Error> {
     };
     for (name, property) in properties {
         if !property.is_object() {
-            return Err(refuse(&format!("properties.{name}"), "must describe the field with an object"));
+            return Err(refuse(
+                &format!("properties.{name}"),
+                "must describe the field with an object",
+            ));
         }
         let is_scalar = |names: Vec<&str>| !names.is_empty() && names.iter().all(|name| SCALARS.contains(name));
         if !names_of(property.get("type")).is_none_or(is_scalar) {
@@ -25,7 +31,12 @@ pub(super) fn check(schema: &Value) -> Result<(), Error> {
         }
     }
     let stray = required(schema).find(|name| !properties.contains_key(*name));
-    stray.map_or(Ok(()), |name| Err(refuse("required", &format!("names {name}, which is not among the properties"))))
+    stray.map_or(Ok(()), |name| {
+        Err(refuse(
+            "required",
+            &format!("names {name}, which is not among the properties"),
+        ))
+    })
 }
 
 pub(super) fn check_default(schema: Option<&Value>, default: &Value) -> Result<(), Error> {
@@ -76,7 +87,12 @@ fn names_of(declared: Option<&Value>) -> Option<Vec<&str>> {
 }
 
 fn required(schema: &Value) -> impl Iterator<Item = &str> {
-    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 fn refuse(place: &str, message: &str) -> Error {
@@ -122,9 +138,18 @@ mod tests {
         for default in [json!({"n": 1}), json!({"n": 2.0, "size": "m", "free": true})] {
             assert!(check_default(Some(&schema), &default).is_ok(), "{default}");
         }
-        for default in [json!("n"), json!({}), json!({"n": 1.5}), json!({"n": 1, "size": "l"}), json!({"n": 1, "x": 1})]
-        {
-            assert_eq!(fault(check_default(Some(&schema), &default)), "request.default_on_expire", "{default}");
+        for default in [
+            json!("n"),
+            json!({}),
+            json!({"n": 1.5}),
+            json!({"n": 1, "size": "l"}),
+            json!({"n": 1, "x": 1}),
+        ] {
+            assert_eq!(
+                fault(check_default(Some(&schema), &default)),
+                "request.default_on_expire",
+                "{default}"
+            );
         }
     }
 }

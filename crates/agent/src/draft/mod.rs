@@ -86,7 +86,12 @@ impl Occasion<'_> {
         let bytes = Value::Object(fields).to_string().into_bytes();
         let parsed = json::parse(&bytes).map_err(|error| Error::invalid("envelope", format!("is {error}")))?;
         rules::check(&Envelope::from_value(parsed)?, self.now)?;
-        Ok(Draft { idempotency_key: key, agent_id: self.identity.agent_id.clone(), kind, bytes })
+        Ok(Draft {
+            idempotency_key: key,
+            agent_id: self.identity.agent_id.clone(),
+            kind,
+            bytes,
+        })
     }
 }
 

@@ -15,7 +15,9 @@ pub struct Notify {
 
 impl Notify {
     pub fn new(title: impl Into<String>) -> Self {
-        Self { common: Common::titled(title) }
+        Self {
+            common: Common::titled(title),
+        }
     }
 
     common_setters!();

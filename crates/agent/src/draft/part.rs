@@ -15,7 +15,11 @@ pub struct Choice {
 
 impl Choice {
     pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
-        Self { value: value.into(), label: label.into(), description: None }
+        Self {
+            value: value.into(),
+            label: label.into(),
+            description: None,
+        }
     }
 
     pub fn described(mut self, description: impl Into<String>) -> Self {
@@ -65,11 +69,17 @@ pub struct Callback {
 
 impl Callback {
     pub fn push(url: impl Into<String>) -> Self {
-        Self { url: url.into(), auth: None }
+        Self {
+            url: url.into(),
+            auth: None,
+        }
     }
 
     pub fn authenticated(mut self, scheme: AuthScheme, reference: impl Into<String>) -> Self {
-        self.auth = Some(CallbackAuth { scheme, reference: reference.into() });
+        self.auth = Some(CallbackAuth {
+            scheme,
+            reference: reference.into(),
+        });
         self
     }
 

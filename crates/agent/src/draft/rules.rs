@@ -17,7 +17,10 @@ type Checked = Result<(), Error>;
 pub(super) fn check(envelope: &Envelope, now: Timestamp) -> Checked {
     check_names(envelope)?;
     if envelope.expires_at.is_some_and(|at| at <= now) {
-        return Err(Error::invalid("expires_at", "lies in the past: give an instant in the future"));
+        return Err(Error::invalid(
+            "expires_at",
+            "lies in the past: give an instant in the future",
+        ));
     }
     match (&envelope.request, &envelope.action) {
         (Some(request), _) => check_request(request, envelope.version),
@@ -38,7 +41,10 @@ fn check_names(envelope: &Envelope) -> Checked {
     check_count("tags", envelope.tags.len(), MAX_TAGS)?;
     envelope.tags.iter().try_for_each(|tag| check_name("tags", tag))?;
     match envelope.idempotency_key.as_deref() {
-        Some("") => Err(Error::invalid("idempotency_key", "must not be empty: leave it out to get a fresh one")),
+        Some("") => Err(Error::invalid(
+            "idempotency_key",
+            "must not be empty: leave it out to get a fresh one",
+        )),
         Some(key) => check_name("idempotency_key", key),
         None => Ok(()),
     }
@@ -62,11 +68,18 @@ fn check_action(action: &Action, version: Version) -> Checked {
     check_resolvers("action", action.allowed_resolvers.as_deref())?;
     check_callback("action", action.callback.as_ref(), version)?;
     check_count("action.checklist", action.checklist.len(), MAX_CHECKLIST)?;
-    let texts = [("instructions", Some(&action.instructions)), ("verification", action.verification.as_ref())];
-    match texts.iter().find(|(_, text)| text.is_some_and(|text| text.len() > MAX_TASK_BYTES)) {
-        Some((key, _)) => {
-            Err(Error::invalid(format!("action.{key}"), format!("must be kept within {MAX_TASK_BYTES} bytes")))
-        }
+    let texts = [
+        ("instructions", Some(&action.instructions)),
+        ("verification", action.verification.as_ref()),
+    ];
+    match texts
+        .iter()
+        .find(|(_, text)| text.is_some_and(|text| text.len() > MAX_TASK_BYTES))
+    {
+        Some((key, _)) => Err(Error::invalid(
+            format!("action.{key}"),
+            format!("must be kept within {MAX_TASK_BYTES} bytes"),
+        )),
         None => Ok(()),
     }
 }
@@ -78,8 +91,13 @@ fn check_options(options: &[Choice]) -> Checked {
         if option.value.is_empty() {
             return refuse("must not be empty");
         }
-        if [&option.value, &option.label].iter().any(|text| text.chars().count() > MAX_OPTION_CHARS) {
-            return refuse(&format!("and its label must be kept within {MAX_OPTION_CHARS} characters each"));
+        if [&option.value, &option.label]
+            .iter()
+            .any(|text| text.chars().count() > MAX_OPTION_CHARS)
+        {
+            return refuse(&format!(
+                "and its label must be kept within {MAX_OPTION_CHARS} characters each"
+            ));
         }
         if options[..index].iter().any(|earlier| earlier.value == option.value) {
             return refuse("is the value of another option too: give each its own");
@@ -97,7 +115,10 @@ fn check_default(request: &Request, options: &[Choice], default: &Value) -> Chec
     if default.as_str().is_some_and(|default| offered.contains(&default)) {
         return Ok(());
     }
-    Err(Error::invalid("request.default_on_expire", format!("must be one of: {}", offered.join(", "))))
+    Err(Error::invalid(
+        "request.default_on_expire",
+        format!("must be one of: {}", offered.join(", ")),
+    ))
 }
 
 /// The hub matches names letter by letter. What could never match is refused, because nobody would notice.
@@ -105,18 +126,27 @@ fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
     let field = format!("{place}.allowed_resolvers");
     let resolvers = resolvers.unwrap_or_default();
     if resolvers.is_empty() {
-        return Err(Error::invalid(field, "must name somebody, such as human:alice: nobody else could answer"));
+        return Err(Error::invalid(
+            field,
+            "must name somebody, such as human:alice: nobody else could answer",
+        ));
     }
     check_count(&field, resolvers.len(), MAX_RESOLVERS)?;
     for (index, resolver) in resolvers.iter().enumerate() {
         let field = format!("{field}[{index}]");
         check_name(&field, resolver)?;
         if resolver.contains('*') {
-            return Err(Error::invalid(field, "must name one actor, such as human:alice: there are no wildcards"));
+            return Err(Error::invalid(
+                field,
+                "must name one actor, such as human:alice: there are no wildcards",
+            ));
         }
         let name = resolver.split_once(':').map_or("", |(_, name)| name);
         if name.trim() != name || name.is_empty() {
-            return Err(Error::invalid(field, "must have a name without spaces around it, such as human:alice"));
+            return Err(Error::invalid(
+                field,
+                "must have a name without spaces around it, such as human:alice",
+            ));
         }
     }
     Ok(())
@@ -132,19 +162,28 @@ fn check_callback(place: &str, callback: Option<&Callback>, version: Version) ->
     if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
         return Ok(());
     }
-    Err(Error::invalid(format!("{place}.callback.url"), "must be an address that starts with https://"))
+    Err(Error::invalid(
+        format!("{place}.callback.url"),
+        "must be an address that starts with https://",
+    ))
 }
 
 fn check_name(field: &str, text: &str) -> Checked {
     if text.chars().count() > MAX_NAME_CHARS {
-        return Err(Error::invalid(field, format!("must be kept within {MAX_NAME_CHARS} characters")));
+        return Err(Error::invalid(
+            field,
+            format!("must be kept within {MAX_NAME_CHARS} characters"),
+        ));
     }
     Ok(())
 }
 
 fn check_count(field: &str, count: usize, most: usize) -> Checked {
     if count > most {
-        return Err(Error::invalid(field, format!("must have at most {most} entries, not {count}")));
+        return Err(Error::invalid(
+            field,
+            format!("must have at most {most} entries, not {count}"),
+        ));
     }
     Ok(())
 }

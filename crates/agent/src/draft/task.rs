@@ -58,8 +58,20 @@ impl Task<Unaddressed> {
     }
 
     fn addressed(self, address: Addressed) -> Task<Addressed> {
-        let Self { common, instructions, checklist, verification, address: Unaddressed(()) } = self;
-        Task { common, instructions, checklist, verification, address }
+        let Self {
+            common,
+            instructions,
+            checklist,
+            verification,
+            address: Unaddressed(()),
+        } = self;
+        Task {
+            common,
+            instructions,
+            checklist,
+            verification,
+            address,
+        }
     }
 }
 
@@ -90,7 +102,10 @@ impl Task<Addressed> {
         let mut action = Map::new();
         let mut put = |key: &str, value: Option<Value>| value.and_then(|value| action.insert(key.to_owned(), value));
         put("instructions", Some(self.instructions.as_str().into()));
-        put("checklist", some_list(self.checklist.iter().map(|text| json!({"text": text}))));
+        put(
+            "checklist",
+            some_list(self.checklist.iter().map(|text| json!({"text": text}))),
+        );
         put("verification", self.verification.as_deref().map(Value::from));
         put("allowed_resolvers", Some(self.address.allowed_resolvers(identity)));
         put("callback", self.common.callback.as_ref().map(super::Callback::to_value));

@@ -17,7 +17,11 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub fn new(first: Duration, longest: Duration) -> Self {
-        Self { first, longest, next: first }
+        Self {
+            first,
+            longest,
+            next: first,
+        }
     }
 
     /// No shorter than the hub asked for. Whether that is too long is for the caller to say, who knows when to give up.
@@ -57,7 +61,10 @@ mod tests {
         let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(1));
         for most in [200, 400, 800, 1000, 1000] {
             let pause = backoff.pause(None);
-            assert!(pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2), "{pause:?}");
+            assert!(
+                pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2),
+                "{pause:?}"
+            );
         }
         backoff.reset();
         assert!(backoff.pause(None) <= Duration::from_millis(200));
@@ -67,7 +74,10 @@ mod tests {
     fn the_hub_may_ask_for_more() {
         let mut backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(1));
         assert_eq!(backoff.pause(Some(Duration::from_secs(7))), Duration::from_secs(7));
-        assert_eq!(backoff.pause(Some(Duration::from_secs(3600))), Duration::from_secs(3600));
+        assert_eq!(
+            backoff.pause(Some(Duration::from_secs(3600))),
+            Duration::from_secs(3600)
+        );
     }
 
     #[test]

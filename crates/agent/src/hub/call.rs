@@ -28,11 +28,21 @@ pub(crate) struct Call {
 
 impl Call {
     pub fn get(url: Url) -> Self {
-        Self { method: Method::GET, url, body: None, timeout: REQUEST_TIMEOUT }
+        Self {
+            method: Method::GET,
+            url,
+            body: None,
+            timeout: REQUEST_TIMEOUT,
+        }
     }
 
     pub fn post(url: Url, body: Bytes) -> Self {
-        Self { method: Method::POST, url, body: Some(body), timeout: REQUEST_TIMEOUT }
+        Self {
+            method: Method::POST,
+            url,
+            body: Some(body),
+            timeout: REQUEST_TIMEOUT,
+        }
     }
 }
 
@@ -48,7 +58,10 @@ pub(crate) enum Failure {
     /// Trying again would not help.
     Final(Error),
     /// The same request may succeed later.
-    Passing { error: Error, retry_after: Option<Duration> },
+    Passing {
+        error: Error,
+        retry_after: Option<Duration>,
+    },
 }
 
 impl Failure {
@@ -59,7 +72,10 @@ impl Failure {
     }
 
     fn passing(error: Error) -> Self {
-        Self::Passing { error, retry_after: None }
+        Self::Passing {
+            error,
+            retry_after: None,
+        }
     }
 }
 
@@ -83,7 +99,11 @@ impl Hub {
             };
             let pause = backoff.pause(retry_after);
             let is_there = matches!(error, Error::Refused { .. });
-            let give_up_after = if is_there { self.give_up_after().max(silent_for) } else { silent_for };
+            let give_up_after = if is_there {
+                self.give_up_after().max(silent_for)
+            } else {
+                silent_for
+            };
             if started.elapsed().saturating_add(pause) > give_up_after {
                 return Err(error);
             }
@@ -93,10 +113,17 @@ impl Hub {
 
     /// A reply that is worth reading: anything but a sign to come back later.
     pub(crate) async fn call(&self, call: &Call) -> Result<Reply, Failure> {
-        let mut request = self.http().request(call.method.clone(), call.url.clone()).timeout(call.timeout);
-        request = request.bearer_auth(self.token()).header(header::ACCEPT, "application/json");
+        let mut request = self
+            .http()
+            .request(call.method.clone(), call.url.clone())
+            .timeout(call.timeout);
+        request = request
+            .bearer_auth(self.token())
+            .header(header::ACCEPT, "application/json");
         if let Some(body) = &call.body {
-            request = request.header(header::CONTENT_TYPE, "application/json").body(body.clone());
+            request = request
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(body.clone());
         }
         let response = request.send().await.map_err(|error| unanswered(&error, &call.url))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -117,7 +144,10 @@ fn sort(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<Reply, Failur
                 Error::Strange(_) => Error::Unreachable(format!("the hub answers with status {status}")),
                 refused => refused,
             };
-            Err(Failure::Passing { error, retry_after: retry_after(headers) })
+            Err(Failure::Passing {
+                error,
+                retry_after: retry_after(headers),
+            })
         }
         300..=399 => {
             let message = format!("status {status}, which sends the caller elsewhere; use the hub's own address");
@@ -141,11 +171,20 @@ async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, Fai
 /// Only the origin is told: the rest of an address may be secret.
 fn unanswered(error: &reqwest::Error, url: &Url) -> Failure {
     if error.is_builder() {
-        return Failure::Final(Error::invalid("token", "or the hub's address cannot be put into a request"));
+        return Failure::Final(Error::invalid(
+            "token",
+            "or the hub's address cannot be put into a request",
+        ));
     }
-    let reason = if error.is_timeout() { "it took too long".to_owned() } else { root_cause(error) };
+    let reason = if error.is_timeout() {
+        "it took too long".to_owned()
+    } else {
+        root_cause(error)
+    };
     let origin = url.origin().ascii_serialization();
-    Failure::passing(Error::Unreachable(format!("the hub at {origin} cannot be reached: {reason}")))
+    Failure::passing(Error::Unreachable(format!(
+        "the hub at {origin} cannot be reached: {reason}"
+    )))
 }
 
 fn root_cause(error: &(dyn StdError + 'static)) -> String {
@@ -171,17 +210,26 @@ mod tests {
     fn only_what_may_pass_is_tried_again() {
         for status in [408, 425, 429, 500, 502, 503, 504, 599] {
             match sorted(status, "<html>") {
-                Err(Failure::Passing { error: Error::Unreachable(_), retry_after }) => {
+                Err(Failure::Passing {
+                    error: Error::Unreachable(_),
+                    retry_after,
+                }) => {
                     assert_eq!(retry_after, Some(Duration::from_secs(3)));
                 }
                 other => panic!("{status}: {other:?}"),
             }
         }
         for status in [301, 302, 307, 308] {
-            assert!(matches!(sorted(status, ""), Err(Failure::Final(Error::Strange(_)))), "{status}");
+            assert!(
+                matches!(sorted(status, ""), Err(Failure::Final(Error::Strange(_)))),
+                "{status}"
+            );
         }
         for status in [200, 202, 400, 401, 403, 404, 409, 410, 422] {
-            assert!(matches!(sorted(status, ""), Ok(reply) if reply.status == status), "{status}");
+            assert!(
+                matches!(sorted(status, ""), Ok(reply) if reply.status == status),
+                "{status}"
+            );
         }
     }
 

@@ -15,7 +15,10 @@ impl Hub {
     /// refuses it for a task or a notify.
     pub async fn cancel(&self, ticket: &Ticket) -> Result<Progress, Error> {
         let Some(id) = &ticket.message_id else {
-            return Err(Error::invalid("message_id", "is not known yet: send the message again to learn it"));
+            return Err(Error::invalid(
+                "message_id",
+                "is not known yet: send the message again to learn it",
+            ));
         };
         let look = self.pull_call(ticket, Duration::ZERO)?;
         let call = Call::post(self.address(&["v1", "messages", id, "cancel"]), Bytes::new());

@@ -52,17 +52,25 @@ impl Scene {
     }
 
     pub fn lines(&self) -> Vec<String> {
-        self.requests().iter().map(|request| request.lines().next().unwrap_or_default().to_owned()).collect()
+        self.requests()
+            .iter()
+            .map(|request| request.lines().next().unwrap_or_default().to_owned())
+            .collect()
     }
 }
 
 async fn perform(mut stream: TcpStream, act: &Act, seen: &Mutex<Vec<String>>) {
-    let Some(request) = read_request(&mut stream).await else { return };
+    let Some(request) = read_request(&mut stream).await else {
+        return;
+    };
     seen.lock().unwrap().push(request);
     match act {
         Act::Reply(status, body) => {
             let body = body.to_string();
-            let head = format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let head = format!(
+                "HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
             let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
         }
         Act::Vanish => {}

@@ -34,18 +34,29 @@ impl Hub {
         let (key, agent_id) = (draft.idempotency_key().to_owned(), draft.agent_id().to_owned());
         let kind = draft.kind();
         let bytes = aside(journal, move |journal| keep(journal, &hub, &draft)).await??;
-        let ticket = Ticket { idempotency_key: key, agent_id, message_id: None, poll_url: None, kind };
+        let ticket = Ticket {
+            idempotency_key: key,
+            agent_id,
+            message_id: None,
+            poll_url: None,
+            kind,
+        };
         self.send(journal, ticket, bytes).await
     }
 
     /// Sends what was kept under the ticket's key once more: after a restart, or to learn the message's id.
     pub async fn resend(&self, journal: &Journal, ticket: &Ticket) -> Result<Ticket, Error> {
         let (hub, wanted) = (self.origin(), ticket.clone());
-        let bytes = aside(journal, move |journal| journal.bytes(&hub, &wanted.agent_id, &wanted.idempotency_key));
+        let bytes = aside(journal, move |journal| {
+            journal.bytes(&hub, &wanted.agent_id, &wanted.idempotency_key)
+        });
         match bytes.await?? {
             Some(bytes) => self.send(journal, ticket.clone(), bytes).await,
             None => {
-                let message = format!("{} is not in this journal for this hub and agent", ticket.idempotency_key);
+                let message = format!(
+                    "{} is not in this journal for this hub and agent",
+                    ticket.idempotency_key
+                );
                 Err(Error::invalid("idempotency_key", message))
             }
         }
@@ -56,7 +67,10 @@ impl Hub {
         let reply = self.insist(&call, self.give_up_after()).await?;
         if is_wrong_for_good(reply.status) {
             let (hub, refused) = (self.origin(), ticket.clone());
-            aside(journal, move |journal| journal.discard(&hub, &refused.agent_id, &refused.idempotency_key)).await??;
+            aside(journal, move |journal| {
+                journal.discard(&hub, &refused.agent_id, &refused.idempotency_key)
+            })
+            .await??;
         }
         let ack = accepted(&reply)?;
         self.poll_address(&ack.poll_url)?;
@@ -93,7 +107,8 @@ fn keep(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
         Kept::New | Kept::Same => Ok(draft.bytes().to_vec()),
         Kept::Other => {
             let kept = journal.bytes(hub, agent_id, key)?;
-            kept.filter(|kept| says_the_same(kept, draft.bytes())).ok_or(Error::Conflict)
+            kept.filter(|kept| says_the_same(kept, draft.bytes()))
+                .ok_or(Error::Conflict)
         }
     }
 }
@@ -133,7 +148,12 @@ fn says_the_same(kept: &[u8], drafted: &[u8]) -> bool {
     let lasting = |bytes: &[u8]| {
         let mut message = json::parse(bytes).ok()?;
         // A state sealed twice is two tokens, and what is in them nobody here can compare.
-        for (pointer, key) in [("", "created_at"), ("", "expires_at"), ("/agent", "run_id"), ("/state", "sealed")] {
+        for (pointer, key) in [
+            ("", "created_at"),
+            ("", "expires_at"),
+            ("/agent", "run_id"),
+            ("/state", "sealed"),
+        ] {
             if let Some(value) = message.pointer_mut(pointer).and_then(|place| place.get_mut(key)) {
                 *value = Value::Null;
             }
@@ -165,10 +185,22 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_has_an_id_and_an_address() {
-        let reply = |status, body: &str| accepted(&Reply { status, body: body.as_bytes().to_vec() }).map(|ack| ack.id);
+        let reply = |status, body: &str| {
+            accepted(&Reply {
+                status,
+                body: body.as_bytes().to_vec(),
+            })
+            .map(|ack| ack.id)
+        };
         let good = r#"{"id":"msg_1","status":"open","poll_url":"https://hub.example/v1/messages/msg_1"}"#;
         assert_eq!(reply(202, good).unwrap(), "msg_1");
-        for body in ["", "<html>", "{}", r#"{"id":"msg_1"}"#, r#"{"id":"","poll_url":"https://hub.example/"}"#] {
+        for body in [
+            "",
+            "<html>",
+            "{}",
+            r#"{"id":"msg_1"}"#,
+            r#"{"id":"","poll_url":"https://hub.example/"}"#,
+        ] {
             assert!(matches!(reply(202, body), Err(Error::Strange(_))), "{body}");
         }
         assert!(matches!(reply(409, "{}"), Err(Error::Conflict)));

@@ -23,7 +23,10 @@ impl TempJournal {
     fn new() -> Self {
         let path = std::env::temp_dir().join(format!("countersign-agent-{}", Uuid::new_v4()));
         std::fs::create_dir(&path).unwrap();
-        Self { journal: Journal::open(&path.join("journal.db")).unwrap(), path }
+        Self {
+            journal: Journal::open(&path.join("journal.db")).unwrap(),
+            path,
+        }
     }
 }
 
@@ -34,13 +37,20 @@ impl Drop for TempJournal {
 }
 
 fn draft_at(title: &str, millis: i64) -> Draft {
-    let version = Version { family: Family::A2h, minor: 3 };
+    let version = Version {
+        family: Family::A2h,
+        minor: 3,
+    };
     let ask = Ask::confirm(title).key("ship-1.4").to(["human:ann"]);
-    ask.draft(&Identity::new("deploybot"), version, Timestamp::from_millis(millis)).unwrap()
+    ask.draft(&Identity::new("deploybot"), version, Timestamp::from_millis(millis))
+        .unwrap()
 }
 
 fn ack(url: &Url) -> Act {
-    Act::Reply(202, json!({"id": "msg_1", "status": "open", "poll_url": format!("{url}poll/msg_1?sig=a%2Fb")}))
+    Act::Reply(
+        202,
+        json!({"id": "msg_1", "status": "open", "poll_url": format!("{url}poll/msg_1?sig=a%2Fb")}),
+    )
 }
 
 fn problem(status: u16, code: &str) -> Act {
@@ -86,9 +96,15 @@ fn the_token_is_not_shown_and_must_fit_a_header() {
     let url = Url::parse("https://hub.example/base/").unwrap();
     let hub = Hub::new(url.clone(), "csa_secret".to_owned()).unwrap();
     assert!(!format!("{hub:?}").contains("csa_secret"));
-    assert_eq!(hub.address(&["v1", "../x?y"]).as_str(), "https://hub.example/base/v1/..%2Fx%3Fy");
+    assert_eq!(
+        hub.address(&["v1", "../x?y"]).as_str(),
+        "https://hub.example/base/v1/..%2Fx%3Fy"
+    );
     for token in ["", "two\nlines"] {
-        assert!(matches!(Hub::new(url.clone(), token.to_owned()), Err(Error::Invalid { .. })));
+        assert!(matches!(
+            Hub::new(url.clone(), token.to_owned()),
+            Err(Error::Invalid { .. })
+        ));
     }
     for url in ["file:///etc/passwd", "https://ann:secret@hub.example"] {
         let hub = Hub::new(Url::parse(url).unwrap(), "t".to_owned());
@@ -133,15 +149,29 @@ fn the_token_never_goes_where_it_could_be_overheard() {
 
 #[tokio::test]
 async fn a_message_is_repeated_byte_for_byte_until_it_is_accepted() {
-    let acts = |url: &Url| vec![Act::Vanish, problem(503, "unavailable"), problem(429, "rate_limited"), ack(url)];
+    let acts = |url: &Url| {
+        vec![
+            Act::Vanish,
+            problem(503, "unavailable"),
+            problem(429, "rate_limited"),
+            ack(url),
+        ]
+    };
     let (scene, kept) = (Scene::play(acts).await, TempJournal::new());
     let draft = draft_at("Ship?", 0);
     let sent = scene.hub().submit(&kept.journal, &draft).await.unwrap();
     assert_eq!(sent, ticket(&scene));
-    let bodies: Vec<String> =
-        scene.requests().iter().map(|request| request.split_once("\r\n\r\n").unwrap().1.to_owned()).collect();
+    let bodies: Vec<String> = scene
+        .requests()
+        .iter()
+        .map(|request| request.split_once("\r\n\r\n").unwrap().1.to_owned())
+        .collect();
     assert_eq!(bodies, vec![String::from_utf8(draft.bytes().to_vec()).unwrap(); 4]);
-    assert!(scene.requests()[0].to_lowercase().contains("authorization: bearer csa_secret"));
+    assert!(
+        scene.requests()[0]
+            .to_lowercase()
+            .contains("authorization: bearer csa_secret")
+    );
     assert_eq!(kept.journal.ticket("msg_1").unwrap(), Some(sent));
 }
 
@@ -150,7 +180,10 @@ async fn a_message_that_was_not_accepted_is_kept_and_sent_again_later() {
     let (scene, kept) = (Scene::play(|url| vec![Act::Vanish, ack(url)]).await, TempJournal::new());
     let impatient = scene.hub().giving_up_after(Duration::ZERO);
     let draft = draft_at("Ship?", 0);
-    assert!(matches!(impatient.submit(&kept.journal, &draft).await, Err(Error::Unreachable(_))));
+    assert!(matches!(
+        impatient.submit(&kept.journal, &draft).await,
+        Err(Error::Unreachable(_))
+    ));
     let waiting = kept.journal.ticket("ship-1.4").unwrap().unwrap();
     assert_eq!((waiting.message_id.as_ref(), waiting.kind), (None, Kind::Ask));
     assert!(matches!(impatient.look(&waiting).await, Err(Error::Invalid { .. })));
@@ -169,23 +202,44 @@ async fn the_first_message_under_a_key_stands() {
     assert!(matches!(other, Err(Error::Conflict)));
     let requests = scene.requests();
     assert_eq!((requests.len(), &requests[0]), (2, &requests[1]));
-    let foreign = Ticket { idempotency_key: "other".to_owned(), ..ticket(&scene) };
-    assert!(matches!(hub.resend(&kept.journal, &foreign).await, Err(Error::Invalid { .. })));
+    let foreign = Ticket {
+        idempotency_key: "other".to_owned(),
+        ..ticket(&scene)
+    };
+    assert!(matches!(
+        hub.resend(&kept.journal, &foreign).await,
+        Err(Error::Invalid { .. })
+    ));
 }
 
 #[tokio::test]
 async fn a_refusal_is_final() {
-    for (status, code) in [(400, "validation_error"), (401, "unauthenticated"), (403, "x"), (422, "invalid_field")] {
+    for (status, code) in [
+        (400, "validation_error"),
+        (401, "unauthenticated"),
+        (403, "x"),
+        (422, "invalid_field"),
+    ] {
         let (scene, kept) = (Scene::play(|_| vec![problem(status, code)]).await, TempJournal::new());
         let refused = scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await;
         assert!(matches!(refused, Err(Error::Refused { status: told, .. }) if told == status));
         assert_eq!(scene.requests().len(), 1);
         // After a refused credential the same bytes may still be the ones the hub has.
         let is_wrong_for_good = matches!(status, 400 | 422);
-        assert_eq!(kept.journal.ticket("ship-1.4").unwrap().is_none(), is_wrong_for_good, "{status}");
+        assert_eq!(
+            kept.journal.ticket("ship-1.4").unwrap().is_none(),
+            is_wrong_for_good,
+            "{status}"
+        );
     }
-    let (scene, kept) = (Scene::play(|_| vec![problem(409, "idempotency_conflict")]).await, TempJournal::new());
-    assert!(matches!(scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await, Err(Error::Conflict)));
+    let (scene, kept) = (
+        Scene::play(|_| vec![problem(409, "idempotency_conflict")]).await,
+        TempJournal::new(),
+    );
+    assert!(matches!(
+        scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await,
+        Err(Error::Conflict)
+    ));
 }
 
 #[tokio::test]
@@ -193,12 +247,25 @@ async fn a_refused_message_leaves_its_key_to_a_better_one() {
     let acts = |url: &Url| vec![problem(422, "invalid_field"), ack(url)];
     let (scene, kept) = (Scene::play(acts).await, TempJournal::new());
     assert!(scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await.is_err());
-    scene.hub().submit(&kept.journal, &draft_at("Ship it?", 0)).await.unwrap();
+    scene
+        .hub()
+        .submit(&kept.journal, &draft_at("Ship it?", 0))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn waiting_survives_a_hub_that_goes_away_and_comes_back() {
-    let acts = |_: &Url| vec![Act::Vanish, open(), problem(502, "x"), problem(429, "x"), open(), ended("answered")];
+    let acts = |_: &Url| {
+        vec![
+            Act::Vanish,
+            open(),
+            problem(502, "x"),
+            problem(429, "x"),
+            open(),
+            ended("answered"),
+        ]
+    };
     let scene = Scene::play(acts).await;
     let progress = scene.hub().wait(&ticket(&scene), Until::Ended).await.unwrap();
     assert!(matches!(outcome(progress), Outcome::Answered { .. }));
@@ -217,7 +284,10 @@ async fn looking_uses_the_address_as_it_was_given() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(matches!(hub.look(&ticket(&scene)).await, Err(Error::Refused { status: 503, .. })));
+    assert!(matches!(
+        hub.look(&ticket(&scene)).await,
+        Err(Error::Refused { status: 503, .. })
+    ));
     assert_eq!(scene.lines(), ["GET /poll/msg_1?sig=a%2Fb HTTP/1.1"; 3]);
 }
 
@@ -242,12 +312,24 @@ async fn what_cannot_get_better_ends_the_waiting() {
 #[tokio::test]
 async fn a_deadline_ends_the_waiting_with_what_is_known() {
     let scene = Scene::play(|_| vec![open()]).await;
-    assert!(matches!(scene.hub().wait(&ticket(&scene), soon(0)).await, Ok(Progress::Open)));
-    assert!(matches!(scene.hub().wait(&ticket(&scene), soon(50)).await, Ok(Progress::Open)));
+    assert!(matches!(
+        scene.hub().wait(&ticket(&scene), soon(0)).await,
+        Ok(Progress::Open)
+    ));
+    assert!(matches!(
+        scene.hub().wait(&ticket(&scene), soon(50)).await,
+        Ok(Progress::Open)
+    ));
     let silent = Scene::play(|_| vec![open(), Act::Vanish]).await;
-    assert!(matches!(silent.hub().wait(&ticket(&silent), soon(1050)).await, Ok(Progress::Open)));
+    assert!(matches!(
+        silent.hub().wait(&ticket(&silent), soon(1050)).await,
+        Ok(Progress::Open)
+    ));
     let never = Scene::play(|_| vec![Act::Vanish]).await;
-    assert!(matches!(never.hub().wait(&ticket(&never), soon(20)).await, Err(Error::Unreachable(_))));
+    assert!(matches!(
+        never.hub().wait(&ticket(&never), soon(20)).await,
+        Err(Error::Unreachable(_))
+    ));
     let hanging = Scene::play(|_| vec![Act::Hang, ended("answered")]).await;
     let late = hanging.hub().wait(&ticket(&hanging), soon(1010)).await.unwrap();
     assert!(matches!(outcome(late), Outcome::Answered { .. }));
@@ -257,7 +339,10 @@ async fn a_deadline_ends_the_waiting_with_what_is_known() {
 async fn a_hub_that_stays_silent_is_given_up() {
     let scene = Scene::play(|_| vec![Act::Vanish]).await;
     let hub = scene.hub().giving_up_after(Duration::from_millis(20));
-    assert!(matches!(hub.wait(&ticket(&scene), Until::Ended).await, Err(Error::Unreachable(_))));
+    assert!(matches!(
+        hub.wait(&ticket(&scene), Until::Ended).await,
+        Err(Error::Unreachable(_))
+    ));
     assert!(matches!(hub.cancel(&ticket(&scene)).await, Err(Error::Unreachable(_))));
 }
 
@@ -265,10 +350,16 @@ async fn a_hub_that_stays_silent_is_given_up() {
 async fn cancelling_tells_the_real_outcome() {
     let cancelled = Act::Reply(200, json!({"id": "msg_1", "status": "cancelled"}));
     let scene = Scene::play(|_| vec![Act::Vanish, cancelled, problem(503, "x"), ended("cancelled")]).await;
-    assert_eq!(outcome(scene.hub().cancel(&ticket(&scene)).await.unwrap()), Outcome::Cancelled);
+    assert_eq!(
+        outcome(scene.hub().cancel(&ticket(&scene)).await.unwrap()),
+        Outcome::Cancelled
+    );
     assert_eq!(scene.lines()[1], "POST /v1/messages/msg_1/cancel HTTP/1.1");
     let late = Scene::play(|_| vec![problem(409, "already_terminal"), ended("answered")]).await;
-    assert!(matches!(outcome(late.hub().cancel(&ticket(&late)).await.unwrap()), Outcome::Answered { .. }));
+    assert!(matches!(
+        outcome(late.hub().cancel(&ticket(&late)).await.unwrap()),
+        Outcome::Answered { .. }
+    ));
     for (status, code) in [(400, "validation_error"), (404, "not_found"), (410, "gone")] {
         let refusing = Scene::play(|_| vec![problem(status, code)]).await;
         assert!(refusing.hub().cancel(&ticket(&refusing)).await.is_err());
@@ -281,8 +372,14 @@ async fn the_hub_is_asked_once_for_its_version_and_each_time_for_its_keys() {
     let acts = |_: &Url| vec![problem(404, "x"), document(), problem(404, "x"), document()];
     let scene = Scene::play(acts).await;
     let hub = scene.hub();
-    let spoken = Version { family: Family::Ma2h, minor: 6 };
-    assert_eq!((hub.version().await.unwrap(), hub.clone().version().await.unwrap()), (spoken, spoken));
+    let spoken = Version {
+        family: Family::Ma2h,
+        minor: 6,
+    };
+    assert_eq!(
+        (hub.version().await.unwrap(), hub.clone().version().await.unwrap()),
+        (spoken, spoken)
+    );
     assert!(hub.public_keys().await.unwrap().is_empty());
     let names = ["GET /.well-known/a2h HTTP/1.1", "GET /.well-known/ma2h HTTP/1.1"];
     assert_eq!(scene.lines(), [names, names].concat());

@@ -44,7 +44,9 @@ pub enum Progress {
 impl Until {
     /// Whole seconds for which the hub may hold its reply back; None when there is less than one left.
     fn hold(self, longest: Duration) -> Option<Duration> {
-        let Self::Deadline(deadline) = self else { return Some(longest) };
+        let Self::Deadline(deadline) = self else {
+            return Some(longest);
+        };
         let left = deadline.saturating_duration_since(Instant::now()).as_secs();
         (left > 0).then(|| Duration::from_secs(left).min(longest))
     }
@@ -62,7 +64,9 @@ impl Until {
 impl Hub {
     /// One look, without waiting.
     pub async fn look(&self, ticket: &Ticket) -> Result<Progress, Error> {
-        self.pull(ticket, Duration::ZERO, REQUEST_TIMEOUT).await.map_err(Failure::into_error)
+        self.pull(ticket, Duration::ZERO, REQUEST_TIMEOUT)
+            .await
+            .map_err(Failure::into_error)
     }
 
     /// Waits until the message has ended or the caller's time is over. Drop the future to stop waiting; nothing is lost,
@@ -106,25 +110,36 @@ impl Hub {
 
     async fn pull_until(&self, ticket: &Ticket, hold: Duration, until: Until) -> Result<Progress, Failure> {
         let pull = self.pull(ticket, hold, hold + GRACE);
-        let Until::Deadline(deadline) = until else { return pull.await };
+        let Until::Deadline(deadline) = until else {
+            return pull.await;
+        };
         match timeout_at(deadline, pull).await {
             Ok(pulled) => pulled,
             Err(_) => {
                 let error = Error::Unreachable(format!("the hub at {} did not answer in time", self.origin()));
-                Err(Failure::Passing { error, retry_after: None })
+                Err(Failure::Passing {
+                    error,
+                    retry_after: None,
+                })
             }
         }
     }
 
     pub(super) async fn pull(&self, ticket: &Ticket, hold: Duration, timeout: Duration) -> Result<Progress, Failure> {
-        let call = Call { timeout, ..self.pull_call(ticket, hold)? };
+        let call = Call {
+            timeout,
+            ..self.pull_call(ticket, hold)?
+        };
         Ok(progress(&self.call(&call).await?, ticket)?)
     }
 
     /// The ticket's address, with nothing but `wait` added.
     pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<Call, Error> {
         let Some(poll_url) = &ticket.poll_url else {
-            return Err(Error::invalid("poll_url", "is not known yet: send the message again to learn it"));
+            return Err(Error::invalid(
+                "poll_url",
+                "is not known yet: send the message again to learn it",
+            ));
         };
         let mut url = self.poll_address(poll_url)?;
         if !hold.is_zero() {
@@ -137,7 +152,11 @@ impl Hub {
 /// A proxy on the way may cut off what lasts too long for it. Then half of that is tried, so that the hub is heard.
 fn uncut_hold(cut_after: Duration) -> Duration {
     let half = Duration::from_secs(cut_after.as_secs() / 2);
-    if cut_after < SHORTEST_LONG_HOLD { LONGEST_HOLD } else { half.max(SHORTEST_LONG_HOLD) }
+    if cut_after < SHORTEST_LONG_HOLD {
+        LONGEST_HOLD
+    } else {
+        half.max(SHORTEST_LONG_HOLD)
+    }
 }
 
 /// How long the hub has not said anything.
@@ -150,7 +169,12 @@ struct Silence {
 
 impl Silence {
     fn new(hub: &Hub) -> Self {
-        Self { since: Instant::now(), backoff: hub.backoff(), give_up_after: hub.give_up_after(), was_broken: false }
+        Self {
+            since: Instant::now(),
+            backoff: hub.backoff(),
+            give_up_after: hub.give_up_after(),
+            was_broken: false,
+        }
     }
 
     fn ended(&mut self) {
@@ -160,7 +184,11 @@ impl Silence {
 
     fn goes_on(&mut self, error: Error, retry_after: Option<Duration>) -> Result<Duration, Error> {
         let pause = self.backoff.pause(retry_after);
-        if self.since.elapsed().saturating_add(pause) > self.give_up_after { Err(error) } else { Ok(pause) }
+        if self.since.elapsed().saturating_add(pause) > self.give_up_after {
+            Err(error)
+        } else {
+            Ok(pause)
+        }
     }
 }
 
@@ -191,7 +219,10 @@ fn read(body: &[u8], ticket: &Ticket) -> Result<Progress, Error> {
     if ticket.message_id.as_ref() != Some(&resolved.message_id) {
         return Err(Error::strange("the outcome of another message"));
     }
-    resolved.idempotency_key = message.get("idempotency_key").and_then(Value::as_str).map(str::to_owned);
+    resolved.idempotency_key = message
+        .get("idempotency_key")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     Ok(Progress::Ended(Box::new(resolved)))
 }
 
@@ -206,7 +237,10 @@ mod tests {
         assert_eq!(left(900), None);
         assert_eq!(left(7_500), Some(Duration::from_secs(7)));
         assert_eq!(left(3_600_000), Some(LONGEST_HOLD));
-        assert_eq!(Until::Ended.hold(Duration::from_secs(15)), Some(Duration::from_secs(15)));
+        assert_eq!(
+            Until::Ended.hold(Duration::from_secs(15)),
+            Some(Duration::from_secs(15))
+        );
     }
 
     #[test]

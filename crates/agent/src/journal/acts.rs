@@ -104,7 +104,8 @@ impl Journal {
     pub fn entrust(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
         let Some(worker) = Holder::of(pid) else { return Ok(()) };
         let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
-        self.connection().execute(sql, params![reservation.id, worker.pid, worker.started])?;
+        self.connection()
+            .execute(sql, params![reservation.id, worker.pid, worker.started])?;
         Ok(())
     }
 
@@ -114,12 +115,19 @@ impl Journal {
         let row = params![reservation.id, if ok { "done" } else { "failed" }, now().as_millis()];
         let changed = reservation.journal.connection().execute(sql, row)?;
         reservation.ended = true;
-        if changed == 1 { Ok(()) } else { Err(JournalError::NotReserved(reservation.message_id.clone())) }
+        if changed == 1 {
+            Ok(())
+        } else {
+            Err(JournalError::NotReserved(reservation.message_id.clone()))
+        }
     }
 
     pub fn act(&self, message_id: &str) -> Result<Option<Act>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
-        let found = self.connection().query_row(&sql, [message_id], StoredAct::read).optional()?;
+        let found = self
+            .connection()
+            .query_row(&sql, [message_id], StoredAct::read)
+            .optional()?;
         found.map(StoredAct::act).transpose()
     }
 
@@ -134,7 +142,9 @@ impl Journal {
     /// A person looked at an interrupted or failed act and says that it may be done again. False when there is none.
     pub fn forget(&self, message_id: &str) -> Result<bool, JournalError> {
         self.write(|transaction| {
-            let Some(act) = find(transaction, message_id)? else { return Ok(false) };
+            let Some(act) = find(transaction, message_id)? else {
+                return Ok(false);
+            };
             match act.state {
                 ActState::Done => return Err(JournalError::Done(act.message_id)),
                 ActState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),

@@ -33,7 +33,10 @@ impl Journal {
     /// The bytes that were kept under this key, to be sent again.
     pub fn bytes(&self, hub: &str, agent_id: &str, key: &str) -> Result<Option<Vec<u8>>, JournalError> {
         let sql = "SELECT bytes FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
-        let found = self.connection().query_row(sql, [hub, agent_id, key], |row| row.get(0)).optional()?;
+        let found = self
+            .connection()
+            .query_row(sql, [hub, agent_id, key], |row| row.get(0))
+            .optional()?;
         Ok(found)
     }
 
@@ -46,8 +49,14 @@ impl Journal {
         poll_url: &str,
     ) -> Result<(), JournalError> {
         let sql = "UPDATE drafts SET message_id = ?4, poll_url = ?5 WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
-        match self.connection().execute(sql, [hub, agent_id, key, message_id, poll_url])? {
-            0 => Err(JournalError::NotKept { agent_id: agent_id.to_owned(), idempotency_key: key.to_owned() }),
+        match self
+            .connection()
+            .execute(sql, [hub, agent_id, key, message_id, poll_url])?
+        {
+            0 => Err(JournalError::NotKept {
+                agent_id: agent_id.to_owned(),
+                idempotency_key: key.to_owned(),
+            }),
             _ => Ok(()),
         }
     }
@@ -63,7 +72,11 @@ impl Journal {
     pub fn ticket(&self, wanted: &str) -> Result<Option<Ticket>, JournalError> {
         let sql = "SELECT key, agent_id, message_id, poll_url, kind FROM drafts WHERE message_id = ?1 OR key = ?1
                    ORDER BY message_id IS ?1 DESC, id DESC LIMIT 1";
-        self.connection().query_row(sql, [wanted], read_row).optional()?.map(StoredTicket::ticket).transpose()
+        self.connection()
+            .query_row(sql, [wanted], read_row)
+            .optional()?
+            .map(StoredTicket::ticket)
+            .transpose()
     }
 
     /// Newest first.

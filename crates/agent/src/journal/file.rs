@@ -58,7 +58,11 @@ fn create_private(path: &Path) -> io::Result<()> {
 /// Whoever can write the journal decides what counts as done, so rights that others were given are taken back.
 fn keep_private(path: &Path) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
-    if mode & 0o077 != 0 { fs::set_permissions(path, Permissions::from_mode(0o600)) } else { Ok(()) }
+    if mode & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o600))
+    } else {
+        Ok(())
+    }
 }
 
 /// SQLite does not wait when two processes turn on the write-ahead log of a new file at once, so we do.
@@ -73,7 +77,10 @@ fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 /// What the file says it is.
@@ -87,8 +94,13 @@ fn recognise(connection: &Connection) -> rusqlite::Result<Mark> {
     // One statement, so that all three are of the same moment.
     let sql = "SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
                FROM pragma_application_id a, pragma_user_version v";
-    connection
-        .query_row(sql, [], |row| Ok(Mark { application_id: row.get(0)?, version: row.get(1)?, tables: row.get(2)? }))
+    connection.query_row(sql, [], |row| {
+        Ok(Mark {
+            application_id: row.get(0)?,
+            version: row.get(1)?,
+            tables: row.get(2)?,
+        })
+    })
 }
 
 impl Mark {
@@ -104,7 +116,10 @@ impl Mark {
             return Err(JournalError::NotAJournal(path.display().to_string()));
         }
         if self.version > SCHEMA_VERSION {
-            return Err(JournalError::NewerSchema { found: self.version, known: SCHEMA_VERSION });
+            return Err(JournalError::NewerSchema {
+                found: self.version,
+                known: SCHEMA_VERSION,
+            });
         }
         Ok(())
     }

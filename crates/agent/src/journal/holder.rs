@@ -14,7 +14,10 @@ impl Holder {
     /// This process. Where the system does not tell when it started, that is left empty.
     pub fn current() -> Self {
         let pid = std::process::id();
-        Self { pid, started: started(pid).unwrap_or_default() }
+        Self {
+            pid,
+            started: started(pid).unwrap_or_default(),
+        }
     }
 
     /// Another process; none when it is gone already.
@@ -42,7 +45,11 @@ fn start_ticks(stat: &str) -> Option<&str> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
     let state = fields.next()?;
-    if matches!(state, "Z" | "X" | "x") { None } else { fields.nth(18) }
+    if matches!(state, "Z" | "X" | "x") {
+        None
+    } else {
+        fields.nth(18)
+    }
 }
 
 #[cfg(test)]
@@ -64,13 +71,28 @@ mod tests {
     fn this_process_is_alive_and_its_pid_alone_is_not_enough() {
         let holder = Holder::current();
         assert!(holder.is_alive());
-        assert!(!Holder { started: "another boot+1".to_owned(), ..holder.clone() }.is_alive());
-        assert!(!Holder { pid: u32::MAX, ..holder }.is_alive());
+        assert!(
+            !Holder {
+                started: "another boot+1".to_owned(),
+                ..holder.clone()
+            }
+            .is_alive()
+        );
+        assert!(
+            !Holder {
+                pid: u32::MAX,
+                ..holder
+            }
+            .is_alive()
+        );
     }
 
     #[test]
     fn a_killed_child_is_dead_before_it_is_waited_for() {
-        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         let holder = Holder::of(child.id()).unwrap();
         assert!(holder.is_alive());
         child.kill().unwrap();

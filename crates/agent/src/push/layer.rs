@@ -39,7 +39,11 @@ struct Checks {
 
 impl ReceiverLayer {
     pub fn new(verifier: Verifier, journal: Journal, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Checks { verifier, journal, clock: Box::new(clock) }))
+        Self(Arc::new(Checks {
+            verifier,
+            journal,
+            clock: Box::new(clock),
+        }))
     }
 }
 
@@ -53,7 +57,10 @@ impl<S> Layer<S> for ReceiverLayer {
     type Service = Receiver<S>;
 
     fn layer(&self, inner: S) -> Receiver<S> {
-        Receiver { inner, checks: Arc::clone(&self.0) }
+        Receiver {
+            inner,
+            checks: Arc::clone(&self.0),
+        }
     }
 }
 
@@ -128,9 +135,15 @@ impl Checks {
             if journal.see_jti(&jti, until)? {
                 return Ok(None);
             }
-            let act = journal.act(&message_id)?.filter(|act| act.resolution_id == resolution_id);
+            let act = journal
+                .act(&message_id)?
+                .filter(|act| act.resolution_id == resolution_id);
             let ended = act.is_some_and(|act| act.state != ActState::Reserved);
-            Ok(Some(if ended { Turned::Duplicate } else { Refusal::ReplayedJti.into() }))
+            Ok(Some(if ended {
+                Turned::Duplicate
+            } else {
+                Refusal::ReplayedJti.into()
+            }))
         });
         match seen.await {
             Ok(Ok(None)) => Ok(()),
@@ -160,13 +173,21 @@ impl IntoResponse for Turned {
                 refusal.code(),
                 refusal.to_string(),
             ),
-            Self::TooLarge => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("the body is longer than {MAX_PUSH_BYTES} bytes"))
-            }
-            Self::Unread(reason) => {
-                (StatusCode::BAD_REQUEST, "bad_body", format!("the body could not be read: {reason}"))
-            }
-            Self::TooSlow => (StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not come in time".to_owned()),
+            Self::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too_large",
+                format!("the body is longer than {MAX_PUSH_BYTES} bytes"),
+            ),
+            Self::Unread(reason) => (
+                StatusCode::BAD_REQUEST,
+                "bad_body",
+                format!("the body could not be read: {reason}"),
+            ),
+            Self::TooSlow => (
+                StatusCode::REQUEST_TIMEOUT,
+                "too_slow",
+                "the body did not come in time".to_owned(),
+            ),
             // The hub tries again after a 5xx; nothing was done yet.
             Self::NoJournal(reason) => (StatusCode::SERVICE_UNAVAILABLE, "no_journal", reason),
         };

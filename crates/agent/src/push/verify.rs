@@ -105,7 +105,11 @@ impl Verifier {
         let resolved = Resolved::from_response(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
         self.check_window(header.t, now)?;
         self.check_signature(&header, &response)?;
-        if self.message_id.as_deref().is_some_and(|expected| expected != response.in_reply_to) {
+        if self
+            .message_id
+            .as_deref()
+            .is_some_and(|expected| expected != response.in_reply_to)
+        {
             return Err(Refusal::OtherMessage);
         }
         let answer_signed = response.payload_sha256.is_some();
@@ -122,7 +126,11 @@ impl Verifier {
 
     fn check_window(&self, t: i64, now: Timestamp) -> Result<(), Refusal> {
         let seconds = t.saturating_sub(now.as_seconds());
-        if seconds.unsigned_abs() > self.window.as_secs() { Err(Refusal::OutsideWindow { seconds }) } else { Ok(()) }
+        if seconds.unsigned_abs() > self.window.as_secs() {
+            Err(Refusal::OutsideWindow { seconds })
+        } else {
+            Ok(())
+        }
     }
 
     fn check_signature(&self, header: &SignatureHeader, response: &Response) -> Result<(), Refusal> {
@@ -164,7 +172,9 @@ pub fn verify(verifier: &Verifier, headers: &HeaderMap, body: &[u8], now: Timest
 }
 
 pub(super) fn is_signed(headers: &HeaderMap) -> bool {
-    Family::ALL.iter().any(|family| headers.contains_key(family.signature_header()))
+    Family::ALL
+        .iter()
+        .any(|family| headers.contains_key(family.signature_header()))
 }
 
 /// The header must go by the same name of the protocol as the body, and there must be one of it: of two, another reader
@@ -180,7 +190,9 @@ fn header_of(headers: &HeaderMap, family: Family) -> Result<SignatureHeader, Ref
     if values.next().is_some() {
         return Err(Refusal::BadHeader(format!("{name} comes more than once")));
     }
-    let text = value.to_str().map_err(|_| Refusal::BadHeader(format!("{name} is not plain text")))?;
+    let text = value
+        .to_str()
+        .map_err(|_| Refusal::BadHeader(format!("{name} is not plain text")))?;
     SignatureHeader::parse(text).map_err(|error| Refusal::BadHeader(error.to_string()))
 }
 
@@ -200,7 +212,9 @@ impl Response {
             return Err(Refusal::BadBody(format!("it is longer than {MAX_PUSH_BYTES} bytes")));
         }
         let value = json::parse(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
-        let fields = value.as_object().ok_or_else(|| Refusal::BadBody("it must be a JSON object".to_owned()))?;
+        let fields = value
+            .as_object()
+            .ok_or_else(|| Refusal::BadBody("it must be a JSON object".to_owned()))?;
         let version = version(fields)?;
         let payload_sha256 = match version.push_signing() {
             Some(PushSigning::Payload) => Some(payload_sha256(fields.get("response"), fields.get("state"))),
@@ -231,10 +245,14 @@ fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
 
 fn unsupported(version: Version) -> Refusal {
     let key = version.family.version_key();
-    Refusal::UnsupportedVersion(format!("pushes of `{key}` {version} cannot be checked: ask with 0.3 or later"))
+    Refusal::UnsupportedVersion(format!(
+        "pushes of `{key}` {version} cannot be checked: ask with 0.3 or later"
+    ))
 }
 
 fn text(fields: &Map<String, Value>, key: &str) -> Result<String, Refusal> {
     let found = fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    found.map(str::to_owned).ok_or_else(|| Refusal::BadBody(format!("`{key}` must be a text")))
+    found
+        .map(str::to_owned)
+        .ok_or_else(|| Refusal::BadBody(format!("`{key}` must be a text")))
 }

@@ -25,7 +25,10 @@ fn only_its_owner_can_read_the_file() {
     journal.see_jti("jti_1", Timestamp::from_millis(0)).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(file.parent().unwrap()), 0o700);
-    let files: Vec<_> = std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<_> = std::fs::read_dir(file.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert_eq!(files.len(), 3, "the database and its write-ahead log: {files:?}");
     assert!(files.iter().all(|file| mode(file) == 0o600));
 }
@@ -44,7 +47,10 @@ fn rights_that_others_were_given_are_taken_back() {
 fn an_act_is_under_way_while_the_process_that_does_it_runs() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    let mut worker = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut worker = std::process::Command::new("cat")
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let reservation = go(&journal, "msg_1", "res_1");
     journal.entrust(&reservation, worker.id()).unwrap();
     // As if this process had died.
@@ -81,16 +87,36 @@ fn a_ticket_is_found_by_message_and_by_key() {
     journal.keep(HUB, "key", "bot", Kind::Task, b"{}").unwrap();
     let open = journal.ticket("key").unwrap().unwrap();
     assert_eq!((open.kind, open.message_id, open.poll_url), (Kind::Task, None, None));
-    journal.acknowledge(HUB, "bot", "key", "msg_1", "https://hub.example/v1/messages/msg_1?x=%2f").unwrap();
+    journal
+        .acknowledge(
+            HUB,
+            "bot",
+            "key",
+            "msg_1",
+            "https://hub.example/v1/messages/msg_1?x=%2f",
+        )
+        .unwrap();
     let ticket = journal.ticket("msg_1").unwrap().unwrap();
     assert_eq!(ticket, journal.ticket("key").unwrap().unwrap());
-    assert_eq!(ticket.poll_url.as_deref(), Some("https://hub.example/v1/messages/msg_1?x=%2f"));
-    assert_eq!((ticket.idempotency_key.as_str(), ticket.agent_id.as_str()), ("key", "bot"));
+    assert_eq!(
+        ticket.poll_url.as_deref(),
+        Some("https://hub.example/v1/messages/msg_1?x=%2f")
+    );
+    assert_eq!(
+        (ticket.idempotency_key.as_str(), ticket.agent_id.as_str()),
+        ("key", "bot")
+    );
     assert_eq!(journal.ticket("msg_2").unwrap(), None);
     // A key that looks like another's message id does not hide that message.
     journal.keep(HUB, "msg_1", "bot", Kind::Ask, b"{}").unwrap();
     assert_eq!(journal.ticket("msg_1").unwrap().unwrap(), ticket);
-    let keys = |limit| journal.tickets(limit).unwrap().into_iter().map(|ticket| ticket.idempotency_key);
+    let keys = |limit| {
+        journal
+            .tickets(limit)
+            .unwrap()
+            .into_iter()
+            .map(|ticket| ticket.idempotency_key)
+    };
     assert_eq!(keys(9).collect::<Vec<_>>(), ["msg_1", "key"]);
     assert_eq!(keys(1).collect::<Vec<_>>(), ["msg_1"]);
     assert_eq!(keys(usize::MAX).count(), 2);
@@ -104,18 +130,33 @@ fn an_act_is_done_once() {
     let file = scratch.file("journal.db");
     let journal = Journal::open(&file).unwrap();
     let reservation = go(&journal, "msg_1", "res_1");
-    assert_eq!((reservation.message_id(), reservation.resolution_id()), ("msg_1", "res_1"));
+    assert_eq!(
+        (reservation.message_id(), reservation.resolution_id()),
+        ("msg_1", "res_1")
+    );
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
     assert!(matches!(journal.begin("msg_1", "res_2").unwrap(), Begin::Other));
     journal.finish(reservation, true).unwrap();
     journal.finish(go(&journal, "msg_2", "res_1"), false).unwrap();
     let again = Journal::open(&file).unwrap();
-    assert!(matches!(again.begin("msg_1", "res_1").unwrap(), Begin::AlreadyDone { ok: true }));
-    assert!(matches!(again.begin("msg_2", "res_1").unwrap(), Begin::AlreadyDone { ok: false }));
+    assert!(matches!(
+        again.begin("msg_1", "res_1").unwrap(),
+        Begin::AlreadyDone { ok: true }
+    ));
+    assert!(matches!(
+        again.begin("msg_2", "res_1").unwrap(),
+        Begin::AlreadyDone { ok: false }
+    ));
     assert!(matches!(again.begin("msg_1", "res_2").unwrap(), Begin::Other));
     let acts = again.acts(9).unwrap();
-    let seen: Vec<_> = acts.iter().map(|act| (act.message_id.as_str(), act.state, act.under_way)).collect();
-    assert_eq!(seen, [("msg_2", ActState::Failed, false), ("msg_1", ActState::Done, false)]);
+    let seen: Vec<_> = acts
+        .iter()
+        .map(|act| (act.message_id.as_str(), act.state, act.under_way))
+        .collect();
+    assert_eq!(
+        seen,
+        [("msg_2", ActState::Failed, false), ("msg_1", ActState::Done, false)]
+    );
     assert!(acts.iter().all(|act| act.ended_at >= Some(act.begun_at)));
 }
 
@@ -126,7 +167,10 @@ fn a_reservation_that_is_let_go_shows_as_interrupted() {
     drop(go(&journal, "msg_1", "res_1"));
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
     let act = journal.act("msg_1").unwrap().unwrap();
-    assert_eq!((act.state, act.under_way, act.ended_at), (ActState::Reserved, false, None));
+    assert_eq!(
+        (act.state, act.under_way, act.ended_at),
+        (ActState::Reserved, false, None)
+    );
     let panicked = std::thread::spawn({
         let journal = journal.clone();
         move || {
@@ -166,7 +210,10 @@ fn a_jti_is_new_once_and_remembered_as_long_as_it_is_good() {
     assert!(journal.see_jti("jti_2", hours(23)).unwrap());
     assert!(!journal.see_jti("jti_1", start).unwrap());
     assert!(journal.see_jti("jti_3", hours(25)).unwrap());
-    assert!(journal.see_jti("jti_1", hours(25)).unwrap(), "a day later it is forgotten: nothing would verify by then");
+    assert!(
+        journal.see_jti("jti_1", hours(25)).unwrap(),
+        "a day later it is forgotten: nothing would verify by then"
+    );
     assert!(!journal.see_jti("jti_2", hours(25)).unwrap());
 }
 
@@ -178,13 +225,24 @@ fn another_file_is_not_taken_for_a_journal() {
     assert!(matches!(Journal::open(&text), Err(JournalError::NotAJournal(_))));
     let foreign = scratch.file("hub.db");
     let connection = rusqlite::Connection::open(&foreign).unwrap();
-    connection.execute_batch("CREATE TABLE messages (id TEXT); PRAGMA user_version = 1;").unwrap();
+    connection
+        .execute_batch("CREATE TABLE messages (id TEXT); PRAGMA user_version = 1;")
+        .unwrap();
     assert!(matches!(Journal::open(&foreign), Err(JournalError::NotAJournal(_))));
-    assert!(matches!(Journal::open(scratch.path()), Err(JournalError::Unavailable(_))));
+    assert!(matches!(
+        Journal::open(scratch.path()),
+        Err(JournalError::Unavailable(_))
+    ));
     let newer = scratch.file("newer.db");
     drop(Journal::open(&newer).unwrap());
-    rusqlite::Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
-    assert!(matches!(Journal::open(&newer), Err(JournalError::NewerSchema { found: 2, known: 1 })));
+    rusqlite::Connection::open(&newer)
+        .unwrap()
+        .execute_batch("PRAGMA user_version = 2")
+        .unwrap();
+    assert!(matches!(
+        Journal::open(&newer),
+        Err(JournalError::NewerSchema { found: 2, known: 1 })
+    ));
 }
 
 #[test]
@@ -200,6 +258,14 @@ fn threads_that_race_for_an_act_find_one_winner() {
         let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
         racers.into_iter().map(|racer| racer.join().unwrap()).collect()
     });
-    assert_eq!(begun.iter().filter(|begin| matches!(begin, Begin::Go(_))).count(), 1, "{begun:?}");
-    assert_eq!(begun.iter().filter(|begin| matches!(begin, Begin::UnderWay)).count(), 7, "{begun:?}");
+    assert_eq!(
+        begun.iter().filter(|begin| matches!(begin, Begin::Go(_))).count(),
+        1,
+        "{begun:?}"
+    );
+    assert_eq!(
+        begun.iter().filter(|begin| matches!(begin, Begin::UnderWay)).count(),
+        7,
+        "{begun:?}"
+    );
 }

@@ -70,7 +70,10 @@ async fn a_push_that_was_seen_but_not_acted_on_is_refused_until_it_is_signed_ane
     let (service, response) = (service(&journal), response("a2h_version", "0.3"));
     assert!(journal.see_jti("jti_1", NOW).unwrap());
     let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
-    assert_eq!((status, code(&body).as_str()), (StatusCode::UNAUTHORIZED, "replayed_jti"));
+    assert_eq!(
+        (status, code(&body).as_str()),
+        (StatusCode::UNAUTHORIZED, "replayed_jti")
+    );
     let (status, _) = send(&service, &hmac(&response, T, "jti_2", &[KEY]), response.to_string()).await;
     assert_eq!(status, StatusCode::OK);
 }
@@ -97,7 +100,11 @@ async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
     }
     assert!(journal.acts(9).unwrap().is_empty());
     let (status, _) = send(&service, &headers, honest.to_string()).await;
-    assert_eq!(status, StatusCode::OK, "a forgery must not use up the jti of the genuine push");
+    assert_eq!(
+        status,
+        StatusCode::OK,
+        "a forgery must not use up the jti of the genuine push"
+    );
 }
 
 #[tokio::test]
@@ -106,5 +113,8 @@ async fn an_answer_that_no_signature_covers_goes_no_further() {
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let (service, response) = (service(&journal), response("a2h_version", "0.2"));
     let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
-    assert_eq!((status, code(&body).as_str()), (StatusCode::UNAUTHORIZED, "answer_not_signed"));
+    assert_eq!(
+        (status, code(&body).as_str()),
+        (StatusCode::UNAUTHORIZED, "answer_not_signed")
+    );
 }

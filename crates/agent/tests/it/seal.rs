@@ -17,19 +17,28 @@ fn key() -> SealKey {
 }
 
 fn own() -> Binding<'static> {
-    Binding::Own { agent_id: OWNER.0, idempotency_key: OWNER.1 }
+    Binding::Own {
+        agent_id: OWNER.0,
+        idempotency_key: OWNER.1,
+    }
 }
 
 #[test]
 fn what_was_sealed_opens_again_under_every_prefix() {
     let state = json!({"step": 3, "note": "é\u{0}", "list": [1.5, null, {"a": true}]});
-    for (binding, owner, prefix) in
-        [(Binding::A2h, None, "A2HSEALv1."), (Binding::Ma2h, None, "MA2HSEALv1."), (own(), Some(OWNER), "CSEALv2.")]
-    {
+    for (binding, owner, prefix) in [
+        (Binding::A2h, None, "A2HSEALv1."),
+        (Binding::Ma2h, None, "MA2HSEALv1."),
+        (own(), Some(OWNER), "CSEALv2."),
+    ] {
         let token = seal(&key(), &state, binding).unwrap();
         assert!(token.starts_with(prefix), "{token}");
         assert_eq!(open(&key(), &token, owner).unwrap(), state);
-        assert_ne!(seal(&key(), &state, binding).unwrap(), token, "a nonce is never used twice");
+        assert_ne!(
+            seal(&key(), &state, binding).unwrap(),
+            token,
+            "a nonce is never used twice"
+        );
     }
 }
 
@@ -51,11 +60,20 @@ fn a_state_comes_back_through_an_envelope() {
 fn a_token_of_another_message_or_key_is_refused() {
     let token = seal(&key(), &json!({"pr": 7}), own()).unwrap();
     let refused = |key: &SealKey, owner| open(key, &token, owner).unwrap_err();
-    assert_eq!(refused(&key(), Some((OWNER.0, "idem_2"))), SealError::Token(TokenError::DoesNotOpen));
-    assert_eq!(refused(&SealKey::from_bytes([8; 32]), Some(OWNER)), SealError::Token(TokenError::DoesNotOpen));
+    assert_eq!(
+        refused(&key(), Some((OWNER.0, "idem_2"))),
+        SealError::Token(TokenError::DoesNotOpen)
+    );
+    assert_eq!(
+        refused(&SealKey::from_bytes([8; 32]), Some(OWNER)),
+        SealError::Token(TokenError::DoesNotOpen)
+    );
     assert_eq!(refused(&key(), None), SealError::Token(TokenError::NeedsOwner));
     let unbound = seal(&key(), &json!({"pr": 7}), Binding::A2h).unwrap();
-    assert_eq!(open(&key(), &unbound, Some(OWNER)), Err(SealError::Token(TokenError::NotBound)));
+    assert_eq!(
+        open(&key(), &unbound, Some(OWNER)),
+        Err(SealError::Token(TokenError::NotBound))
+    );
 }
 
 #[test]
@@ -63,7 +81,10 @@ fn a_state_that_would_not_open_again_is_not_sealed() {
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     assert_eq!(seal(&key(), &deep, Binding::A2h), Err(SealError::TooDeep));
     let huge = json!("x".repeat(1024 * 1024));
-    assert_eq!(seal(&key(), &huge, Binding::A2h), Err(SealError::Token(TokenError::TooLong)));
+    assert_eq!(
+        seal(&key(), &huge, Binding::A2h),
+        Err(SealError::Token(TokenError::TooLong))
+    );
 }
 
 #[test]
@@ -89,7 +110,15 @@ fn a_key_is_read_in_its_three_spellings() {
 fn what_is_no_key_is_refused_and_not_repeated() {
     let scratch = Scratch::new();
     let file = scratch.file("seal.key");
-    for text in ["", "hunter2", &"f".repeat(63), &"g".repeat(64), &"A".repeat(42), &"A".repeat(45), &"é".repeat(32)] {
+    for text in [
+        "",
+        "hunter2",
+        &"f".repeat(63),
+        &"g".repeat(64),
+        &"A".repeat(42),
+        &"A".repeat(45),
+        &"é".repeat(32),
+    ] {
         std::fs::write(&file, text).unwrap();
         let refused = SealKey::from_file(&file).unwrap_err();
         assert!(matches!(refused, SealError::BadKey { .. }), "{text}");
@@ -97,8 +126,13 @@ fn what_is_no_key_is_refused_and_not_repeated() {
     }
     std::fs::write(&file, [0xff; 32]).unwrap();
     assert!(matches!(SealKey::from_file(&file), Err(SealError::NoKey { .. })));
-    assert!(matches!(SealKey::from_file(&scratch.file("none")), Err(SealError::NoKey { .. })));
-    let unset = SealKey::from_env("COUNTERSIGN_TEST_NO_SUCH_KEY").unwrap_err().to_string();
+    assert!(matches!(
+        SealKey::from_file(&scratch.file("none")),
+        Err(SealError::NoKey { .. })
+    ));
+    let unset = SealKey::from_env("COUNTERSIGN_TEST_NO_SUCH_KEY")
+        .unwrap_err()
+        .to_string();
     assert!(unset.contains("COUNTERSIGN_TEST_NO_SUCH_KEY"), "{unset}");
     assert!(matches!(SealKey::from_env("PATH"), Err(SealError::BadKey { .. })));
 }
@@ -110,7 +144,11 @@ fn the_callback_secret_is_no_seal_key() {
     let secret = countersign_protocol::webhooks::encode_secret(text.as_bytes());
     let base64 = secret.strip_prefix("whsec_").unwrap();
     for same in [text, secret.as_str(), base64, &format!("{base64}\n")] {
-        assert_eq!(key.refuse_same_as(&["other", same]), Err(SealError::SameAsCallbackSecret), "{same}");
+        assert_eq!(
+            key.refuse_same_as(&["other", same]),
+            Err(SealError::SameAsCallbackSecret),
+            "{same}"
+        );
     }
     assert_eq!(key.refuse_same_as(&["", "whsec_", "other"]), Ok(()));
     assert_eq!(key.refuse_same_as(&[]), Ok(()));
@@ -133,7 +171,9 @@ fn node_opens_what_we_seal_and_we_open_what_node_seals() {
     let sealing = r#"const c=require("crypto"),iv=c.randomBytes(12),e=c.createCipheriv("aes-256-gcm",Buffer.alloc(32,7),iv);
         const ct=Buffer.concat([e.update(JSON.stringify(JSON.parse(process.argv[1])),"utf8"),e.final()]);
         console.log(["MA2HSEALv1",...[iv,ct,e.getAuthTag()].map(b=>b.toString("base64url"))].join("."))"#;
-    let Some(token) = node(sealing, &state.to_string()) else { return };
+    let Some(token) = node(sealing, &state.to_string()) else {
+        return;
+    };
     assert_eq!(open(&key(), &token, None), Ok(state.clone()));
     let opening = r#"const c=require("crypto"),[p,iv,ct,tag]=process.argv[1].split(".").map(b=>Buffer.from(b,"base64url"));
         const d=c.createDecipheriv("aes-256-gcm",Buffer.alloc(32,7),iv);d.setAuthTag(tag);

@@ -42,13 +42,22 @@ pub fn canonical(response: &Value, t: i64, jti: &str) -> String {
 
 /// The header under the name of this family.
 pub fn named(family: Family, t: i64, jti: &str, v1: &[String]) -> HeaderMap {
-    let header = SignatureHeader { t, jti: jti.to_owned(), v1: v1.to_vec(), kid: None };
+    let header = SignatureHeader {
+        t,
+        jti: jti.to_owned(),
+        v1: v1.to_vec(),
+        kid: None,
+    };
     let name: HeaderName = family.signature_header().parse().unwrap();
     HeaderMap::from_iter([(name, HeaderValue::from_str(&header.to_header()).unwrap())])
 }
 
 fn family(response: &Value) -> Family {
-    if response.get("a2h_version").is_some() { Family::A2h } else { Family::Ma2h }
+    if response.get("a2h_version").is_some() {
+        Family::A2h
+    } else {
+        Family::Ma2h
+    }
 }
 
 pub fn hmac(response: &Value, t: i64, jti: &str, keys: &[&str]) -> HeaderMap {
@@ -58,5 +67,10 @@ pub fn hmac(response: &Value, t: i64, jti: &str, keys: &[&str]) -> HeaderMap {
 }
 
 pub fn ed25519(response: &Value, t: i64, jti: &str, pair: &Ed25519KeyPair) -> HeaderMap {
-    named(family(response), t, jti, &[ed25519_v1(pair, &canonical(response, t, jti))])
+    named(
+        family(response),
+        t,
+        jti,
+        &[ed25519_v1(pair, &canonical(response, t, jti))],
+    )
 }

@@ -44,7 +44,10 @@ fn the_published_signature_of_version_0_2_is_taken() {
     let headers = named(Family::A2h, T, JTI, &[v1]);
     let verified = check(&verifier().taking_unsigned_answers(), &headers, &response).unwrap();
     assert!(!verified.answer_signed);
-    assert_eq!(check(&verifier(), &headers, &response).unwrap_err(), Refusal::AnswerNotSigned);
+    assert_eq!(
+        check(&verifier(), &headers, &response).unwrap_err(),
+        Refusal::AnswerNotSigned
+    );
 }
 
 /// Its digest is that of a payload which is not published, so the context is checked in the protocol's own tests; here
@@ -60,8 +63,13 @@ fn numbers_in_the_answer_and_the_state_are_signed_as_any_implementation_writes_t
         r#"{{"a2h_version":"0.3","callback_url":"{URL}","id":"msg_1","in_reply_to":"msg_1","jti":"j","payload_sha256":"{digest}","resolution":"answered","resolution_id":"res_1","resolved_at":"2026-06-12T00:00:00Z","t":"{T}"}}"#
     );
     let v1 = countersign_protocol::a2h::signature::hmac_v1(KEY.as_bytes(), &canonical);
-    let verified = verifier().verify(&named(Family::A2h, T, "j", &[v1]), text.as_bytes(), NOW).unwrap();
-    assert_eq!(verified.resolved.state.unwrap().get(), r#"{"seq":7.0,"balance":-0.5,"nested":{"n":0}}"#);
+    let verified = verifier()
+        .verify(&named(Family::A2h, T, "j", &[v1]), text.as_bytes(), NOW)
+        .unwrap();
+    assert_eq!(
+        verified.resolved.state.unwrap().get(),
+        r#"{"seq":7.0,"balance":-0.5,"nested":{"n":0}}"#
+    );
 }
 
 #[test]
@@ -95,14 +103,21 @@ fn a_change_of_anything_signed_is_noticed() {
         if place.remove(pair.1).is_none() {
             place.insert(pair.1.to_owned(), json!([]));
         }
-        assert_eq!(check(&verifier(), &headers, &changed).unwrap_err(), Refusal::WrongSignature, "{pair:?}");
+        assert_eq!(
+            check(&verifier(), &headers, &changed).unwrap_err(),
+            Refusal::WrongSignature,
+            "{pair:?}"
+        );
     }
 }
 
 #[test]
 fn a_change_of_the_header_is_noticed() {
     let response = response("a2h_version", "0.3");
-    let honest = hmac(&response, T, JTI, &[KEY])["A2H-Signature"].to_str().unwrap().to_owned();
+    let honest = hmac(&response, T, JTI, &[KEY])["A2H-Signature"]
+        .to_str()
+        .unwrap()
+        .to_owned();
     let v1 = honest.split("v1=").nth(1).unwrap();
     for (changed, reason) in [
         (honest.replace("t=1749050910", "t=1749050911"), "wrong_signature"),
@@ -110,7 +125,10 @@ fn a_change_of_the_header_is_noticed() {
         (honest.replace(v1, &"A".repeat(43)), "wrong_signature"),
         (honest.replace(v1, &v1[..v1.len() - 1]), "bad_header"),
         (honest.replace("t=1749050910", "t=01749050910"), "bad_header"),
-        (honest.replace("t=1749050910", "t=9223372036854775807"), "outside_window"),
+        (
+            honest.replace("t=1749050910", "t=9223372036854775807"),
+            "outside_window",
+        ),
         (honest.replace("t=1749050910", "t=0"), "outside_window"),
         (honest.replace(",v1=", ",v2="), "bad_header"),
         (format!("{honest},{honest}"), "bad_header"),
@@ -119,7 +137,11 @@ fn a_change_of_the_header_is_noticed() {
     ] {
         let mut headers = HeaderMap::new();
         headers.insert("A2H-Signature", HeaderValue::from_str(&changed).unwrap());
-        assert_eq!(check(&verifier(), &headers, &response).unwrap_err().code(), reason, "{changed:.200}");
+        assert_eq!(
+            check(&verifier(), &headers, &response).unwrap_err().code(),
+            reason,
+            "{changed:.200}"
+        );
     }
 }
 
@@ -128,16 +150,25 @@ fn the_header_must_go_by_the_name_the_body_goes_by_and_come_once() {
     let response = response("a2h_version", "0.3");
     let honest = hmac(&response, T, JTI, &[KEY]);
     let value = honest["A2H-Signature"].clone();
-    assert_eq!(check(&verifier(), &HeaderMap::new(), &response).unwrap_err(), Refusal::NoSignature);
+    assert_eq!(
+        check(&verifier(), &HeaderMap::new(), &response).unwrap_err(),
+        Refusal::NoSignature
+    );
     let other = HeaderMap::from_iter([("MA2H-Signature".parse().unwrap(), value.clone())]);
     let refused = check(&verifier(), &other, &response).unwrap_err();
     assert!(refused.to_string().contains("must come as A2H-Signature"), "{refused}");
     let mut twice = honest.clone();
     twice.append("A2H-Signature", value);
-    assert!(matches!(check(&verifier(), &twice, &response), Err(Refusal::BadHeader(_))));
+    assert!(matches!(
+        check(&verifier(), &twice, &response),
+        Err(Refusal::BadHeader(_))
+    ));
     let mut strange = honest;
     strange.insert("A2H-Signature", HeaderValue::from_bytes(b"t=1,jti=\xff").unwrap());
-    assert!(matches!(check(&verifier(), &strange, &response), Err(Refusal::BadHeader(_))));
+    assert!(matches!(
+        check(&verifier(), &strange, &response),
+        Err(Refusal::BadHeader(_))
+    ));
 }
 
 #[test]
@@ -149,10 +180,22 @@ fn two_minutes_either_way_are_the_edge() {
         assert_eq!(check(&verifier(), at(T + seconds)), Ok(()), "{seconds}");
     }
     // The clocks are compared in whole seconds.
-    assert_eq!(check(&verifier(), Timestamp::from_millis((T + 120) * 1000 + 999)), Ok(()));
-    assert_eq!(check(&verifier(), at(T + 121)), Err(Refusal::OutsideWindow { seconds: -121 }));
-    assert_eq!(check(&verifier(), at(T - 121)), Err(Refusal::OutsideWindow { seconds: 121 }));
-    assert!(matches!(check(&verifier(), Timestamp::from_millis(i64::MIN)), Err(Refusal::OutsideWindow { .. })));
+    assert_eq!(
+        check(&verifier(), Timestamp::from_millis((T + 120) * 1000 + 999)),
+        Ok(())
+    );
+    assert_eq!(
+        check(&verifier(), at(T + 121)),
+        Err(Refusal::OutsideWindow { seconds: -121 })
+    );
+    assert_eq!(
+        check(&verifier(), at(T - 121)),
+        Err(Refusal::OutsideWindow { seconds: 121 })
+    );
+    assert!(matches!(
+        check(&verifier(), Timestamp::from_millis(i64::MIN)),
+        Err(Refusal::OutsideWindow { .. })
+    ));
     let narrow = verifier().window(Duration::from_secs(5));
     assert!(check(&narrow, at(T + 5)).is_ok() && check(&narrow, at(T + 6)).is_err());
     let wide = verifier().window(Duration::MAX);
@@ -170,7 +213,11 @@ fn the_url_is_the_very_text_that_was_asked_with() {
         "HTTPS://deploybot.example/a2h/resume",
     ] {
         let elsewhere = Verifier::new(url).hmac_key(KEY);
-        assert_eq!(check(&elsewhere, &headers, &response).unwrap_err(), Refusal::WrongSignature, "{url}");
+        assert_eq!(
+            check(&elsewhere, &headers, &response).unwrap_err(),
+            Refusal::WrongSignature,
+            "{url}"
+        );
     }
 }
 
@@ -179,9 +226,18 @@ fn only_a_known_key_counts() {
     let response = response("a2h_version", "0.3");
     let signed_with = |keys: &[&str]| hmac(&response, T, JTI, keys);
     let refused = |verifier: Verifier, headers: &HeaderMap| check(&verifier, headers, &response).unwrap_err();
-    assert_eq!(refused(Verifier::new(URL).hmac_key("other"), &signed_with(&[KEY])), Refusal::WrongSignature);
-    assert_eq!(refused(Verifier::new(URL), &signed_with(&[KEY])), Refusal::WrongSignature);
-    assert_eq!(refused(Verifier::new(URL).hmac_key(""), &signed_with(&[""])), Refusal::WrongSignature);
+    assert_eq!(
+        refused(Verifier::new(URL).hmac_key("other"), &signed_with(&[KEY])),
+        Refusal::WrongSignature
+    );
+    assert_eq!(
+        refused(Verifier::new(URL), &signed_with(&[KEY])),
+        Refusal::WrongSignature
+    );
+    assert_eq!(
+        refused(Verifier::new(URL).hmac_key(""), &signed_with(&[""])),
+        Refusal::WrongSignature
+    );
 }
 
 #[test]
@@ -190,7 +246,9 @@ fn keys_change_without_a_gap() {
     let receivers = [vec!["old"], vec!["old", "new"], vec!["new"]];
     let hubs = [vec!["old"], vec!["new", "old"], vec!["new"]];
     let taken = |receiver: &[&str], hub: &[&str]| {
-        let verifier = receiver.iter().fold(Verifier::new(URL), |verifier, key| verifier.hmac_key(key));
+        let verifier = receiver
+            .iter()
+            .fold(Verifier::new(URL), |verifier, key| verifier.hmac_key(key));
         check(&verifier, &hmac(&response, T, JTI, hub), &response).is_ok()
     };
     for (receiver, keys) in receivers.iter().enumerate() {
@@ -205,14 +263,19 @@ fn keys_change_without_a_gap() {
 fn ed25519_keys_of_the_hub_are_believed_and_nothing_else_made_with_them() {
     use base64::Engine;
     let pair = ed25519_from_seed(&[9; 32]).unwrap();
-    let public = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(ed25519_public_key(&pair)).unwrap();
+    let public = base64::engine::general_purpose::URL_SAFE_NO_PAD
+        .decode(ed25519_public_key(&pair))
+        .unwrap();
     let honest = response("ma2h_version", "0.6");
     let headers = ed25519(&honest, T, JTI, &pair);
     let verifier = Verifier::new(URL).ed25519_key(&[1; 32]).ed25519_key(&public);
     assert!(check(&verifier, &headers, &honest).is_ok());
     let mut changed = honest.clone();
     changed["response"]["value"] = json!("deny");
-    assert_eq!(check(&verifier, &headers, &changed).unwrap_err(), Refusal::WrongSignature);
+    assert_eq!(
+        check(&verifier, &headers, &changed).unwrap_err(),
+        Refusal::WrongSignature
+    );
     assert_eq!(
         check(&Verifier::new(URL).ed25519_key(b"short"), &headers, &honest).unwrap_err(),
         Refusal::WrongSignature
@@ -237,10 +300,18 @@ fn the_answer_to_another_message_is_told_apart() {
 fn versions_without_a_push_signature_we_know_are_refused_by_name() {
     for (key, version) in [("a2h_version", "0.1"), ("ma2h_version", "0.2"), ("a2h_version", "1.0")] {
         let response = response(key, version);
-        let family = if key == "a2h_version" { Family::A2h } else { Family::Ma2h };
+        let family = if key == "a2h_version" {
+            Family::A2h
+        } else {
+            Family::Ma2h
+        };
         let headers = named(family, T, JTI, &["A".repeat(43)]);
         let refused = check(&verifier(), &headers, &response).unwrap_err();
-        assert_eq!((refused.code(), refused.status()), ("unsupported_version", 400), "{version}");
+        assert_eq!(
+            (refused.code(), refused.status()),
+            ("unsupported_version", 400),
+            "{version}"
+        );
     }
 }
 
@@ -250,7 +321,12 @@ fn a_body_that_is_no_response_is_refused_before_anything_is_believed() {
     let headers = hmac(&honest, T, JTI, &[KEY]);
     let without = |pointer: &str, key: &str| {
         let mut response = honest.clone();
-        response.pointer_mut(pointer).unwrap().as_object_mut().unwrap().remove(key);
+        response
+            .pointer_mut(pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap()
+            .remove(key);
         response.to_string()
     };
     let both = {
@@ -285,5 +361,8 @@ fn a_body_that_is_no_response_is_refused_before_anything_is_believed() {
 fn refusals_and_verifiers_keep_keys_to_themselves() {
     let shown = format!("{:?}", verifier());
     assert!(!shown.contains(KEY) && shown.contains(URL), "{shown}");
-    assert_eq!(Refusal::OutsideWindow { seconds: -300 }.to_string().split(':').next(), Some("signed 300 seconds ago"));
+    assert_eq!(
+        Refusal::OutsideWindow { seconds: -300 }.to_string().split(':').next(),
+        Some("signed 300 seconds ago")
+    );
 }

@@ -58,7 +58,10 @@ pub struct Field {
 impl Field {
     fn read(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((name, value)) if !name.is_empty() => Ok(Self { name: name.to_owned(), value: value.to_owned() }),
+            Some((name, value)) if !name.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            }),
             _ => Err("write it as NAME=VALUE".to_owned()),
         }
     }
@@ -83,12 +86,21 @@ mod tests {
     #[test]
     fn an_answer_has_exactly_one_outcome() {
         assert!(read(&["approve"]).is_ok());
-        assert_eq!(read(&["red", "green", "--comment", "both"]).unwrap().values, ["red", "green"]);
+        assert_eq!(
+            read(&["red", "green", "--comment", "both"]).unwrap().values,
+            ["red", "green"]
+        );
         assert!(read(&["--text", "-5"]).is_ok());
         assert!(read(&["--decline", "--comment", "not today"]).is_ok());
         assert!(read(&["--complete", "--check", "1", "--check", "3"]).is_ok());
         assert!(read(&["--file", "a.txt"]).is_ok());
-        assert_eq!(read(&["--text", "see", "--file", "a.txt", "--file", "b.txt"]).unwrap().files.len(), 2);
+        assert_eq!(
+            read(&["--text", "see", "--file", "a.txt", "--file", "b.txt"])
+                .unwrap()
+                .files
+                .len(),
+            2
+        );
         for words in [
             &[][..],
             &["approve", "--decline"],
@@ -104,7 +116,10 @@ mod tests {
     #[test]
     fn a_field_keeps_everything_after_the_first_equals_sign() {
         let fields = read(&["--field", "a=b=c", "--field", "empty="]).unwrap().fields;
-        let field = |name: &str, value: &str| Field { name: name.to_owned(), value: value.to_owned() };
+        let field = |name: &str, value: &str| Field {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
         assert_eq!(fields, [field("a", "b=c"), field("empty", "")]);
         assert!(read(&["--field", "novalue"]).is_err());
         assert!(read(&["--field", "=value"]).is_err());

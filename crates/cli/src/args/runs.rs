@@ -10,7 +10,13 @@ pub struct RunArgs {
     /// The strategy: JSON, JSONC or YAML. The hub reads it, so it lies on the hub's machine.
     pub file: PathBuf,
     /// What the run is given to begin with, or `-` to read it from standard input.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     pub input: String,
     /// The id of the run [default: a new one]
     #[arg(long, value_name = "ID", value_parser = run_id)]
@@ -65,7 +71,13 @@ pub struct ContinueArgs {
     /// The run.
     pub id: String,
     /// What it is given to go on with, or `-` to read it from standard input.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     pub input: String,
     /// The model of all agents that think, whatever the strategy says.
     #[arg(long)]
@@ -102,10 +114,19 @@ mod tests {
 
     #[test]
     fn a_run_needs_a_file_and_takes_the_rest() {
-        let args = Run::try_parse_from(["run", "a.yaml", "--input", "-x", "--run-id", "r.1", "--detach"]).unwrap().args;
-        assert_eq!((args.input.as_str(), args.run_id.as_deref(), args.no_wait), ("-x", Some("r.1"), true));
+        let args = Run::try_parse_from(["run", "a.yaml", "--input", "-x", "--run-id", "r.1", "--detach"])
+            .unwrap()
+            .args;
+        assert_eq!(
+            (args.input.as_str(), args.run_id.as_deref(), args.no_wait),
+            ("-x", Some("r.1"), true)
+        );
         assert_eq!(Run::try_parse_from(["run", "a.yaml"]).unwrap().args.input, "");
-        for line in [&["run"][..], &["run", "a.yaml", "--run-id", "../x"], &["run", "a.yaml", "--run-id", ".x"]] {
+        for line in [
+            &["run"][..],
+            &["run", "a.yaml", "--run-id", "../x"],
+            &["run", "a.yaml", "--run-id", ".x"],
+        ] {
             assert_eq!(Run::try_parse_from(line).unwrap_err().exit_code(), 2, "{line:?}");
         }
     }
@@ -114,9 +135,15 @@ mod tests {
     fn runs_are_listed_or_one_is_named() {
         let list = Runs::try_parse_from(["runs"]).unwrap().args;
         assert!(list.command.is_none() && list.limit == 50 && !list.all);
-        let one = Runs::try_parse_from(["runs", "continue", "r1", "--input", "go on"]).unwrap().args;
+        let one = Runs::try_parse_from(["runs", "continue", "r1", "--input", "go on"])
+            .unwrap()
+            .args;
         assert!(matches!(one.command, Some(RunsCommand::Continue(ContinueArgs { input, .. })) if input == "go on"));
-        for line in [&["runs", "--all", "--limit", "3"][..], &["runs", "--limit", "0"], &["runs", "show"]] {
+        for line in [
+            &["runs", "--all", "--limit", "3"][..],
+            &["runs", "--limit", "0"],
+            &["runs", "show"],
+        ] {
             assert_eq!(Runs::try_parse_from(line).unwrap_err().exit_code(), 2, "{line:?}");
         }
     }

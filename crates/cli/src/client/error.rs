@@ -13,7 +13,12 @@ use crate::hub_address::LocateError;
 pub enum HubError {
     /// The hub understood and said no.
     #[error("{message} ({code})")]
-    Refused { status: StatusCode, code: String, message: String, field: Option<String> },
+    Refused {
+        status: StatusCode,
+        code: String,
+        message: String,
+        field: Option<String>,
+    },
     #[error("{0}")]
     Unreachable(String),
     /// Something answered, but not as a hub does.
@@ -24,13 +29,20 @@ pub enum HubError {
 impl HubError {
     pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
         let Some(error) = Refused::read(body) else {
-            return Self::strange(format!("status {status} without a reason; is this the address of a hub?"));
+            return Self::strange(format!(
+                "status {status} without a reason; is this the address of a hub?"
+            ));
         };
         let mut message = told(error.field.as_deref(), &error.message);
         if let Some(id) = error.id {
             message = format!("{message}; the hub's log has the cause under {id}");
         }
-        Self::Refused { status, code: error.code, message, field: error.field }
+        Self::Refused {
+            status,
+            code: error.code,
+            message,
+            field: error.field,
+        }
     }
 
     pub(super) fn strange(text: String) -> Self {
@@ -41,8 +53,15 @@ impl HubError {
         if let (true, Place::DataDirectory(data)) = (is_connection_refused(error), &location.place) {
             return Self::Unreachable(LocateError::NoHub(data.clone()).to_string());
         }
-        let reason = if error.is_timeout() { "it took too long".to_owned() } else { root_cause(error) };
-        Self::Unreachable(format!("the hub at {} cannot be reached: {reason}", location.shown_url()))
+        let reason = if error.is_timeout() {
+            "it took too long".to_owned()
+        } else {
+            root_cause(error)
+        };
+        Self::Unreachable(format!(
+            "the hub at {} cannot be reached: {reason}",
+            location.shown_url()
+        ))
     }
 
     pub fn has_code(&self, wanted: &str) -> bool {

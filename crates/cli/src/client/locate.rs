@@ -34,7 +34,10 @@ impl Location {
             Place::DataDirectory(_) => "hub.json",
         };
         let location = Self::named(&address.url, address.token, address.place).context(named_by)?;
-        let (is_https, host) = (location.url.scheme() == "https", location.url.host_str().unwrap_or_default());
+        let (is_https, host) = (
+            location.url.scheme() == "https",
+            location.url.host_str().unwrap_or_default(),
+        );
         if let Some(warning) = plain_warning(is_https, host, &location.shown_url()) {
             complain(&warning);
         }
@@ -46,7 +49,11 @@ impl Location {
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
             return Err(not_a_hub(url).into());
         }
-        Ok(Self { url: parsed, token, place })
+        Ok(Self {
+            url: parsed,
+            token,
+            place,
+        })
     }
 
     /// The address without what may be secret in it.

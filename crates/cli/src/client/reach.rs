@@ -13,7 +13,9 @@ pub struct Reach {
 
 impl Reach {
     pub fn new(location: Location) -> Result<Self> {
-        Ok(Self { client: Mutex::new(Arc::new(Client::new(location)?)) })
+        Ok(Self {
+            client: Mutex::new(Arc::new(Client::new(location)?)),
+        })
     }
 
     pub fn client(&self) -> Arc<Client> {
@@ -22,7 +24,9 @@ impl Reach {
 
     /// Looks again where the hub is. Whoever named it in the environment meant that one and no other.
     pub fn renew(&self) {
-        let Place::DataDirectory(data) = self.client().location().place.clone() else { return };
+        let Place::DataDirectory(data) = self.client().location().place.clone() else {
+            return;
+        };
         let Ok(found) = Location::find(|| Ok(data)) else { return };
         if let Ok(client) = Client::new(found) {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(client);

@@ -37,7 +37,9 @@ impl Socket {
     pub async fn open(client: &Client) -> Result<Self, HubError> {
         let url = client.location().shown_url();
         let too_long = || HubError::Unreachable(format!("the hub at {url} cannot be reached: it took too long"));
-        timeout(OPENING, upgrade(client)).await.unwrap_or_else(|_| Err(too_long()))
+        timeout(OPENING, upgrade(client))
+            .await
+            .unwrap_or_else(|_| Err(too_long()))
     }
 
     pub async fn send(&mut self, message: &ClientMessage, request_id: &str) -> Result<(), Lost> {
@@ -104,8 +106,12 @@ async fn upgrade(client: &Client) -> Result<Socket, HubError> {
         return Err(HubError::strange("it opens a socket of another kind".to_owned()));
     }
     let stream = response.upgrade().await.map_err(unreachable)?;
-    let config = WebSocketConfig::default().max_message_size(Some(LARGEST_FRAME)).max_frame_size(Some(LARGEST_FRAME));
-    Ok(Socket(WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await))
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(LARGEST_FRAME))
+        .max_frame_size(Some(LARGEST_FRAME));
+    Ok(Socket(
+        WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await,
+    ))
 }
 
 fn accepts(response: &Response, key: &str) -> bool {

@@ -49,7 +49,9 @@ async fn add(id: &str, alg: Option<SignatureAlg>, client: &Client, json: bool) -
         body["signature_alg"] = alg.as_str().into();
     }
     let reply = client.post(&["v1", "admin", "agents"], &body).await?;
-    present(&reply, json, |made: Credentials| format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made)))
+    present(&reply, json, |made: Credentials| {
+        format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made))
+    })
 }
 
 async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &Client, json: bool) -> Result<String> {
@@ -61,16 +63,26 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &Client, json: b
     renew_kept(&reply, client);
     present(&reply, json, |made: Credentials| {
         let until = made.old_valid_until.as_ref();
-        let until = until.map(|at| format!(" The old ones are valid until {at}.")).unwrap_or_default();
-        format!("Agent {} has a new token and signing key.{until}\n\n{}", escape(&made.agent_id), secrets(&made))
+        let until = until
+            .map(|at| format!(" The old ones are valid until {at}."))
+            .unwrap_or_default();
+        format!(
+            "Agent {} has a new token and signing key.{until}\n\n{}",
+            escape(&made.agent_id),
+            secrets(&made)
+        )
     })
 }
 
 /// On the hub's own machine the commands of an agent go on by themselves. Where that fails, the new secrets must be shown
 /// all the same: the hub does not tell them again.
 fn renew_kept(reply: &Value, client: &Client) {
-    let Place::DataDirectory(data) = &client.location().place else { return };
-    let renewed = typed::<KeptAgent>(reply).map_err(Into::into).and_then(|made| made.renew(data));
+    let Place::DataDirectory(data) = &client.location().place else {
+        return;
+    };
+    let renewed = typed::<KeptAgent>(reply)
+        .map_err(Into::into)
+        .and_then(|made| made.renew(data));
     if let Err(error) = renewed {
         screen::complain(&format!("{error:#}"));
     }
@@ -91,13 +103,24 @@ async fn list(client: &Client, json: bool) -> Result<String> {
         for agent in agents {
             let counts = [agent.tokens, agent.signing_keys, agent.open].map(|count| count.to_string());
             let [tokens, keys, open] = counts;
-            table.row([agent.agent_id, agent.signature_alg, tokens, keys, open, agent.created_at.to_string()]);
+            table.row([
+                agent.agent_id,
+                agent.signature_alg,
+                tokens,
+                keys,
+                open,
+                agent.created_at.to_string(),
+            ]);
         }
         table.render_or("No agents yet: add one with `countersign agent add ID`.")
     })
 }
 
 async fn remove(id: &str, client: &Client, json: bool) -> Result<String> {
-    let reply = client.post(&["v1", "admin", "agents", "remove"], &json!({ "id": id })).await?;
-    present(&reply, json, |gone: Removed| format!("Agent {} removed.\n", escape(&gone.agent_id)))
+    let reply = client
+        .post(&["v1", "admin", "agents", "remove"], &json!({ "id": id }))
+        .await?;
+    present(&reply, json, |gone: Removed| {
+        format!("Agent {} removed.\n", escape(&gone.agent_id))
+    })
 }

@@ -32,8 +32,14 @@ pub async fn run(args: &AheadArgs, client: &Client, json: bool) -> Result<String
 }
 
 async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Result<String> {
-    let reply = client.post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text })).await?;
-    let waits = if json { None } else { open_question(agent_id, client).await };
+    let reply = client
+        .post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text }))
+        .await?;
+    let waits = if json {
+        None
+    } else {
+        open_question(agent_id, client).await
+    };
     present(&reply, json, |typed: Typed| {
         let agent_id = escape(agent_id);
         let waits = waits.map(|id| {
@@ -57,7 +63,12 @@ async fn open_question(agent_id: &str, client: &Client) -> Option<String> {
 }
 
 async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Result<String> {
-    client.post(&["v1", "terminals", agent_id, "ahead", &id.to_string(), "drop"], &json!({})).await?;
+    client
+        .post(
+            &["v1", "terminals", agent_id, "ahead", &id.to_string(), "drop"],
+            &json!({}),
+        )
+        .await?;
     if json {
         return Ok(screen::json(&json!({ "id": id })));
     }
@@ -65,7 +76,9 @@ async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Resu
 }
 
 async fn list(agent_id: &str, client: &Client, json: bool) -> Result<String> {
-    let reply = client.get_field(&["v1", "terminals", agent_id, "ahead"], &[], "ahead").await?;
+    let reply = client
+        .get_field(&["v1", "terminals", agent_id, "ahead"], &[], "ahead")
+        .await?;
     present(&reply, json, |waiting: Vec<Waiting>| {
         let mut table = Table::new(&["NUMBER", "PERSON", "WRITTEN", "TEXT"]);
         for one in waiting {

@@ -37,11 +37,22 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     }
     let reply: Reply = typed(&reply)?;
     // The hub says who answered, so it is read back instead of being guessed from the token in use.
-    let decided = read_item(&args.id, client).await.ok().and_then(|item| item.outcome_in_short());
+    let decided = read_item(&args.id, client)
+        .await
+        .ok()
+        .and_then(|item| item.outcome_in_short());
     let words = decided.unwrap_or(reply.status);
     // What came from a file or on standard input may be no sight for a screen.
-    let filled_in = if args.fields.is_empty() { String::new() } else { form::filled_in(&item, &body["value"]) };
-    Ok(format!("{} ({})\n{filled_in}", escape(&words), escape(&reply.resolution_id)))
+    let filled_in = if args.fields.is_empty() {
+        String::new()
+    } else {
+        form::filled_in(&item, &body["value"])
+    };
+    Ok(format!(
+        "{} ({})\n{filled_in}",
+        escape(&words),
+        escape(&reply.resolution_id)
+    ))
 }
 
 async fn read_item(id: &str, client: &Client) -> Result<Item, HubError> {
@@ -98,7 +109,10 @@ fn answered(args: &AnswerArgs, item: &Item) -> Result<Value> {
     }
     if !args.files.is_empty() {
         if !item.open_ended {
-            bail!("{} takes no files: only what an agent in a terminal asks does (invalid_field)", item.id);
+            bail!(
+                "{} takes no files: only what an agent in a terminal asks does (invalid_field)",
+                item.id
+            );
         }
         body["files"] = files::read(&args.files)?;
     }
@@ -151,29 +165,46 @@ fn check_takes_text(item: &Item, question: &Question) -> Result<()> {
         Question::Text | Question::Unknown => Ok(()),
         Question::Confirm(choices) | Question::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
         Question::Confirm(choices) | Question::Select(choices) => {
-            bail!("{} takes no other text: answer with {} (invalid_field)", item.id, choice::list(&choices.options))
+            bail!(
+                "{} takes no other text: answer with {} (invalid_field)",
+                item.id,
+                choice::list(&choices.options)
+            )
         }
         Question::Form { .. } => {
-            bail!("{} takes no free text: fill in its form with --field NAME=VALUE (invalid_field)", item.id)
+            bail!(
+                "{} takes no free text: fill in its form with --field NAME=VALUE (invalid_field)",
+                item.id
+            )
         }
     }
 }
 
 fn not_a_question(item: &Item) -> anyhow::Error {
     match item.verb.as_str() {
-        "task" => anyhow!("{} is a task: end it with --complete or --dismiss (invalid_field)", item.id),
+        "task" => anyhow!(
+            "{} is a task: end it with --complete or --dismiss (invalid_field)",
+            item.id
+        ),
         verb => anyhow!("{} is a {verb}: it asks nothing (validation_error)", item.id),
     }
 }
 
 /// The whole checklist with the named steps done; what the agent sent as done stays so.
 fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<Step>> {
-    let mut steps = item.action.as_ref().and_then(|action| action.checklist.clone()).unwrap_or_default();
+    let mut steps = item
+        .action
+        .as_ref()
+        .and_then(|action| action.checklist.clone())
+        .unwrap_or_default();
     let count = steps.len();
     for number in numbers {
         let step = number.checked_sub(1).and_then(|index| steps.get_mut(index));
         let Some(step) = step else {
-            bail!("--check {number}: the checklist of {} has {count} steps (invalid_field)", item.id);
+            bail!(
+                "--check {number}: the checklist of {} has {count} steps (invalid_field)",
+                item.id
+            );
         };
         step.done = true;
     }
@@ -207,14 +238,20 @@ mod tests {
 
     fn task() -> Item {
         let checklist = json!([{"text": "a", "done": true}, {"text": "b"}, {"text": "c", "done": false}]);
-        item("task", &json!({"action": {"instructions": "do", "checklist": checklist}}))
+        item(
+            "task",
+            &json!({"action": {"instructions": "do", "checklist": checklist}}),
+        )
     }
 
     #[test]
     fn a_task_is_sent_back_with_its_ticked_checklist() {
         let body = resolution(&args(&["--complete", "--check", "3", "--comment", "done"]), &task()).unwrap();
         let steps = json!([{"text": "a", "done": true}, {"text": "b", "done": false}, {"text": "c", "done": true}]);
-        assert_eq!(body, json!({"resolution": "completed", "checklist": steps, "comment": "done"}));
+        assert_eq!(
+            body,
+            json!({"resolution": "completed", "checklist": steps, "comment": "done"})
+        );
         let body = resolution(&args(&["--dismiss"]), &task()).unwrap();
         assert_eq!(body, json!({"resolution": "dismissed"}));
         for number in ["0", "4"] {
@@ -231,7 +268,10 @@ mod tests {
     #[test]
     fn an_answer_is_translated_and_text_is_not() {
         let options = json!([{"value": "approve", "label": "Ship it"}, {"value": "deny", "label": "Hold"}]);
-        let ask = item("ask", &json!({"question": {"kind": "confirm", "options": options, "allow_edit": true}}));
+        let ask = item(
+            "ask",
+            &json!({"question": {"kind": "confirm", "options": options, "allow_edit": true}}),
+        );
         let body = resolution(&args(&["no"]), &ask).unwrap();
         assert_eq!(body, json!({"resolution": "answered", "value": "deny"}));
         let body = resolution(&args(&["--text", "no"]), &ask).unwrap();
@@ -243,7 +283,12 @@ mod tests {
     #[test]
     fn several_values_answer_only_a_question_for_many() {
         let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
-        let question = |many| item("ask", &json!({"question": {"kind": "select", "options": options, "many": many}}));
+        let question = |many| {
+            item(
+                "ask",
+                &json!({"question": {"kind": "select", "options": options, "many": many}}),
+            )
+        };
         let body = resolution(&args(&["Green", "1"]), &question(true)).unwrap();
         assert_eq!(body, json!({"resolution": "answered", "value": ["g", "r"]}));
         let body = resolution(&args(&["2"]), &question(true)).unwrap();
@@ -271,11 +316,17 @@ mod tests {
         let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
         let form = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
         for (question, wanted) in [
-            (json!({"kind": "select", "options": options, "many": true, "allow_edit": true}), "r (Red), g"),
+            (
+                json!({"kind": "select", "options": options, "many": true, "allow_edit": true}),
+                "r (Red), g",
+            ),
             (json!({"kind": "confirm", "options": options}), "r (Red), g"),
             (form, "--field"),
         ] {
-            let error = resolution(&args(&["--text", "blue"]), &item("ask", &json!({ "question": question })));
+            let error = resolution(
+                &args(&["--text", "blue"]),
+                &item("ask", &json!({ "question": question })),
+            );
             let error = error.unwrap_err().to_string();
             assert!(error.contains(wanted) && error.contains("msg_1"), "{error}");
             let open = item("ask", &json!({"question": question, "open_ended": true}));
@@ -288,23 +339,37 @@ mod tests {
     fn a_run_takes_an_empty_text_and_a_decision_by_word_or_number() {
         let text = item("ask", &crate::item::asked(&json!({"kind": "text"})));
         for words in [&[""][..], &["--text", ""]] {
-            assert_eq!(resolution(&args(words), &text).unwrap(), json!({"resolution": "answered", "value": ""}));
+            assert_eq!(
+                resolution(&args(words), &text).unwrap(),
+                json!({"resolution": "answered", "value": ""})
+            );
         }
         let options =
             json!([{"value": "allow", "label": "Allow once"}, {"value": "deny-session", "label": "Deny in this run"}]);
-        let permission = item("ask", &crate::item::asked(&json!({"kind": "select", "options": options})));
+        let permission = item(
+            "ask",
+            &crate::item::asked(&json!({"kind": "select", "options": options})),
+        );
         for word in ["deny-session", "Deny in this run", "2"] {
             let body = resolution(&args(&[word]), &permission).unwrap();
-            assert_eq!(body, json!({"resolution": "answered", "value": "deny-session"}), "{word}");
+            assert_eq!(
+                body,
+                json!({"resolution": "answered", "value": "deny-session"}),
+                "{word}"
+            );
         }
     }
 
     #[test]
     fn files_are_for_open_ended_questions_alone() {
         let ask = item("ask", &json!({"question": {"kind": "text"}}));
-        let error = resolution(&args(&["--file", "/nowhere"]), &ask).unwrap_err().to_string();
+        let error = resolution(&args(&["--file", "/nowhere"]), &ask)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("takes no files"), "{error}");
-        let error = resolution(&args(&["--file", "/nowhere"]), &task()).unwrap_err().to_string();
+        let error = resolution(&args(&["--file", "/nowhere"]), &task())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("takes no files"), "{error}");
     }
 

@@ -54,7 +54,9 @@ fn words(callback: &Callback) -> String {
 /// The registered hosts of one agent, or of all.
 pub async fn list(agent: Option<&str>, client: &Client) -> Result<Value, HubError> {
     let query: Vec<(&str, &str)> = agent.map(|agent| ("agent_id", agent)).into_iter().collect();
-    client.get_field(&["v1", "admin", "callbacks"], &query, "callbacks").await
+    client
+        .get_field(&["v1", "admin", "callbacks"], &query, "callbacks")
+        .await
 }
 
 async fn show_list(agent: Option<&str>, client: &Client, json: bool) -> Result<String> {

@@ -34,9 +34,15 @@ pub async fn run(command: DeliveryCommand, client: &Client, json: bool) -> Resul
             present(&reply, json, table)
         }
         DeliveryCommand::Retry { id } => {
-            let reply = client.post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id })).await?;
+            let reply = client
+                .post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id }))
+                .await?;
             present(&reply, json, |retried: Retried| {
-                format!("The delivery of {} is {} again.\n", escape(&retried.message_id), escape(&retried.state))
+                format!(
+                    "The delivery of {} is {} again.\n",
+                    escape(&retried.message_id),
+                    escape(&retried.state)
+                )
             })
         }
     }
@@ -47,7 +53,9 @@ pub async fn list(state: Option<DeliveryState>, limit: Option<u32>, client: &Cli
     let mut query = Vec::new();
     query.extend(state.map(|state| ("state", state.as_str())));
     query.extend(limit.as_deref().map(|limit| ("limit", limit)));
-    client.get_field(&["v1", "admin", "deliveries"], &query, "deliveries").await
+    client
+        .get_field(&["v1", "admin", "deliveries"], &query, "deliveries")
+        .await
 }
 
 fn table(deliveries: Vec<Delivery>) -> String {
@@ -55,13 +63,27 @@ fn table(deliveries: Vec<Delivery>) -> String {
     for delivery in deliveries {
         let news = news(&delivery);
         let attempts = delivery.attempts.to_string();
-        table.row([delivery.message_id, delivery.agent_id, delivery.host, delivery.state, attempts, news]);
+        table.row([
+            delivery.message_id,
+            delivery.agent_id,
+            delivery.host,
+            delivery.state,
+            attempts,
+            news,
+        ]);
     }
     table.render_or("No deliveries.")
 }
 
 fn news(delivery: &Delivery) -> String {
     let delivered = delivery.delivered_at.as_ref().map(|at| format!("delivered at {at}"));
-    let next = delivery.next_attempt_at.as_ref().map(|at| format!("next attempt at {at}"));
-    [delivered, next, delivery.last_error.clone()].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let next = delivery
+        .next_attempt_at
+        .as_ref()
+        .map(|at| format!("next attempt at {at}"));
+    [delivered, next, delivery.last_error.clone()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }

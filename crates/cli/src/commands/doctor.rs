@@ -32,15 +32,27 @@ pub struct Finding {
 
 impl Finding {
     fn ok(check: &'static str, message: impl Into<String>) -> Self {
-        Self { check, level: Level::Ok, message: message.into() }
+        Self {
+            check,
+            level: Level::Ok,
+            message: message.into(),
+        }
     }
 
     fn warn(check: &'static str, message: impl Into<String>, advice: &str) -> Self {
-        Self { check, level: Level::Warn, message: format!("{} — {advice}", message.into()) }
+        Self {
+            check,
+            level: Level::Warn,
+            message: format!("{} — {advice}", message.into()),
+        }
     }
 
     fn fail(check: &'static str, message: impl Into<String>, advice: &str) -> Self {
-        Self { check, level: Level::Fail, message: format!("{} — {advice}", message.into()) }
+        Self {
+            check,
+            level: Level::Fail,
+            message: format!("{} — {advice}", message.into()),
+        }
     }
 }
 
@@ -49,17 +61,27 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
     let mut findings: Vec<Finding> = config.map(config::check).into_iter().collect();
     let client = Location::find(data).and_then(Client::new);
     // A hub named by the environment keeps its files elsewhere.
-    let elsewhere = client.as_ref().is_ok_and(|client| client.location().place == Place::Environment);
+    let elsewhere = client
+        .as_ref()
+        .is_ok_and(|client| client.location().place == Place::Environment);
     if !elsewhere {
         findings.extend(files::check(&data()?));
     }
     match client {
         Ok(client) => findings.extend(hub::check(&client).await),
-        Err(error) => findings.push(Finding::fail("hub", format!("{error:#}"), "nothing else can be checked before")),
+        Err(error) => findings.push(Finding::fail(
+            "hub",
+            format!("{error:#}"),
+            "nothing else can be checked before",
+        )),
     }
     let text = render(&findings, globals.json)?;
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
-    Ok(if ok { Finished::well(text) } else { Finished::failed(text) })
+    Ok(if ok {
+        Finished::well(text)
+    } else {
+        Finished::failed(text)
+    })
 }
 
 fn render(findings: &[Finding], json: bool) -> Result<String> {
@@ -83,9 +105,18 @@ mod tests {
 
     #[test]
     fn a_finding_is_one_line_with_its_advice() {
-        let findings = [Finding::ok("hub", "it runs"), Finding::warn("clock", "it is\nslow", "set it")];
-        assert_eq!(render(&findings, false).unwrap(), "ok    it runs\nwarn  it is\\nslow — set it\n");
+        let findings = [
+            Finding::ok("hub", "it runs"),
+            Finding::warn("clock", "it is\nslow", "set it"),
+        ];
+        assert_eq!(
+            render(&findings, false).unwrap(),
+            "ok    it runs\nwarn  it is\\nslow — set it\n"
+        );
         let json = render(&findings, true).unwrap();
-        assert!(json.contains(r#"{"check":"hub","level":"ok","message":"it runs"}"#), "{json}");
+        assert!(
+            json.contains(r#"{"check":"hub","level":"ok","message":"it runs"}"#),
+            "{json}"
+        );
     }
 }

@@ -32,7 +32,9 @@ pub async fn run(command: KeyCommand, client: &Client, json: bool) -> Result<Str
     present(&reply, json, |Keys { keys }| {
         let mut table = Table::new(&["KEY", "ALGORITHM", "PUBLIC KEY", "VALID"]);
         for key in keys {
-            let valid = key.retires_at.map_or_else(|| "now".to_owned(), |at| format!("until {at}"));
+            let valid = key
+                .retires_at
+                .map_or_else(|| "now".to_owned(), |at| format!("until {at}"));
             table.row([key.kid, key.alg, key.public_key, valid]);
         }
         table.render_or("The hub has no keys.")

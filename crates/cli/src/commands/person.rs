@@ -60,7 +60,11 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
                 body["label"] = label.into();
             }
             let reply = client.post(&["v1", "admin", "people", "token"], &body).await?;
-            let done = if terminal { "has another token for terminals" } else { "has another access token" };
+            let done = if terminal {
+                "has another token for terminals"
+            } else {
+                "has another access token"
+            };
             present(&reply, json, |access: Access| words(done, &access))
         }
         PersonCommand::Tokens { name } => tokens(&name, client, json).await,
@@ -68,18 +72,29 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
             let body = json!({ "name": name, "id": id });
             let reply = client.post(&["v1", "admin", "people", "tokens", "end"], &body).await?;
             present(&reply, json, |ended: Ended| {
-                format!("The token {} of {} has ended.\n", escape(&ended.id), escape(&ended.actor))
+                format!(
+                    "The token {} of {} has ended.\n",
+                    escape(&ended.id),
+                    escape(&ended.actor)
+                )
             })
         }
         PersonCommand::Link { name } => {
-            let reply = client.post(&["v1", "admin", "people", "link"], &json!({ "name": name })).await?;
+            let reply = client
+                .post(&["v1", "admin", "people", "link"], &json!({ "name": name }))
+                .await?;
             present(&reply, json, |link: Link| {
                 let (actor, url) = (escape(&link.actor), escape(&link.url));
-                format!("{actor} signs in with this link, once, until {}:\n\n  {url}\n", link.expires_at)
+                format!(
+                    "{actor} signs in with this link, once, until {}:\n\n  {url}\n",
+                    link.expires_at
+                )
             })
         }
         PersonCommand::Remove { name } => {
-            let reply = client.post(&["v1", "admin", "people", "remove"], &json!({ "name": name })).await?;
+            let reply = client
+                .post(&["v1", "admin", "people", "remove"], &json!({ "name": name }))
+                .await?;
             present(&reply, json, |removed: Removed| {
                 format!(
                     "{} removed. They are signed out and their tokens no longer work; what they decided stays.\n",
@@ -122,7 +137,11 @@ async fn tokens(name: &str, client: &Client, json: bool) -> Result<String> {
     present(&reply, json, |tokens: Vec<Token>| {
         let mut table = Table::new(&["ID", "FOR", "LABEL", "MADE"]);
         for token in tokens {
-            let whose = if token.kind == "terminal" { "terminals" } else { "the person" };
+            let whose = if token.kind == "terminal" {
+                "terminals"
+            } else {
+                "the person"
+            };
             table.row([token.id, whose.to_owned(), token.label, token.created_at.to_string()]);
         }
         table.render_or("No tokens.")

@@ -36,14 +36,26 @@ pub async fn run(args: &RunArgs, client: &Client, json: bool) -> Result<Finished
         manifest_path: None,
     };
     let begun = begin::begin(client, prepare, Beginning::Start(read_free_text(&args.input)?)).await?;
-    if args.no_wait { begun.leave(json) } else { Follow::begun(begun, client, json)?.run().await }
+    if args.no_wait {
+        begun.leave(json)
+    } else {
+        Follow::begun(begun, client, json)?.run().await
+    }
 }
 
 pub async fn proceed(args: &ContinueArgs, client: &Client, json: bool) -> Result<Finished> {
     let (run_id, model_override) = (Some(args.id.clone()), args.model.clone());
-    let prepare = PrepareRun { run_id, model_override, ..PrepareRun::default() };
+    let prepare = PrepareRun {
+        run_id,
+        model_override,
+        ..PrepareRun::default()
+    };
     let begun = begin::begin(client, prepare, Beginning::Continue(read_free_text(&args.input)?)).await?;
-    if args.no_wait { begun.leave(json) } else { Follow::begun(begun, client, json)?.run().await }
+    if args.no_wait {
+        begun.leave(json)
+    } else {
+        Follow::begun(begun, client, json)?.run().await
+    }
 }
 
 /// From its beginning, as far as the hub remembers it.
@@ -54,5 +66,8 @@ pub async fn follow(run_id: &str, client: &Client, json: bool) -> Result<Finishe
 /// The hub has a current directory of its own.
 fn absolute(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
-    path.into_os_string().into_string().ok().context("a path that is no text in UTF-8 cannot be sent to the hub")
+    path.into_os_string()
+        .into_string()
+        .ok()
+        .context("a path that is no text in UTF-8 cannot be sent to the hub")
 }

@@ -45,12 +45,19 @@ pub async fn run(command: SecretCommand, client: &Client, json: bool) -> Result<
 }
 
 fn words(done: &str, secret: &Secret) -> String {
-    format!("Secret {} of {} {done}.\n", escape(&secret.name), escape(&secret.agent_id))
+    format!(
+        "Secret {} of {} {done}.\n",
+        escape(&secret.name),
+        escape(&secret.agent_id)
+    )
 }
 
 fn read_value(input: impl Read) -> Result<String> {
     let mut value = String::new();
-    input.take(MAX_SECRET_BYTES + 1).read_to_string(&mut value).context("the secret on standard input is not text")?;
+    input
+        .take(MAX_SECRET_BYTES + 1)
+        .read_to_string(&mut value)
+        .context("the secret on standard input is not text")?;
     if value.len() as u64 > MAX_SECRET_BYTES {
         bail!("the secret on standard input is longer than {MAX_SECRET_BYTES} bytes");
     }
@@ -85,7 +92,12 @@ mod tests {
 
     #[test]
     fn one_line_ending_is_not_part_of_the_secret() {
-        for (input, value) in [("s3cret", "s3cret"), ("s3cret\n", "s3cret"), ("s\r\n", "s"), (" s \n\n", " s \n")] {
+        for (input, value) in [
+            ("s3cret", "s3cret"),
+            ("s3cret\n", "s3cret"),
+            ("s\r\n", "s"),
+            (" s \n\n", " s \n"),
+        ] {
             assert_eq!(read_value(input.as_bytes()).unwrap(), value);
         }
     }

@@ -19,12 +19,23 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     if args.detached {
         detach()?;
     }
-    let file = args.config.as_deref().map(ConfigFile::read).transpose()?.unwrap_or_default();
-    let tls = args.tls_cert.zip(args.tls_key).map(|(cert, key)| TlsFiles { cert, key });
+    let file = args
+        .config
+        .as_deref()
+        .map(ConfigFile::read)
+        .transpose()?
+        .unwrap_or_default();
+    let tls = args
+        .tls_cert
+        .zip(args.tls_key)
+        .map(|(cert, key)| TlsFiles { cert, key });
     let flags = Overrides {
         listen: args.listen,
         public_url: args.public_url,
-        database_url: args.database_url.or_else(|| std::env::var(DATABASE_URL).ok()).map(Secret::new),
+        database_url: args
+            .database_url
+            .or_else(|| std::env::var(DATABASE_URL).ok())
+            .map(Secret::new),
         trusted_proxies: args.trusted_proxies,
         tls,
         allow_plain_http: args.allow_plain_http,

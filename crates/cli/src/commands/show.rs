@@ -40,7 +40,10 @@ pub async fn run(id: &str, client: &Client, json: bool) -> Result<String> {
 
 /// Only an owner may read the trail; for everybody else the page simply ends before it.
 async fn audit_trail(id: &str, client: &Client) -> Result<Option<Value>, HubError> {
-    match client.get_field(&["v1", "admin", "audit"], &[("id", id)], "entries").await {
+    match client
+        .get_field(&["v1", "admin", "audit"], &[("id", id)], "entries")
+        .await
+    {
         Ok(entries) => Ok(Some(entries)),
         Err(error) if error.is_forbidden() => Ok(None),
         Err(error) => Err(error),
@@ -51,7 +54,10 @@ fn audit_table(entries: Vec<AuditEntry>) -> String {
     let mut table = Table::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
     let short = |hash: &str| hash.chars().take(12).collect();
     for entry in entries {
-        let (content, hash) = (short(entry.content_sha256.as_deref().unwrap_or_default()), short(&entry.hash));
+        let (content, hash) = (
+            short(entry.content_sha256.as_deref().unwrap_or_default()),
+            short(&entry.hash),
+        );
         table.row([entry.at.to_string(), entry.actor, entry.event, content, hash]);
     }
     table.render_or("Nothing is recorded.")

@@ -40,7 +40,11 @@ pub async fn run(command: SkillCommand, globals: &Globals) -> Result<Finished> {
 
 fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
     let (mut input, mut output) = (io::stdin().lock(), io::stderr().lock());
-    let prompt = if input.is_terminal() { Some(Prompt::new(&mut input, &mut output)) } else { None };
+    let prompt = if input.is_terminal() {
+        Some(Prompt::new(&mut input, &mut output))
+    } else {
+        None
+    };
     let settled = settle::settle(args, prompt)?;
     let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
     Ok(Finished::well(report(&settled, &files, json)))
@@ -48,12 +52,19 @@ fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
 
 /// What will be written. The page has to pass the same check that a page changed by hand is held to.
 fn plan(settled: &Settled, as_plugin: bool) -> Result<Vec<Planned>> {
-    let Settled { settings, out, assumed: _ } = settled;
+    let Settled {
+        settings,
+        out,
+        assumed: _,
+    } = settled;
     let name = settings.name();
     let text = render::page(settings)?;
     check::check(&text, &name)?;
     let skills = if as_plugin { out.join("skills") } else { out.clone() };
-    let mut planned = vec![Planned { path: skills.join(name).join("SKILL.md"), text }];
+    let mut planned = vec![Planned {
+        path: skills.join(name).join("SKILL.md"),
+        text,
+    }];
     if as_plugin {
         planned.extend(plugin::files(&settings.app, out));
     }
@@ -82,11 +93,17 @@ fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -
             "\nAssumed, because nobody said otherwise: {assumed}. Build it again with the right ones.\n"
         ));
     }
-    text.push_str(&format!("\nSet these where the agent runs: {}.\n", settings.variables().join(", ")));
+    text.push_str(&format!(
+        "\nSet these where the agent runs: {}.\n",
+        settings.variables().join(", ")
+    ));
     if let Some((skill, _)) = files.first()
         && let Some(directory) = skill.parent()
     {
-        text.push_str(&format!("Prove it with: countersign smoke --skill {}\n", escape(&directory.to_string_lossy())));
+        text.push_str(&format!(
+            "Prove it with: countersign smoke --skill {}\n",
+            escape(&directory.to_string_lossy())
+        ));
     }
     text
 }
@@ -94,6 +111,10 @@ fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -
 fn check(skill: &Path, json: bool) -> Result<Finished> {
     let settings = check::read(skill)?;
     let name = settings.name();
-    let text = if json { screen::json(&json!({ "skill": name, "ok": true })) } else { format!("{name} is sound.\n") };
+    let text = if json {
+        screen::json(&json!({ "skill": name, "ok": true }))
+    } else {
+        format!("{name} is sound.\n")
+    };
     Ok(Finished::well(text))
 }

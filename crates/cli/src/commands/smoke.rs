@@ -42,7 +42,11 @@ pub async fn run(args: SmokeArgs, globals: &Globals) -> Result<Finished> {
     let _ = drive(&plan, globals, &mut report, &mut debts).await;
     report.check("clean up", debts.settle().await);
     let text = report.render(globals.json);
-    Ok(if report.passed() { Finished::well(text) } else { Finished::failed(text) })
+    Ok(if report.passed() {
+        Finished::well(text)
+    } else {
+        Finished::failed(text)
+    })
 }
 
 async fn drive(plan: &Plan, globals: &Globals, report: &mut Report, debts: &mut Debts) -> Option<()> {
@@ -95,7 +99,11 @@ async fn open_callback(plan: &Plan, place: &Place, agent_id: &str, debts: &mut D
 /// A receiver that checks with the agent's signing keys and with the public ones of the hub.
 async fn open_receiver<'a>(trial: &'a Trial, ticket: &Ticket) -> Result<(Receiver<'a>, String)> {
     let hub_keys = trial.hub.public_keys().await?;
-    let words = format!("{} of the agent, {} of the hub", trial.signing_keys.len(), hub_keys.len());
+    let words = format!(
+        "{} of the agent, {} of the hub",
+        trial.signing_keys.len(),
+        hub_keys.len()
+    );
     Ok((Receiver::new(trial, ticket, &hub_keys), words))
 }
 
@@ -125,7 +133,10 @@ async fn pushed<'a>(
 async fn next(listener: &mut Listener, what: &str) -> Result<(Delivery, String)> {
     let delivery = tokio::time::timeout(PATIENCE, listener.next()).await;
     let delivery = delivery.ok().flatten().with_context(|| {
-        format!("{what} did not come within {} s; see `countersign delivery list`", PATIENCE.as_secs())
+        format!(
+            "{what} did not come within {} s; see `countersign delivery list`",
+            PATIENCE.as_secs()
+        )
     })?;
     let words = format!("{what} came, {} bytes", delivery.body.len());
     Ok((delivery, words))
@@ -141,9 +152,17 @@ async fn pulled<'a>(trial: &'a Trial, ticket: &Ticket, report: &mut Report) -> O
 }
 
 async fn ended(trial: &Trial, ticket: &Ticket) -> Result<(Resolved, String)> {
-    match trial.hub.wait(ticket, Until::Deadline(Instant::now() + PATIENCE)).await? {
+    match trial
+        .hub
+        .wait(ticket, Until::Deadline(Instant::now() + PATIENCE))
+        .await?
+    {
         Progress::Ended(resolved) => {
-            let words = format!("{} is in the body, by {}", escape(&resolved.resolution_id), escape(&resolved.actor));
+            let words = format!(
+                "{} is in the body, by {}",
+                escape(&resolved.resolution_id),
+                escape(&resolved.actor)
+            );
             Ok((*resolved, words))
         }
         Progress::Open | Progress::Delivered => bail!("it is not resolved within {} s", PATIENCE.as_secs()),
@@ -153,7 +172,13 @@ async fn ended(trial: &Trial, ticket: &Ticket) -> Result<(Resolved, String)> {
 /// A name that nobody else has; the SDK's runs are named by random ids.
 fn fresh_name() -> String {
     let run = Identity::new("smoke").run_id;
-    format!("smoke-{}", run.chars().filter(char::is_ascii_alphanumeric).take(12).collect::<String>())
+    format!(
+        "smoke-{}",
+        run.chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(12)
+            .collect::<String>()
+    )
 }
 
 fn open_journal(scratch: &Scratch) -> Result<Journal> {

@@ -17,6 +17,9 @@ pub async fn run(command: StoreCommand, globals: &Globals) -> Result<Finished> {
     let from = End::source(&from)?;
     let to = End::target(&to, &from)?;
     let mut teller = Teller::default();
-    let report = copy(from.place(), to.place(), Portion::default(), |progress| teller.tell(&progress)).await?;
+    let report = copy(from.place(), to.place(), Portion::default(), |progress| {
+        teller.tell(&progress)
+    })
+    .await?;
     Ok(outcome::finished(&report, from.place(), to.place(), globals.json))
 }

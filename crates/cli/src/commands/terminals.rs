@@ -25,7 +25,9 @@ pub struct Terminal {
 
 pub async fn run(client: &Client, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "terminals"], &[], "terminals").await?;
-    present(&reply, json, |terminals: Vec<Terminal>| render(terminals, jiff::Timestamp::now()))
+    present(&reply, json, |terminals: Vec<Terminal>| {
+        render(terminals, jiff::Timestamp::now())
+    })
 }
 
 pub async fn read(client: &Client) -> Result<Vec<Terminal>, HubError> {
@@ -33,8 +35,9 @@ pub async fn read(client: &Client) -> Result<Vec<Terminal>, HubError> {
 }
 
 fn render(terminals: Vec<Terminal>, now: jiff::Timestamp) -> String {
-    let mut table =
-        Table::new(&["AGENT", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT"]);
+    let mut table = Table::new(&[
+        "AGENT", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT",
+    ]);
     for one in terminals {
         let seen = one.seen_at.unwrap_or(one.joined_at).age(now);
         table.row([
@@ -65,11 +68,24 @@ mod tests {
             "person": "ann", "joined_at": "2026-06-04T14:00:00.000Z", "seen_at": "2026-06-04T14:59:00.000Z", "open": 1,
             "ahead": 0, "last_cue_id": "msg_1", "presence": {"state": "waiting", "since": null},
         });
-        let text = render(vec![serde_json::from_value(terminal).unwrap()], "2026-06-04T15:00:00Z".parse().unwrap());
+        let text = render(
+            vec![serde_json::from_value(terminal).unwrap()],
+            "2026-06-04T15:00:00Z".parse().unwrap(),
+        );
         assert_eq!(text.lines().count(), 2, "{text}");
         let cells: Vec<&str> = text.lines().nth(1).unwrap().split("  ").map(str::trim).collect();
         let cells: Vec<&str> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
-        let expected = ["brisk-otter", "waiting", "1", "0", "1m ago", "ann", "codex", "zsh", "/srv/a\\n\\u{1b}[2J"];
+        let expected = [
+            "brisk-otter",
+            "waiting",
+            "1",
+            "0",
+            "1m ago",
+            "ann",
+            "codex",
+            "zsh",
+            "/srv/a\\n\\u{1b}[2J",
+        ];
         assert_eq!(cells, expected);
     }
 }

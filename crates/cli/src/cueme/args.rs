@@ -35,7 +35,9 @@ impl MaxWait {
     pub fn read(text: &str) -> Result<Self, String> {
         match text {
             "never" => Ok(Self::Never),
-            span => span::read(span).map(Self::After).map_err(|why| format!("{why}, or never")),
+            span => span::read(span)
+                .map(Self::After)
+                .map_err(|why| format!("{why}, or never")),
         }
     }
 }
@@ -90,8 +92,11 @@ impl Args {
             }
             unknown => {
                 let (swallowed, rest) = swallow(joined, after);
-                let along = swallowed.map(|word| format!(", and {word} after it")).unwrap_or_default();
-                self.warnings.push(format!("warning: unknown option --{unknown} is ignored{along}"));
+                let along = swallowed
+                    .map(|word| format!(", and {word} after it"))
+                    .unwrap_or_default();
+                self.warnings
+                    .push(format!("warning: unknown option --{unknown} is ignored{along}"));
                 return Ok(rest);
             }
         }
@@ -123,13 +128,19 @@ fn swallow<'a>(joined: Option<&str>, after: &'a [String]) -> (Option<&'a str>, &
 
 /// Before anything else is looked at, whatever the subcommand.
 fn refuse(raw: &[String]) -> Result<(), Failure> {
-    let has = |name: &str| raw.iter().any(|word| word.strip_prefix("--").is_some_and(|flag| split(flag).0 == name));
+    let has = |name: &str| {
+        raw.iter()
+            .any(|word| word.strip_prefix("--").is_some_and(|flag| split(flag).0 == name))
+    };
     if has("timeout") {
-        return Err(Failure::usage("--timeout is not supported: waiting has no limit; --max-wait DUR sets one"));
+        return Err(Failure::usage(
+            "--timeout is not supported: waiting has no limit; --max-wait DUR sets one",
+        ));
     }
-    for (name, place) in
-        [("agent_id", "give the agent id after the subcommand"), ("prompt", "send the prompt on stdin")]
-    {
+    for (name, place) in [
+        ("agent_id", "give the agent id after the subcommand"),
+        ("prompt", "send the prompt on stdin"),
+    ] {
         if has(name) {
             return Err(Failure::usage(&format!("--{name} is not supported: {place}")));
         }
@@ -159,7 +170,10 @@ mod tests {
     fn an_unknown_flag_takes_the_next_word_along_and_says_so() {
         let args = read("cue gavonel --foo -").expect("a command line");
         assert_eq!(args.words, ["cue", "gavonel"]);
-        assert_eq!(args.warnings, ["warning: unknown option --foo is ignored, and - after it"]);
+        assert_eq!(
+            args.warnings,
+            ["warning: unknown option --foo is ignored, and - after it"]
+        );
         assert_eq!(words("cue gavonel --foo --bar x -"), ["cue", "gavonel", "-"]);
         assert_eq!(words("cue gavonel --foo=1 -"), ["cue", "gavonel", "-"]);
     }
@@ -170,15 +184,31 @@ mod tests {
         assert_eq!(args.words, ["cue", "gavonel", "-"]);
         let max_wait = Some(MaxWait::After(Duration::from_secs(540)));
         let data = Some(PathBuf::from("/d"));
-        assert_eq!(args.flags, Flags { json: true, no_start: true, max_wait, data, payload: false });
-        assert_eq!(read("cue a - --max-wait=never").unwrap().flags.max_wait, Some(MaxWait::Never));
+        assert_eq!(
+            args.flags,
+            Flags {
+                json: true,
+                no_start: true,
+                max_wait,
+                data,
+                payload: false
+            }
+        );
+        assert_eq!(
+            read("cue a - --max-wait=never").unwrap().flags.max_wait,
+            Some(MaxWait::Never)
+        );
     }
 
     #[test]
     fn refused_flags_are_refused_before_anything_else() {
-        for line in
-            ["cue --timeout 5", "nonsense --agent_id x", "pause a --prompt=x", "cue a - --max-wait", "cue --data"]
-        {
+        for line in [
+            "cue --timeout 5",
+            "nonsense --agent_id x",
+            "pause a --prompt=x",
+            "cue a - --max-wait",
+            "cue --data",
+        ] {
             assert_eq!(read(line).unwrap_err().code, 2, "{line}");
         }
         for wrong in ["soon", "0", "0s", "1", "off"] {

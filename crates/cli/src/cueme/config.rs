@@ -23,7 +23,9 @@ impl Config {
 
     /// Nor does a file that is not there.
     pub fn read(path: &Path) -> Result<Self> {
-        let Some(text) = proto::read(path)? else { return Ok(Self::default()) };
+        let Some(text) = proto::read(path)? else {
+            return Ok(Self::default());
+        };
         let shown = path.display();
         match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             Ok(Value::Object(raw)) => Ok(Self { raw }),
@@ -51,13 +53,21 @@ mod tests {
     fn keys_are_read_as_they_stand() {
         let config = load("good", "\u{feff}{\"cueme.language\": \"de\"}").expect("a configuration");
         assert_eq!(config.raw["cueme.language"], "de");
-        assert_eq!(Config::read(Path::new("/nonexistent/cueme.json")).expect("nothing"), Config::default());
+        assert_eq!(
+            Config::read(Path::new("/nonexistent/cueme.json")).expect("nothing"),
+            Config::default()
+        );
     }
 
     #[test]
     fn a_broken_file_is_named() {
         assert!(load("broken", "{").unwrap_err().to_string().ends_with("is not JSON"));
         assert!(load("list", "[]").unwrap_err().to_string().contains("a JSON object"));
-        assert!(Config::read(&std::env::temp_dir()).unwrap_err().to_string().ends_with("is not a file"));
+        assert!(
+            Config::read(&std::env::temp_dir())
+                .unwrap_err()
+                .to_string()
+                .ends_with("is not a file")
+        );
     }
 }

@@ -28,7 +28,9 @@ fn check<'a>(words: &'a [String], flags: &Flags) -> Result<&'a str, Failure> {
     let agent_id = words.first().filter(|id| !id.trim().is_empty());
     let agent_id = agent_id.ok_or_else(|| Failure::usage(&format!("missing agent_id: {USAGE}")))?;
     if flags.payload {
-        return Err(Failure::usage("--payload is not supported: put it in a <cueme_payload> block on stdin"));
+        return Err(Failure::usage(
+            "--payload is not supported: put it in a <cueme_payload> block on stdin",
+        ));
     }
     match &words[1..] {
         [dash] if dash == "-" => Ok(agent_id),
@@ -54,7 +56,11 @@ pub fn ask(
     drop(body);
     tell(&kept);
     let waited = wait::wait(&mut seat, &kept.id, settings.deadline(started_at))?;
-    let asked = Asked { agent_id, id: &kept.id, kind: Some(kind) };
+    let asked = Asked {
+        agent_id,
+        id: &kept.id,
+        kind: Some(kind),
+    };
     finish::finish(&mut seat, &asked, &waited, &settings)
 }
 
@@ -69,8 +75,10 @@ fn body(agent_id: &str, kind: Kind, envelope: &Envelope) -> Result<Vec<u8>, Fail
     };
     let body = serde_json::to_vec(&cue).map_err(|error| Failure::failed(&error.to_string()))?;
     if body.len() > MOST_BODY_BYTES {
-        let told =
-            format!("the request has {} bytes, and the hub takes {MOST_BODY_BYTES}; say it in fewer", body.len());
+        let told = format!(
+            "the request has {} bytes, and the hub takes {MOST_BODY_BYTES}; say it in fewer",
+            body.len()
+        );
         return Err(Failure::usage(&told));
     }
     Ok(body)
@@ -89,7 +97,9 @@ fn tell(kept: &Kept) {
     match kept.queued_behind {
         0 => {}
         1 => out::remark("one earlier request of this agent still waits for an answer"),
-        more => out::remark(&format!("{more} earlier requests of this agent still wait for an answer")),
+        more => out::remark(&format!(
+            "{more} earlier requests of this agent still wait for an answer"
+        )),
     }
 }
 
@@ -99,7 +109,13 @@ mod tests {
 
     fn told(line: &[&str], payload: bool) -> String {
         let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
-        match check(&words, &Flags { payload, ..Flags::default() }) {
+        match check(
+            &words,
+            &Flags {
+                payload,
+                ..Flags::default()
+            },
+        ) {
             Ok(agent_id) => agent_id.to_owned(),
             Err(failure) => failure.message.split(':').nth(1).unwrap_or_default().trim().to_owned(),
         }
@@ -118,7 +134,10 @@ mod tests {
 
     #[test]
     fn a_request_the_hub_would_not_take_is_refused_here() {
-        let envelope = Envelope { prompt: "\u{1}".repeat(2 * 1024 * 1024), payload: None };
+        let envelope = Envelope {
+            prompt: "\u{1}".repeat(2 * 1024 * 1024),
+            payload: None,
+        };
         assert_eq!(body("gavonel", Kind::Cue, &envelope).unwrap_err().code, 2);
     }
 }

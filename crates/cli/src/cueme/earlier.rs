@@ -28,14 +28,18 @@ pub fn gather(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settin
             let error = gave_up.error();
             // A hub of before does not know the call.
             if !error.is_not_found() {
-                out::remark(&format!("warning: answers to earlier questions stay at the hub for now: {error}"));
+                out::remark(&format!(
+                    "warning: answers to earlier questions stay at the hub for now: {error}"
+                ));
             }
             return Vec::new();
         }
     };
     let others = kept.into_iter().filter(|cued| cued.id != asked.id);
     let saved = others.map(|cued| save(seat, cued, settings));
-    saved.filter_map(|earlier| earlier.map_err(|failure| out::remark(&failure.message)).ok()).collect()
+    saved
+        .filter_map(|earlier| earlier.map_err(|failure| out::remark(&failure.message)).ok())
+        .collect()
 }
 
 fn save(seat: &mut Seat, cued: Cued, settings: &Settings) -> Result<Earlier, Failure> {

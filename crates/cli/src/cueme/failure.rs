@@ -10,15 +10,25 @@ pub struct Failure {
 impl Failure {
     /// The command line, its input or its settings: nothing was stored.
     pub fn usage(message: &str) -> Self {
-        Self { code: 2, message: marked(message) }
+        Self {
+            code: 2,
+            message: marked(message),
+        }
     }
 
     pub fn failed(message: &str) -> Self {
-        Self { code: 1, message: marked(message) }
+        Self {
+            code: 1,
+            message: marked(message),
+        }
     }
 }
 
 /// The refusals of an envelope bring the word along.
 fn marked(message: &str) -> String {
-    if message.starts_with("error:") { message.to_owned() } else { format!("error: {message}") }
+    if message.starts_with("error:") {
+        message.to_owned()
+    } else {
+        format!("error: {message}")
+    }
 }

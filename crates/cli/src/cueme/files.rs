@@ -60,7 +60,10 @@ pub fn save(seat: &mut Seat, cued: &Cued, named: Option<&Path>) -> Result<Vec<Sa
         return Ok(Vec::new());
     }
     if notes.len() > MOST_FILES {
-        return Err(Failure::failed(&format!("the answer has {} files, more than {MOST_FILES}", notes.len())));
+        return Err(Failure::failed(&format!(
+            "the answer has {} files, more than {MOST_FILES}",
+            notes.len()
+        )));
     }
     let folder = folder(&cued.id, named)?;
     let names = names(notes);
@@ -72,8 +75,19 @@ pub fn save(seat: &mut Seat, cued: &Cued, named: Option<&Path>) -> Result<Vec<Sa
         check(note, &body)?;
         let path = folder.join(&name);
         put(&folder, &path, &body).map_err(|error| unsaved(&note.name, &format!("{}: {error}", path.display())))?;
-        let FileNote { media_type, size, sha256, .. } = note.clone();
-        saved.push(Saved { path, name, media_type, size, sha256 });
+        let FileNote {
+            media_type,
+            size,
+            sha256,
+            ..
+        } = note.clone();
+        saved.push(Saved {
+            path,
+            name,
+            media_type,
+            size,
+            sha256,
+        });
     }
     Ok(saved)
 }
@@ -87,7 +101,9 @@ fn unsaved(name: &str, why: &str) -> Failure {
 fn folder(id: &str, named: Option<&Path>) -> Result<PathBuf, Failure> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if id.is_empty() || !id.bytes().all(is_plain) {
-        return Err(Failure::failed(&format!("the hub's reply makes no sense: {id} is no id")));
+        return Err(Failure::failed(&format!(
+            "the hub's reply makes no sense: {id} is no id"
+        )));
     }
     let data = data_dir::resolve(named).map_err(|error| Failure::failed(&format!("{error:#}")))?;
     let folder = data.join("cueme/files").join(id);
@@ -97,7 +113,11 @@ fn folder(id: &str, named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 fn check(note: &FileNote, body: &[u8]) -> Result<(), Failure> {
-    let sum: String = digest(&SHA256, body).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sum: String = digest(&SHA256, body)
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     if body.len() as u64 == note.size && sum == note.sha256 {
         return Ok(());
     }
@@ -107,7 +127,12 @@ fn check(note: &FileNote, body: &[u8]) -> Result<(), Failure> {
 /// Elsewhere until it is whole, so that nobody opens half of it: beside its folder, where no file of an answer can be.
 fn put(folder: &Path, path: &Path, body: &[u8]) -> io::Result<()> {
     let draft = folder.with_added_extension(format!("{}.part", std::process::id()));
-    let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(&draft)?;
     file.write_all(body)?;
     drop(file);
     fs::rename(&draft, path)
@@ -136,7 +161,11 @@ fn plain(name: &str, number: usize) -> String {
     while plain.len() > MOST_NAME_BYTES {
         plain.pop();
     }
-    if plain.trim().is_empty() || matches!(plain.as_str(), "." | "..") { format!("file-{number}") } else { plain }
+    if plain.trim().is_empty() || matches!(plain.as_str(), "." | "..") {
+        format!("file-{number}")
+    } else {
+        plain
+    }
 }
 
 #[cfg(test)]
@@ -146,16 +175,38 @@ mod tests {
     use super::*;
 
     fn note(name: &str) -> FileNote {
-        FileNote { name: name.to_owned(), media_type: None, size: 2, sha256: String::new() }
+        FileNote {
+            name: name.to_owned(),
+            media_type: None,
+            size: 2,
+            sha256: String::new(),
+        }
     }
 
     #[test]
     fn names_stay_in_their_folder_and_apart() {
-        let given = ["a.png", "../../A.png", "..", "/etc/passwd", "x\n- y", "C:\\b.txt", "", "a.png", ".", " \t"];
+        let given = [
+            "a.png",
+            "../../A.png",
+            "..",
+            "/etc/passwd",
+            "x\n- y",
+            "C:\\b.txt",
+            "",
+            "a.png",
+            ".",
+            " \t",
+        ];
         let names = names(&given.map(note));
-        let apart = ["a.png", "2-A.png", "file-3", "passwd", "x- y", "b.txt", "file-7", "3-a.png", "file-9", "file-10"];
+        let apart = [
+            "a.png", "2-A.png", "file-3", "passwd", "x- y", "b.txt", "file-7", "3-a.png", "file-9", "file-10",
+        ];
         assert_eq!(names, apart);
-        assert_eq!(plain("photo\u{202e}gpj\u{2028}.exe", 1), "photogpj.exe", "and reads as it is");
+        assert_eq!(
+            plain("photo\u{202e}gpj\u{2028}.exe", 1),
+            "photogpj.exe",
+            "and reads as it is"
+        );
         let kept = [".env", "env", "...", " lead", ".12.part"];
         assert_eq!(super::names(&kept.map(note)), kept, "what is a name stays as it is");
         let long = plain(&"é".repeat(300), 1);

@@ -30,7 +30,10 @@ pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settin
     let (text, code) = if settings.json {
         (json::line(asked, waited, &saved, &earlier), json::code(waited))
     } else {
-        (reply::text(asked, waited, &saved, &earlier, settings), ExitCode::SUCCESS)
+        (
+            reply::text(asked, waited, &saved, &earlier, settings),
+            ExitCode::SUCCESS,
+        )
     };
     if let Err(error) = out::write(&text) {
         return Err(Failure::failed(&unwritten(&error, asked, waited)));
@@ -48,7 +51,9 @@ pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settin
 fn collect(seat: &mut Seat, id: &str, until: Instant) {
     if let Err(gave_up) = seat.insist(Some(until), Remarks::Silent, |hub| hub.collected(id)) {
         let error = gave_up.error();
-        out::remark(&format!("warning: the hub does not know that the answer arrived and may give it again: {error}"));
+        out::remark(&format!(
+            "warning: the hub does not know that the answer arrived and may give it again: {error}"
+        ));
     }
 }
 

@@ -35,7 +35,9 @@ fn powershell() -> anyhow::Result<String> {
     use super::proto::{read, replace};
     let mut done = Vec::new();
     for shell in ["powershell", "pwsh"] {
-        let asked = std::process::Command::new(shell).args(["-NoProfile", "-NonInteractive", "-Command", ASK]).output();
+        let asked = std::process::Command::new(shell)
+            .args(["-NoProfile", "-NonInteractive", "-Command", ASK])
+            .output();
         let Ok(answer) = asked else { continue };
         let path = String::from_utf8(answer.stdout)?;
         let path = std::path::Path::new(path.trim());
@@ -74,7 +76,11 @@ fn speaking_utf8(profile: &str) -> Option<String> {
     if profile.replace("\r\n", "\n").contains(&LINES.replace("\r\n", "\n")) {
         return None;
     }
-    let gap = if profile.is_empty() || profile.ends_with('\n') { "" } else { "\r\n" };
+    let gap = if profile.is_empty() || profile.ends_with('\n') {
+        ""
+    } else {
+        "\r\n"
+    };
     Some(format!("{profile}{gap}{LINES}"))
 }
 

@@ -72,7 +72,11 @@ impl Hub {
     }
 
     pub fn file(&self, id: &str, index: usize) -> Result<Vec<u8>, HubError> {
-        self.get(&["v1", "hap", "cues", id, "files", &index.to_string()], "", CALL_TIMEOUT)
+        self.get(
+            &["v1", "hap", "cues", id, "files", &index.to_string()],
+            "",
+            CALL_TIMEOUT,
+        )
     }
 
     pub fn collected(&self, id: &str) -> Result<(), HubError> {
@@ -80,7 +84,12 @@ impl Hub {
     }
 
     fn get(&self, path: &[&str], query: &str, patience: Duration) -> Result<Vec<u8>, HubError> {
-        let request = self.agent.get(self.url(path) + query).config().timeout_recv_response(Some(patience)).build();
+        let request = self
+            .agent
+            .get(self.url(path) + query)
+            .config()
+            .timeout_recv_response(Some(patience))
+            .build();
         let response = request.header("authorization", self.bearer()).call();
         self.read(response)
     }
@@ -94,9 +103,17 @@ impl Hub {
         let unreachable = |error| HubError::unreachable(&error, &self.location);
         let response = response.map_err(unreachable)?;
         let status = response.status();
-        let body =
-            response.into_body().into_with_config().limit(MOST_REPLY_BYTES).read_to_vec().map_err(unreachable)?;
-        if status.is_success() { Ok(body) } else { Err(HubError::refused(status, &body)) }
+        let body = response
+            .into_body()
+            .into_with_config()
+            .limit(MOST_REPLY_BYTES)
+            .read_to_vec()
+            .map_err(unreachable)?;
+        if status.is_success() {
+            Ok(body)
+        } else {
+            Err(HubError::refused(status, &body))
+        }
     }
 
     fn bearer(&self) -> String {
@@ -129,7 +146,11 @@ fn typed<T: DeserializeOwned>(body: &[u8]) -> Result<T, HubError> {
 
 /// Each phase has its own limit instead of one for all: that one would also watch name look-ups, with a thread.
 fn agent(location: &Location) -> Agent {
-    let proxy = if location.is_loopback() { None } else { Proxy::try_from_env() };
+    let proxy = if location.is_loopback() {
+        None
+    } else {
+        Proxy::try_from_env()
+    };
     let config = Agent::config_builder()
         .user_agent(concat!("cueme/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
@@ -144,7 +165,11 @@ fn agent(location: &Location) -> Agent {
         .timeout_send_body(Some(CALL_TIMEOUT))
         .timeout_recv_response(Some(CALL_TIMEOUT))
         .timeout_recv_body(Some(CALL_TIMEOUT));
-    let config = if location.is_https() { config.tls_config(trust(location)) } else { config };
+    let config = if location.is_https() {
+        config.tls_config(trust(location))
+    } else {
+        config
+    };
     config.build().new_agent()
 }
 
@@ -169,17 +194,27 @@ mod tests {
     use super::*;
 
     fn hub(url: &str) -> Hub {
-        Hub::new(Location { url: url.to_owned(), token: "t".to_owned(), place: Place::Environment })
+        Hub::new(Location {
+            url: url.to_owned(),
+            token: "t".to_owned(),
+            place: Place::Environment,
+        })
     }
 
     #[test]
     fn ids_cannot_leave_their_path_segment() {
         let url = hub("http://127.0.0.1:1").url(&["v1", "hap", "agents", "../é?x=1#y", "current"]);
-        assert_eq!(url, "http://127.0.0.1:1/v1/hap/agents/%2E%2E%2F%C3%A9%3Fx%3D1%23y/current");
+        assert_eq!(
+            url,
+            "http://127.0.0.1:1/v1/hap/agents/%2E%2E%2F%C3%A9%3Fx%3D1%23y/current"
+        );
     }
 
     #[test]
     fn a_hub_below_a_path_is_reached_below_it() {
-        assert_eq!(hub("https://example.com/hub").url(&["health"]), "https://example.com/hub/health");
+        assert_eq!(
+            hub("https://example.com/hub").url(&["health"]),
+            "https://example.com/hub/health"
+        );
     }
 }

@@ -49,7 +49,10 @@ pub fn line(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier]
     match waited {
         Waited::StillOpen { .. } => {
             told.insert("status".to_owned(), json!(Status::Open));
-            told.insert("resume".to_owned(), format!("cueme resume {}", out::quoted(asked.agent_id)).into());
+            told.insert(
+                "resume".to_owned(),
+                format!("cueme resume {}", out::quoted(asked.agent_id)).into(),
+            );
         }
         Waited::Settled(cued) => settled(&mut told, asked.kind, cued, saved),
     }
@@ -112,13 +115,19 @@ mod tests {
 
     #[test]
     fn the_line_tells_what_applies_and_no_more() {
-        let waited = settled("answered", json!({"value": ["a"], "reply": {"text": "a"}, "actor": "human:ann"}));
+        let waited = settled(
+            "answered",
+            json!({"value": ["a"], "reply": {"text": "a"}, "actor": "human:ann"}),
+        );
         let expected = r#"{"id":"msg_1","agent_id":"gavonel","status":"answered","kind":"cue","text":"a","value":["a"],"files":[],"actor":"human:ann"}"#;
         assert_eq!(line(&ASKED, &waited, &[], &[]), format!("{expected}\n"));
         let by = settled("cancelled", json!({"reply": {"comment": "superseded by msg_2"}}));
         assert!(line(&ASKED, &by, &[], &[]).contains(r#""superseded_by":"msg_2""#));
         let open = line(&ASKED, &STILL_OPEN, &[], &[]);
-        assert!(open.contains(r#""status":"open","resume":"cueme resume gavonel"}"#), "{open}");
+        assert!(
+            open.contains(r#""status":"open","resume":"cueme resume gavonel"}"#),
+            "{open}"
+        );
     }
 
     #[test]

@@ -34,7 +34,13 @@ impl Location {
         let address = Address::find(|| data_dir::resolve(named), own);
         // One of the data directory has its own; this one was meant for another hub, or for another program.
         if std::env::var_os("COUNTERSIGN_TOKEN").is_some_and(|token| !token.is_empty())
-            && !matches!(&address, Ok(Address { place: Place::Environment, .. }) | Err(LocateError::Setting(_)))
+            && !matches!(
+                &address,
+                Ok(Address {
+                    place: Place::Environment,
+                    ..
+                }) | Err(LocateError::Setting(_))
+            )
         {
             let told = "COUNTERSIGN_TOKEN is set without COUNTERSIGN_URL: set both, or neither";
             return Err(LocateError::Setting(told.to_owned()));
@@ -57,7 +63,11 @@ impl Location {
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(LocateError::Setting("COUNTERSIGN_TOKEN is not a token".to_owned()));
         }
-        Ok(Self { url: url.trim_end_matches('/').to_owned(), token, place })
+        Ok(Self {
+            url: url.trim_end_matches('/').to_owned(),
+            token,
+            place,
+        })
     }
 
     fn uri(&self) -> Uri {
@@ -68,7 +78,11 @@ impl Location {
     pub fn shown_url(&self) -> String {
         let uri = self.uri();
         let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{}://{}{port}", uri.scheme_str().unwrap_or("http"), uri.host().unwrap_or_default())
+        format!(
+            "{}://{}{port}",
+            uri.scheme_str().unwrap_or("http"),
+            uri.host().unwrap_or_default()
+        )
     }
 
     pub fn is_https(&self) -> bool {

@@ -64,7 +64,9 @@ fn run(started_at: Instant) -> Result<ExitCode, Failure> {
     for warning in &args.warnings {
         out::remark(warning);
     }
-    let Some((command, rest)) = args.words.split_first() else { return out::print(help::TEXT) };
+    let Some((command, rest)) = args.words.split_first() else {
+        return out::print(help::TEXT);
+    };
     match command.as_str() {
         "join" => join::run(rest, &args.flags),
         "cue" => cue::run(rest, &args.flags, started_at),
@@ -73,6 +75,8 @@ fn run(started_at: Instant) -> Result<ExitCode, Failure> {
         "proto" => Ok(proto::run(rest)),
         "fix" => Ok(fix::run(rest)),
         "migrate" => migrate::run(rest, &args.flags),
-        other => Err(Failure::usage(&format!("unknown subcommand: {other}; `cueme help` lists them"))),
+        other => Err(Failure::usage(&format!(
+            "unknown subcommand: {other}; `cueme help` lists them"
+        ))),
     }
 }

@@ -50,7 +50,9 @@ mod tests {
 
     fn prompt(line: &[&str]) -> Result<Prompt, u8> {
         let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
-        check(&words, &Flags::default()).map(|(_, prompt)| prompt).map_err(|failure| failure.code)
+        check(&words, &Flags::default())
+            .map(|(_, prompt)| prompt)
+            .map_err(|failure| failure.code)
     }
 
     #[test]
@@ -58,7 +60,10 @@ mod tests {
         let given = |text: &str| Ok(Prompt::Given(text.to_owned()));
         assert_eq!(prompt(&["gavonel"]), given(PAUSED));
         assert_eq!(prompt(&["gavonel", ""]), given(PAUSED));
-        assert_eq!(prompt(&["gavonel", " <cueme_prompt> ", "more"]), given(" <cueme_prompt> "));
+        assert_eq!(
+            prompt(&["gavonel", " <cueme_prompt> ", "more"]),
+            given(" <cueme_prompt> ")
+        );
         assert_eq!(prompt(&["gavonel", "-"]), Ok(Prompt::OnStdin));
         assert_eq!(prompt(&["gavonel", "-", "x"]), Err(2));
         assert_eq!(prompt(&[]), Err(2));

@@ -14,7 +14,11 @@ use super::words::Words;
 
 pub fn text(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier], settings: &Settings) -> String {
     let words = settings.language.words();
-    let mut told = Told { words, agent_id: out::quoted(asked.agent_id), paragraphs: Vec::new() };
+    let mut told = Told {
+        words,
+        agent_id: out::quoted(asked.agent_id),
+        paragraphs: Vec::new(),
+    };
     for Earlier { cued, saved } in earlier {
         let title = cued.title.as_deref().unwrap_or(&cued.id);
         told.say(spaced(words.earlier, &out::escape(title)));
@@ -100,7 +104,8 @@ impl Told {
     }
 
     fn note(&mut self, title: &str, cued: &Cued) {
-        self.paragraphs.extend(cued.comment().map(|comment| spaced(title, comment)));
+        self.paragraphs
+            .extend(cued.comment().map(|comment| spaced(title, comment)));
     }
 }
 
@@ -118,7 +123,11 @@ pub mod sample {
     use super::super::words::Language;
     use super::*;
 
-    pub const ASKED: Asked<'static> = Asked { agent_id: "gavonel", id: "msg_1", kind: Some(Kind::Cue) };
+    pub const ASKED: Asked<'static> = Asked {
+        agent_id: "gavonel",
+        id: "msg_1",
+        kind: Some(Kind::Cue),
+    };
 
     pub const STILL_OPEN: Waited = Waited::StillOpen { hub_is_away: false };
 
@@ -133,7 +142,13 @@ pub mod sample {
     }
 
     pub fn earlier(status: &str, title: &str, more: Value) -> Earlier {
-        Earlier { cued: Cued { title: Some(title.to_owned()), ..cued("msg_0", status, more) }, saved: Vec::new() }
+        Earlier {
+            cued: Cued {
+                title: Some(title.to_owned()),
+                ..cued("msg_0", status, more)
+            },
+            saved: Vec::new(),
+        }
     }
 
     pub fn settings(reminder: Reminder) -> Settings {
@@ -156,7 +171,13 @@ mod tests {
     use super::*;
 
     fn told(status: &str, more: Value) -> String {
-        text(&ASKED, &sample::settled(status, more), &[], &[], &settings(Reminder::Off))
+        text(
+            &ASKED,
+            &sample::settled(status, more),
+            &[],
+            &[],
+            &settings(Reminder::Off),
+        )
     }
 
     fn saved() -> Vec<Saved> {
@@ -170,7 +191,10 @@ mod tests {
     #[test]
     fn an_answer_is_told_as_it_was_given() {
         let more = json!({"reply": {"text": " use {id}\n\n<b> \n", "comment": "soon"}});
-        assert_eq!(told("answered", more.clone()), "The user answered:\n\nuse {id}\n\n<b>\n\nComment: soon\n");
+        assert_eq!(
+            told("answered", more.clone()),
+            "The user answered:\n\nuse {id}\n\n<b>\n\nComment: soon\n"
+        );
         let text = text(
             &ASKED,
             &sample::settled("answered", more),
@@ -187,8 +211,14 @@ mod tests {
     fn files_alone_are_an_answer_and_nothing_at_all_is_said_to_be_one() {
         let waited = sample::settled("answered", json!({}));
         let told_files = text(&ASKED, &waited, &saved(), &[], &settings(Reminder::Off));
-        assert_eq!(told_files, "The user attached files:\n- /d/cueme/files/msg_1/a.png (image/png)\n");
-        assert_eq!(told("answered", json!({"reply": {"text": "  "}})), "The user answered without a text.\n");
+        assert_eq!(
+            told_files,
+            "The user attached files:\n- /d/cueme/files/msg_1/a.png (image/png)\n"
+        );
+        assert_eq!(
+            told("answered", json!({"reply": {"text": "  "}})),
+            "The user answered without a text.\n"
+        );
     }
 
     #[test]
@@ -204,7 +234,10 @@ mod tests {
         let reason = json!({"reply": {"text": "", "comment": "too risky"}});
         assert_eq!(told("declined", reason), "The user declined.\n\nReason: too risky\n");
         assert_eq!(told("declined", json!({})), "The user declined.\n");
-        let superseded = told("cancelled", json!({"reply": {"text": "", "comment": "superseded by msg_2"}}));
+        let superseded = told(
+            "cancelled",
+            json!({"reply": {"text": "", "comment": "superseded by msg_2"}}),
+        );
         assert!(superseded.contains("(msg_2)") && superseded.contains("cueme resume gavonel"));
         assert!(told("cancelled", json!({})).contains("cancelled"));
         assert!(told("expired", json!({})).contains("cueme pause gavonel"));
@@ -214,7 +247,11 @@ mod tests {
 
     #[test]
     fn what_was_kept_comes_first_and_each_under_its_question() {
-        let hold = earlier("answered", "Deploy?", json!({"reply": {"text": "use {id}", "comment": "until Monday"}}));
+        let hold = earlier(
+            "answered",
+            "Deploy?",
+            json!({"reply": {"text": "use {id}", "comment": "until Monday"}}),
+        );
         let no = earlier("declined", "Drop\u{1b} it?", json!({}));
         let next = sample::settled("answered", json!({"reply": {"text": "go on"}}));
         let expected = "Earlier question: Deploy?\n\nThe user answered:\n\nuse {id}\n\nComment: until Monday\n\n\

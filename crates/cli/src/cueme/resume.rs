@@ -14,7 +14,11 @@ use super::wire::Status;
 pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitCode, Failure> {
     let agent_id = match words {
         [agent_id] if !agent_id.trim().is_empty() => agent_id,
-        _ => return Err(Failure::usage("cueme resume <agent_id>: give one agent id and nothing else")),
+        _ => {
+            return Err(Failure::usage(
+                "cueme resume <agent_id>: give one agent id and nothing else",
+            ));
+        }
     };
     let settings = Settings::gather(flags)?;
     let mut seat = Seat::new(&settings);
@@ -28,7 +32,11 @@ pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitC
         Status::Open => wait::wait(&mut seat, &id, settings.deadline(started_at))?,
         Status::Answered | Status::Declined | Status::Cancelled | Status::Expired => Waited::Settled(Box::new(current)),
     };
-    let asked = Asked { agent_id, id: &id, kind: None };
+    let asked = Asked {
+        agent_id,
+        id: &id,
+        kind: None,
+    };
     finish::finish(&mut seat, &asked, &waited, &settings)
 }
 

@@ -49,7 +49,11 @@ impl Seat {
     pub fn new(settings: &Settings) -> Self {
         let named = settings.data.clone();
         let hub = found(named.as_deref());
-        Self { named, may_start: settings.may_start, hub }
+        Self {
+            named,
+            may_start: settings.may_start,
+            hub,
+        }
     }
 
     /// The first call of a command. Where no hub runs on this machine, one is started for it.
@@ -167,7 +171,11 @@ fn unknown_token(location: &Location) -> HubError {
 
 /// What the hub does not take is the caller's to change, as with an envelope that is refused here.
 fn unstored(error: HubError) -> Failure {
-    if error.is_invalid() { Failure::usage(&error.to_string()) } else { error.into() }
+    if error.is_invalid() {
+        Failure::usage(&error.to_string())
+    } else {
+        error.into()
+    }
 }
 
 fn found(named: Option<&Path>) -> Result<Hub, HubError> {
@@ -189,7 +197,9 @@ struct Away {
 impl Away {
     fn began(&mut self, error: &HubError) {
         if self.since.is_none() && self.remarks == Remarks::Told {
-            out::remark(&format!("the hub is away, the request is kept; waiting for it to come back ({error})"));
+            out::remark(&format!(
+                "the hub is away, the request is kept; waiting for it to come back ({error})"
+            ));
         }
         self.since.get_or_insert_with(Instant::now);
     }
@@ -234,12 +244,23 @@ mod tests {
 
     fn seat() -> Seat {
         let place = Place::DataDirectory("/nonexistent/data".into());
-        let location = Location { url: "http://127.0.0.1:1".to_owned(), token: "t".to_owned(), place };
-        Seat { named: Some("/nonexistent/data".into()), may_start: false, hub: Ok(Hub::new(location)) }
+        let location = Location {
+            url: "http://127.0.0.1:1".to_owned(),
+            token: "t".to_owned(),
+            place,
+        };
+        Seat {
+            named: Some("/nonexistent/data".into()),
+            may_start: false,
+            hub: Ok(Hub::new(location)),
+        }
     }
 
     fn refused(status: StatusCode) -> HubError {
-        HubError::Refused { status, message: "no".to_owned() }
+        HubError::Refused {
+            status,
+            message: "no".to_owned(),
+        }
     }
 
     #[test]
@@ -256,8 +277,9 @@ mod tests {
     #[test]
     fn an_absent_hub_is_waited_for_until_the_time_is_over() {
         let until = Some(Instant::now());
-        let gave_up =
-            seat().insist(until, Remarks::Silent, |_| -> Result<(), _> { Err(refused(StatusCode::BAD_GATEWAY)) });
+        let gave_up = seat().insist(until, Remarks::Silent, |_| -> Result<(), _> {
+            Err(refused(StatusCode::BAD_GATEWAY))
+        });
         assert!(matches!(gave_up, Err(GaveUp::InTime(_))));
     }
 

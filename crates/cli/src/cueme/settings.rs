@@ -61,12 +61,18 @@ impl Settings {
         file: &Map<String, Value>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, Failure> {
-        let mut source = Source { variable: &variable, file, warnings };
+        let mut source = Source {
+            variable: &variable,
+            file,
+            warnings,
+        };
         source.name_strangers();
         let language = source.find(&LANGUAGE, Language::read)?;
         let reminder = source.find(&REMINDER, |text| Ok(Reminder::read(text)))?;
         let max_wait = source.find(&MAX_WAIT, MaxWait::read)?;
-        let start_hub = source.find(&START_HUB, |text| switch(text).ok_or_else(|| "write true or false".to_owned()))?;
+        let start_hub = source.find(&START_HUB, |text| {
+            switch(text).ok_or_else(|| "write true or false".to_owned())
+        })?;
         Ok(Self {
             json: flags.json,
             data: flags.data.clone(),
@@ -93,10 +99,26 @@ struct Name {
     is_switch: bool,
 }
 
-const LANGUAGE: Name = Name { variable: "CUEME_LANGUAGE", key: "cueme.language", is_switch: false };
-const REMINDER: Name = Name { variable: "CUEME_REMINDER", key: "cueme.reminder", is_switch: true };
-const MAX_WAIT: Name = Name { variable: "CUEME_MAX_WAIT", key: "cueme.max_wait", is_switch: false };
-const START_HUB: Name = Name { variable: "CUEME_START_HUB", key: "cueme.start_hub", is_switch: true };
+const LANGUAGE: Name = Name {
+    variable: "CUEME_LANGUAGE",
+    key: "cueme.language",
+    is_switch: false,
+};
+const REMINDER: Name = Name {
+    variable: "CUEME_REMINDER",
+    key: "cueme.reminder",
+    is_switch: true,
+};
+const MAX_WAIT: Name = Name {
+    variable: "CUEME_MAX_WAIT",
+    key: "cueme.max_wait",
+    is_switch: false,
+};
+const START_HUB: Name = Name {
+    variable: "CUEME_START_HUB",
+    key: "cueme.start_hub",
+    is_switch: true,
+};
 const OWN: [&Name; 4] = [&LANGUAGE, &REMINDER, &MAX_WAIT, &START_HUB];
 
 struct Source<'a> {
@@ -113,7 +135,9 @@ impl Source<'_> {
             let read = read(&text).map_err(|why| Failure::usage(&format!("{variable} is {text}: {why}")))?;
             return Ok(Some(read));
         }
-        let Some(value) = self.file.get(*key).filter(|value| !value.is_null()) else { return Ok(None) };
+        let Some(value) = self.file.get(*key).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
         let read = match value {
             Value::String(text) => read(text),
             Value::Bool(_) if name.is_switch => read(&value.to_string()),
@@ -123,7 +147,9 @@ impl Source<'_> {
         match read {
             Ok(read) => Ok(Some(read)),
             Err(why) => {
-                self.warnings.push(format!("warning: {key} in ~/.cue/cueme.json is {value}: {why}; it is ignored"));
+                self.warnings.push(format!(
+                    "warning: {key} in ~/.cue/cueme.json is {value}: {why}; it is ignored"
+                ));
                 Ok(None)
             }
         }
@@ -132,8 +158,14 @@ impl Source<'_> {
     /// Whoever misspells a name should not have to wonder why nothing happens.
     fn name_strangers(&mut self) {
         let is_known = |key: &str| OWN.iter().any(|name| name.key == key) || proto::KEYS.contains(&key);
-        for key in self.file.keys().filter(|key| key.starts_with("cueme.") && !is_known(key)) {
-            self.warnings.push(format!("warning: {key} in ~/.cue/cueme.json is no setting of cueme; it is ignored"));
+        for key in self
+            .file
+            .keys()
+            .filter(|key| key.starts_with("cueme.") && !is_known(key))
+        {
+            self.warnings.push(format!(
+                "warning: {key} in ~/.cue/cueme.json is no setting of cueme; it is ignored"
+            ));
         }
     }
 }
@@ -155,8 +187,12 @@ mod tests {
     use super::*;
 
     fn choose(flags: &Flags, variables: &[(&str, &str)], file: Value) -> (Result<Settings, Failure>, Vec<String>) {
-        let variable =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let variable = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
         let mut warnings = Vec::new();
         let file = file.as_object().expect("an object");
         (Settings::choose(flags, variable, file, &mut warnings), warnings)
@@ -166,7 +202,10 @@ mod tests {
     fn by_default_it_waits_without_limit_and_starts_a_hub() {
         let settings = choose(&Flags::default(), &[], json!({})).0.expect("settings");
         assert!(settings.may_start && settings.deadline(Instant::now()).is_none());
-        assert_eq!((settings.language, settings.reminder), (Language::English, Reminder::Ours));
+        assert_eq!(
+            (settings.language, settings.reminder),
+            (Language::English, Reminder::Ours)
+        );
     }
 
     #[test]
@@ -176,19 +215,38 @@ mod tests {
         let settings = choose(&Flags::default(), &[], file.clone()).0.expect("settings");
         assert_eq!(settings.max_wait, MaxWait::After(Duration::from_secs(600)));
         assert!(!settings.may_start);
-        assert_eq!((settings.language, settings.reminder), (Language::Chinese, Reminder::Off));
-        let variables =
-            [("CUEME_LANGUAGE", "de"), ("CUEME_MAX_WAIT", "5m"), ("CUEME_START_HUB", "1"), ("CUEME_REMINDER", "Ask!")];
-        let flags = Flags { max_wait: Some(MaxWait::Never), ..Flags::default() };
+        assert_eq!(
+            (settings.language, settings.reminder),
+            (Language::Chinese, Reminder::Off)
+        );
+        let variables = [
+            ("CUEME_LANGUAGE", "de"),
+            ("CUEME_MAX_WAIT", "5m"),
+            ("CUEME_START_HUB", "1"),
+            ("CUEME_REMINDER", "Ask!"),
+        ];
+        let flags = Flags {
+            max_wait: Some(MaxWait::Never),
+            ..Flags::default()
+        };
         let settings = choose(&flags, &variables, file).0.expect("settings");
         assert_eq!(settings.max_wait, MaxWait::Never);
         assert!(settings.may_start);
-        assert_eq!((settings.language, settings.reminder), (Language::German, Reminder::Own("Ask!".to_owned())));
+        assert_eq!(
+            (settings.language, settings.reminder),
+            (Language::German, Reminder::Own("Ask!".to_owned()))
+        );
     }
 
     #[test]
     fn what_is_wrong_is_refused_in_the_environment_and_warned_of_in_the_file() {
-        assert_eq!(choose(&Flags::default(), &[("CUEME_MAX_WAIT", "soon")], json!({})).0.unwrap_err().code, 2);
+        assert_eq!(
+            choose(&Flags::default(), &[("CUEME_MAX_WAIT", "soon")], json!({}))
+                .0
+                .unwrap_err()
+                .code,
+            2
+        );
         let file = json!({
             "cueme.max_wait": 9, "cueme.language": "fr", "cueme.reminder": 3, "cueme.start_hub": [false],
             "cueme.langauge": "de", "cueme.proto.path": {}, "theirs": 1,
@@ -197,7 +255,10 @@ mod tests {
         let settings = settings.expect("settings");
         assert_eq!((settings.max_wait, settings.reminder), (MaxWait::Never, Reminder::Ours));
         for key in ["max_wait", "language", "reminder", "start_hub", "langauge"] {
-            let told = warnings.iter().filter(|warning| warning.contains(&format!("cueme.{key} in"))).count();
+            let told = warnings
+                .iter()
+                .filter(|warning| warning.contains(&format!("cueme.{key} in")))
+                .count();
             assert_eq!(told, 1, "{key}: {warnings:?}");
         }
         assert_eq!(warnings.len(), 5, "{warnings:?}");

@@ -6,7 +6,9 @@ pub fn current() -> &'static str {
 
 fn detect(variable: impl Fn(&str) -> Option<String>) -> &'static str {
     let Some(shell) = variable("SHELL") else {
-        let is_wsl = variable("WSL_DISTRO_NAME").or_else(|| variable("WSL_INTEROP")).is_some();
+        let is_wsl = variable("WSL_DISTRO_NAME")
+            .or_else(|| variable("WSL_INTEROP"))
+            .is_some();
         return if is_wsl { "bash" } else { "unknown" };
     };
     let shell = shell.to_lowercase();

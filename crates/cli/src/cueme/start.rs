@@ -26,7 +26,9 @@ const MOST_TAIL_BYTES: u64 = 4 * 1024;
 pub fn start(named: Option<&Path>) -> Result<(), Failure> {
     let data = data_dir::resolve(named).map_err(|error| Failure::failed(&format!("{error:#}")))?;
     let until = Instant::now() + PATIENCE;
-    let Some(_turn) = take_turn(&data, until)? else { return Ok(()) };
+    let Some(_turn) = take_turn(&data, until)? else {
+        return Ok(());
+    };
     let (log, begin) = open_log(&data)?;
     let mut child = spawn(&data, log)?;
     let mut ended: Option<(ExitStatus, Instant)> = None;
@@ -38,7 +40,11 @@ pub fn start(named: Option<&Path>) -> Result<(), Failure> {
             return Ok(());
         }
         if ended.is_none() {
-            ended = child.try_wait().ok().flatten().map(|status| (status, Instant::now() + GRACE));
+            ended = child
+                .try_wait()
+                .ok()
+                .flatten()
+                .map(|status| (status, Instant::now() + GRACE));
         }
         let now = Instant::now();
         match ended {
@@ -53,19 +59,30 @@ pub fn start(named: Option<&Path>) -> Result<(), Failure> {
 /// counts. The system lets go of the lock when its holder ends, however it ends. Nothing when meanwhile a hub answers.
 fn take_turn(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
     let unusable = |error| Failure::failed(&format!("cannot use the data directory {}: {error}", data.display()));
-    DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(unusable)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data)
+        .map_err(unusable)?;
     if let Some(fault) = data_dir::fault_of_directory(data) {
         return Err(Failure::failed(&fault));
     }
     let path = data.join("start.lock");
-    let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(unusable)?;
+    let lock = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(unusable)?;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(answering(data).is_none().then_some(lock)),
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                let told =
-                    format!("a hub is being started on {} and does not answer; see hub.log there", data.display());
+                let told = format!(
+                    "a hub is being started on {} and does not answer; see hub.log there",
+                    data.display()
+                );
                 return Err(Failure::failed(&told));
             }
             Err(TryLockError::WouldBlock) if answering(data).is_some() => return Ok(None),
@@ -115,7 +132,10 @@ fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
     });
     spawned.map_err(|error| {
         let told = "no hub is running, and none can be started";
-        Failure::failed(&format!("{told}: {}: {error}; is `countersign` installed?", program.display()))
+        Failure::failed(&format!(
+            "{told}: {}: {error}; is `countersign` installed?",
+            program.display()
+        ))
     })
 }
 
@@ -161,18 +181,28 @@ fn welcome(file: &HubFile, child: u32) {
 
 fn no_start(data: &Path, begin: u64, why: &str) -> Failure {
     let path = data.join("hub.log");
-    let said = last_line(&path, begin).map(|line| format!(": {line}")).unwrap_or_default();
-    Failure::failed(&format!("the hub did not start ({why}){said}; its log is {}", path.display()))
+    let said = last_line(&path, begin)
+        .map(|line| format!(": {line}"))
+        .unwrap_or_default();
+    Failure::failed(&format!(
+        "the hub did not start ({why}){said}; its log is {}",
+        path.display()
+    ))
 }
 
 fn last_line(path: &Path, begin: u64) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(begin.max(length.saturating_sub(MOST_TAIL_BYTES)))).ok()?;
+    file.seek(SeekFrom::Start(begin.max(length.saturating_sub(MOST_TAIL_BYTES))))
+        .ok()?;
     let mut tail = Vec::new();
     file.take(MOST_TAIL_BYTES).read_to_end(&mut tail).ok()?;
     let tail = String::from_utf8_lossy(&tail);
-    tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    tail.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -181,10 +211,26 @@ mod tests {
 
     #[test]
     fn a_hub_gets_what_it_needs_of_the_environment() {
-        for name in ["HOME", "PATH", "LANG", "LC_ALL", "XDG_DATA_HOME", "TZ", "RUST_LOG", "https_proxy", "NO_PROXY"] {
+        for name in [
+            "HOME",
+            "PATH",
+            "LANG",
+            "LC_ALL",
+            "XDG_DATA_HOME",
+            "TZ",
+            "RUST_LOG",
+            "https_proxy",
+            "NO_PROXY",
+        ] {
             assert!(is_of_use(OsStr::new(name)), "{name}");
         }
-        for name in ["COUNTERSIGN_TOKEN", "COUNTERSIGN_URL", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD", "CUEME_LANGUAGE"] {
+        for name in [
+            "COUNTERSIGN_TOKEN",
+            "COUNTERSIGN_URL",
+            "AWS_SECRET_ACCESS_KEY",
+            "LD_PRELOAD",
+            "CUEME_LANGUAGE",
+        ] {
             assert!(!is_of_use(OsStr::new(name)), "{name}");
         }
     }

@@ -45,7 +45,9 @@ fn read() -> Result<Vec<u8>, Failure> {
 }
 
 fn patience(setting: Option<&str>) -> Result<Duration, Failure> {
-    let Some(text) = setting.filter(|text| !text.is_empty()) else { return Ok(PATIENCE) };
+    let Some(text) = setting.filter(|text| !text.is_empty()) else {
+        return Ok(PATIENCE);
+    };
     let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
     let seconds = seconds.ok_or_else(|| Failure::usage(&format!("{VARIABLE} is {text}: write seconds, 1 to 86400")))?;
     Ok(Duration::from_secs(seconds))
@@ -106,7 +108,10 @@ mod tests {
 
     #[test]
     fn more_than_the_limit_is_refused() {
-        assert_eq!(collect(io::repeat(b'x'), 2 * CHUNK_BYTES, LONG), Err(StdinError::TooLong));
+        assert_eq!(
+            collect(io::repeat(b'x'), 2 * CHUNK_BYTES, LONG),
+            Err(StdinError::TooLong)
+        );
     }
 
     #[test]

@@ -36,7 +36,9 @@ pub fn wait(seat: &mut Seat, id: &str, deadline: Option<Instant>) -> Result<Wait
             hub.look(id, if is_again.replace(true) { 0 } else { wait_seconds }, patience)
         });
         match looked {
-            Ok(Cued { status: Status::Open, .. }) => {}
+            Ok(Cued {
+                status: Status::Open, ..
+            }) => {}
             Ok(settled) => return Ok(Waited::Settled(Box::new(settled))),
             Err(GaveUp::InTime(_)) => return Ok(Waited::StillOpen { hub_is_away: true }),
             Err(GaveUp::ForGood(error)) => return Err(error.into()),
@@ -69,8 +71,14 @@ mod tests {
     fn the_last_call_ends_with_the_callers_own_limit() {
         let now = Instant::now();
         assert_eq!(spans(None, now), (55, Duration::from_secs(70)));
-        assert_eq!(spans(Some(now + Duration::from_secs(600)), now), (55, Duration::from_secs(70)));
-        assert_eq!(spans(Some(now + Duration::from_millis(2500)), now), (3, Duration::from_secs(3)));
+        assert_eq!(
+            spans(Some(now + Duration::from_secs(600)), now),
+            (55, Duration::from_secs(70))
+        );
+        assert_eq!(
+            spans(Some(now + Duration::from_millis(2500)), now),
+            (3, Duration::from_secs(3))
+        );
         assert_eq!(spans(Some(now), now), (0, Duration::from_millis(500)));
     }
 }

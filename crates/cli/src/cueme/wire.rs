@@ -91,11 +91,19 @@ pub struct FileNote {
 impl Cued {
     /// The id of the cue that replaced this one.
     pub fn superseded_by(&self) -> Option<&str> {
-        let comment = self.reply.comment.as_deref().filter(|_| self.status == Status::Cancelled)?;
+        let comment = self
+            .reply
+            .comment
+            .as_deref()
+            .filter(|_| self.status == Status::Cancelled)?;
         comment.strip_prefix("superseded by ")
     }
 
     pub fn comment(&self) -> Option<&str> {
-        self.reply.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty())
+        self.reply
+            .comment
+            .as_deref()
+            .map(str::trim)
+            .filter(|comment| !comment.is_empty())
     }
 }

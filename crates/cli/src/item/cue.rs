@@ -15,14 +15,19 @@ impl Item {
     /// Where it asks from: `/home/ann/shop (zsh, claude_code)`.
     pub fn place(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_cue())?;
-        let words = [&source.terminal, &source.runtime].into_iter().flatten().map(String::as_str);
+        let words = [&source.terminal, &source.runtime]
+            .into_iter()
+            .flatten()
+            .map(String::as_str);
         let about: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let directory = source.project_dir.as_deref().filter(|directory| !directory.is_empty());
         match (directory, about.is_empty()) {
             (directory, true) => directory.map(str::to_owned),
-            (directory, false) => {
-                Some(format!("{} ({})", directory.unwrap_or("an unknown directory"), about.join(", ")))
-            }
+            (directory, false) => Some(format!(
+                "{} ({})",
+                directory.unwrap_or("an unknown directory"),
+                about.join(", ")
+            )),
         }
     }
 
@@ -39,7 +44,9 @@ impl Item {
     /// The same in a sentence, and since when.
     pub fn presence_words(&self, now: jiff::Timestamp) -> Option<String> {
         let since = self.presence.as_ref()?.since.as_ref();
-        let since = since.map(|since| format!(" for {}", duration_words(since.age(now)))).unwrap_or_default();
+        let since = since
+            .map(|since| format!(" for {}", duration_words(since.age(now))))
+            .unwrap_or_default();
         Some(match self.presence_word()? {
             "waiting" => format!("the agent has been waiting in its terminal{since}"),
             "paused" => format!("the agent has been paused in its terminal{since}"),
@@ -57,7 +64,10 @@ impl Item {
     /// The message that took its place.
     pub fn superseded_by(&self) -> Option<&str> {
         let resolution = self.resolution.as_ref().filter(|_| self.is_cue())?;
-        let comment = resolution.comment.as_deref().filter(|_| resolution.resolution == "cancelled");
+        let comment = resolution
+            .comment
+            .as_deref()
+            .filter(|_| resolution.resolution == "cancelled");
         comment?.strip_prefix(SUPERSEDED)
     }
 
@@ -79,7 +89,11 @@ impl Item {
 
     /// What was said along with the decision.
     pub fn comment(&self) -> Option<&str> {
-        if self.superseded_by().is_some() { None } else { self.resolution.as_ref()?.comment.as_deref() }
+        if self.superseded_by().is_some() {
+            None
+        } else {
+            self.resolution.as_ref()?.comment.as_deref()
+        }
     }
 }
 
@@ -112,8 +126,13 @@ mod tests {
                 "resolution_id": "res_1", "resolution": "cancelled", "actor": "agent:otter",
                 "resolved_at": "2026-06-04T15:00:01.000Z", "comment": "superseded by msg_2",
             });
-            resolution.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-            item(json!({"source": {"door": door}, "resolution": resolution})).outcome_words().unwrap()
+            resolution
+                .as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
+            item(json!({"source": {"door": door}, "resolution": resolution}))
+                .outcome_words()
+                .unwrap()
         };
         assert_eq!(resolved("hap", json!({})), "superseded by msg_2");
         assert_eq!(resolved("a2h", json!({})), "cancelled by agent:otter");

@@ -14,13 +14,19 @@ impl Item {
             return id;
         }
         let named = self.source.as_ref().and_then(|source| source.agent_name.as_deref());
-        named.or_else(|| id.rsplit_once('#').map(|(name, _)| name)).unwrap_or(id)
+        named
+            .or_else(|| id.rsplit_once('#').map(|(name, _)| name))
+            .unwrap_or(id)
     }
 
     /// `run r1 of Topic writer`
     pub fn run_words(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_of_run())?;
-        let of = source.strategy.as_ref().map(|strategy| format!(" of {strategy}")).unwrap_or_default();
+        let of = source
+            .strategy
+            .as_ref()
+            .map(|strategy| format!(" of {strategy}"))
+            .unwrap_or_default();
         Some(format!("run {}{of}", self.agent.run_id))
     }
 
@@ -50,7 +56,10 @@ pub mod tests {
     #[test]
     fn an_agent_of_a_run_is_called_by_its_name() {
         let ask = item(asked(&json!({"kind": "text"})));
-        assert_eq!((ask.asker(), ask.run_words().as_deref()), ("editor", Some("run r1 of Topic writer")));
+        assert_eq!(
+            (ask.asker(), ask.run_words().as_deref()),
+            ("editor", Some("run r1 of Topic writer"))
+        );
         assert!(ask.takes_nothing());
         assert!(!item(asked(&json!({"kind": "select", "options": []}))).takes_nothing());
     }

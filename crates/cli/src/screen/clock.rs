@@ -33,12 +33,16 @@ impl Instant {
 
     /// How long ago it was; nothing for an instant to come.
     pub fn age(&self, now: jiff::Timestamp) -> Duration {
-        self.at.map(|at| now.duration_since(at).try_into().unwrap_or_default()).unwrap_or_default()
+        self.at
+            .map(|at| now.duration_since(at).try_into().unwrap_or_default())
+            .unwrap_or_default()
     }
 
     /// How long it is until then; nothing for an instant gone by.
     pub fn remaining(&self, now: jiff::Timestamp) -> Duration {
-        self.at.map(|at| at.duration_since(now).try_into().unwrap_or_default()).unwrap_or_default()
+        self.at
+            .map(|at| at.duration_since(now).try_into().unwrap_or_default())
+            .unwrap_or_default()
     }
 }
 
@@ -68,7 +72,13 @@ mod tests {
 
     #[test]
     fn spans_are_told_in_their_largest_units() {
-        for (seconds, words) in [(0, "0s"), (59, "59s"), (60, "1m"), (3600 * 3 + 300, "3h 05m"), (187_200, "2d 4h")] {
+        for (seconds, words) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3600 * 3 + 300, "3h 05m"),
+            (187_200, "2d 4h"),
+        ] {
             assert_eq!(duration_words(Duration::from_secs(seconds)), words);
         }
     }

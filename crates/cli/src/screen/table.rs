@@ -11,7 +11,9 @@ pub struct Table {
 
 impl Table {
     pub fn new(header: &[&str]) -> Self {
-        Self { rows: vec![header.iter().map(|name| (*name).to_owned()).collect()] }
+        Self {
+            rows: vec![header.iter().map(|name| (*name).to_owned()).collect()],
+        }
     }
 
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -20,7 +22,11 @@ impl Table {
 
     /// The table, or `empty` when it has no rows.
     pub fn render_or(&self, empty: &str) -> String {
-        if self.rows.len() == 1 { format!("{empty}\n") } else { self.render() }
+        if self.rows.len() == 1 {
+            format!("{empty}\n")
+        } else {
+            self.render()
+        }
     }
 
     fn render(&self) -> String {
@@ -31,12 +37,20 @@ impl Table {
 
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(WIDEST_PADDING)
+        cells
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(WIDEST_PADDING)
     }
 }
 
 fn render_row(row: &[String], widths: &[usize]) -> String {
-    let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+    let cells: Vec<String> = row
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| format!("{cell:width$}"))
+        .collect();
     cells.join("  ").trim_end().to_owned() + "\n"
 }
 

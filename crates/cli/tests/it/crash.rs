@@ -60,7 +60,11 @@ async fn stubborn(api: &Api, path: &str, body: &str) -> Reply {
 
 impl Load {
     fn envelope(&self, nth: u64, plan: Plan) -> Value {
-        let envelope = if plan == Plan::Complete { task("bot") } else { ask("bot") };
+        let envelope = if plan == Plan::Complete {
+            task("bot")
+        } else {
+            ask("bot")
+        };
         let mut envelope = push_to(envelope, &format!("{}/{nth}", self.callback));
         envelope["state"] = json!({"nth": nth});
         if plan == Plan::Expire {
@@ -96,10 +100,18 @@ impl Load {
             Plan::Expire => return,
         };
         // 409 means that an earlier try was kept although its reply got lost.
-        let body = if reply.status == 409 { reply.refused("already_terminal") } else { reply.expect(200) };
+        let body = if reply.status == 409 {
+            reply.refused("already_terminal")
+        } else {
+            reply.expect(200)
+        };
         let status = body["status"].as_str().expect("a status").to_owned();
         let resolution_id = body["resolution_id"].as_str().map(str::to_owned);
-        self.ledger.lock().unwrap().settled.insert(id.to_owned(), (status, resolution_id));
+        self.ledger
+            .lock()
+            .unwrap()
+            .settled
+            .insert(id.to_owned(), (status, resolution_id));
         self.progress.send_modify(|steps| *steps += 1);
     }
 }
@@ -118,10 +130,18 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
             Plan::Cancel => "cancelled",
         };
         assert_eq!(body["status"], expected, "{body}");
-        let resolution_id = body["response"]["resolution_id"].as_str().expect("a resolution_id").to_owned();
+        let resolution_id = body["response"]["resolution_id"]
+            .as_str()
+            .expect("a resolution_id")
+            .to_owned();
         if let Some((status, acknowledged)) = ledger.settled.get(id) {
             assert_eq!(&body["status"], status, "{body}");
-            assert!(acknowledged.as_ref().is_none_or(|acknowledged| *acknowledged == resolution_id), "{body}");
+            assert!(
+                acknowledged
+                    .as_ref()
+                    .is_none_or(|acknowledged| *acknowledged == resolution_id),
+                "{body}"
+            );
         }
         resolutions.insert(id.clone(), resolution_id);
     }
@@ -131,7 +151,11 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
 /// A hub, a receiver that refuses every fifth push once, and what the workers share.
 async fn stage() -> (Hub, Receiver, Arc<Load>) {
     let config = "[push]\nfirst_retry_ms = 20\n[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     for nth in (0..5000).step_by(5) {
         receiver.script(&format!("/{nth}"), &[Act::Status(503)]);
@@ -139,7 +163,12 @@ async fn stage() -> (Hub, Receiver, Arc<Load>) {
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     // The owner's token in hub.json may change with a restart; a person's own token does not.
-    let token = hub.owner.post("/v1/admin/people/token", &json!({"name": "owner"})).await.expect(200)["token"].clone();
+    let token = hub
+        .owner
+        .post("/v1/admin/people/token", &json!({"name": "owner"}))
+        .await
+        .expect(200)["token"]
+        .clone();
     let load = Load {
         bot: Api::clone(&bot),
         owner: hub.anonymous().bearer(token.as_str().expect("a token")),
@@ -157,13 +186,17 @@ async fn check_pushes(receiver: &Receiver, resolutions: &BTreeMap<String, String
     let pushes = receiver
         .until("every resolution reaches the receiver", |pushes| {
             let reached: BTreeSet<String> = pushes.iter().map(Push::resolution_id).collect();
-            resolutions.values().all(|resolution_id| reached.contains(resolution_id))
+            resolutions
+                .values()
+                .all(|resolution_id| reached.contains(resolution_id))
         })
         .await;
     for push in pushes {
         let body = push.json();
         let id = body["in_reply_to"].as_str().expect("in_reply_to");
-        let resolution_id = resolutions.get(id).unwrap_or_else(|| panic!("{id} was pushed and never acknowledged"));
+        let resolution_id = resolutions
+            .get(id)
+            .unwrap_or_else(|| panic!("{id} was pushed and never acknowledged"));
         assert_eq!(push.resolution_id(), *resolution_id, "{id} has two resolutions");
     }
 }
@@ -179,7 +212,9 @@ async fn nothing_acknowledged_is_lost_however_often_the_hub_is_killed() {
     }
     for _ in 0..ROUNDS {
         let until = *steps.borrow_and_update() + STEPS;
-        within("the load makes progress", steps.wait_for(|&steps| steps >= until)).await.expect("workers live");
+        within("the load makes progress", steps.wait_for(|&steps| steps >= until))
+            .await
+            .expect("workers live");
         hub.kill();
         hub.restart().await;
     }

@@ -20,10 +20,18 @@ async fn both_families_find_the_same_limits_under_their_own_name() {
     assert_eq!(a2h["max_body_bytes"], 65536);
     assert_eq!(a2h["max_part_bytes"], 262_144);
     assert_eq!(a2h["replay_window_seconds"], 120);
-    assert!(a2h["callback_retry"]["max_attempts"].as_u64().is_some_and(|attempts| attempts >= 5), "{a2h}");
+    assert!(
+        a2h["callback_retry"]["max_attempts"]
+            .as_u64()
+            .is_some_and(|attempts| attempts >= 5),
+        "{a2h}"
+    );
     assert!(a2h["callback_retry"]["max_duration_seconds"].is_u64(), "{a2h}");
     for list in ["auth_schemes", "callback_auth_schemes", "signature_algs"] {
-        assert!(a2h[list].as_array().is_some_and(|list| !list.is_empty()), "{list}: {a2h}");
+        assert!(
+            a2h[list].as_array().is_some_and(|list| !list.is_empty()),
+            "{list}: {a2h}"
+        );
     }
     a2h.as_object_mut().expect("an object").remove("a2h_version");
     ma2h.as_object_mut().expect("an object").remove("ma2h_version");
@@ -40,8 +48,19 @@ async fn health_readiness_metrics_and_the_api_description_are_public() {
     assert_eq!(metrics.status, 200);
     assert!(metrics.text().contains("# EOF"), "OpenMetrics text: {}", metrics.text());
     let openapi = anyone.get("/openapi.json").await.expect(200);
-    assert!(openapi["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")), "{openapi}");
-    for path in ["/v1/messages", "/v1/messages/{id}", "/v1/messages/{id}/resolve", "/v1/inbox", "/v1/admin/agents"] {
+    assert!(
+        openapi["openapi"]
+            .as_str()
+            .is_some_and(|version| version.starts_with("3.1")),
+        "{openapi}"
+    );
+    for path in [
+        "/v1/messages",
+        "/v1/messages/{id}",
+        "/v1/messages/{id}/resolve",
+        "/v1/inbox",
+        "/v1/admin/agents",
+    ] {
         assert!(openapi["paths"][path].is_object(), "{path} is described");
     }
 }
@@ -60,7 +79,11 @@ async fn http_2_is_spoken_too() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&crate::harness::ask("bot")).await;
-    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().expect("a client");
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .http2_prior_knowledge()
+        .build()
+        .expect("a client");
     let waiting: Vec<_> = (0..20)
         .map(|_| {
             let url = format!("{}/v1/messages/{id}?wait=30", hub.url);
@@ -71,14 +94,20 @@ async fn http_2_is_spoken_too() {
     assert_eq!(health.version(), reqwest::Version::HTTP_2);
     hub.owner.answer(&id, "approve").await.expect(200);
     for waiter in waiting {
-        let reply = crate::harness::within("a waiter", waiter).await.expect("no panic").expect("a reply");
+        let reply = crate::harness::within("a waiter", waiter)
+            .await
+            .expect("no panic")
+            .expect("a reply");
         assert!(reply.text().await.expect("a body").contains("\"answered\""));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_an_ack_points_to_carries_the_public_address() {
-    let hub = Setup::default().args(&["--public-url", "https://hub.example"]).start().await;
+    let hub = Setup::default()
+        .args(&["--public-url", "https://hub.example"])
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
     let ack = bot.submit(&crate::harness::ask("bot")).await.expect(202);
     let id = ack["id"].as_str().expect("an id");

@@ -5,13 +5,19 @@ use crate::harness::*;
 #[track_caller]
 fn told_when_to_come_back(reply: &Reply) {
     reply.refused("rate_limited");
-    let seconds: u64 = reply.header("retry-after").parse().expect("whole seconds in Retry-After");
+    let seconds: u64 = reply
+        .header("retry-after")
+        .parse()
+        .expect("whole seconds in Retry-After");
     assert!((1..=120).contains(&seconds), "{seconds}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_above_its_rate_is_told_when_to_come_back() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 5\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 5\n")
+        .start()
+        .await;
     let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
     for _ in 0..5 {
         bot.accepted(&notify("bot")).await;
@@ -37,7 +43,10 @@ async fn an_agent_with_too_many_open_messages_waits_for_an_answer() {
     hub.owner.answer(&id, "approve").await.expect(200);
     bot.accepted(&ask("bot")).await;
     told_when_to_come_back(&bot.submit(&ask("bot")).await);
-    hub.owner.resolve(&task_id, serde_json::json!({"resolution": "dismissed"})).await.expect(200);
+    hub.owner
+        .resolve(&task_id, serde_json::json!({"resolution": "dismissed"}))
+        .await
+        .expect(200);
     bot.cancel(&third).await.expect(200);
     bot.accepted(&ask("bot")).await;
     bot.accepted(&expiring(task("bot"), 60_000)).await;
@@ -59,7 +68,10 @@ async fn the_depth_is_counted_from_the_store_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn zero_means_no_limit() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n")
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
     for _ in 0..50 {
         bot.accepted(&ask("bot")).await;

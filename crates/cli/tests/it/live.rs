@@ -33,10 +33,16 @@ impl Stream {
         if !place.is_empty() {
             request = request.header("last-event-id", place);
         }
-        let response = within("the stream opens", request.send()).await.expect("the hub replies");
+        let response = within("the stream opens", request.send())
+            .await
+            .expect("the hub replies");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        let mut stream = Self { response, unread: String::new(), place: String::new() };
+        let mut stream = Self {
+            response,
+            unread: String::new(),
+            place: String::new(),
+        };
         let first = stream.block().await.expect("how long to wait, and where we are");
         assert!(first.starts_with("retry: 2000\n"), "{first}");
         stream
@@ -63,20 +69,30 @@ impl Stream {
             let block = self.block().await.expect("the stream goes on");
             if let Some(kind) = field(&block, "event: ") {
                 let data = field(&block, "data: ").expect("data with every event");
-                return Record { kind, data: serde_json::from_str(&data).expect("JSON") };
+                return Record {
+                    kind,
+                    data: serde_json::from_str(&data).expect("JSON"),
+                };
             }
         }
     }
 
     async fn expect(&mut self, kind: &str, id: &str) -> Value {
         let record = self.next().await;
-        assert_eq!((record.kind.as_str(), &record.data["id"]), (kind, &json!(id)), "{record:?}");
+        assert_eq!(
+            (record.kind.as_str(), &record.data["id"]),
+            (kind, &json!(id)),
+            "{record:?}"
+        );
         record.data
     }
 }
 
 fn field(block: &str, name: &str) -> Option<String> {
-    block.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+    block
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .map(str::to_owned)
 }
 
 async fn shown(hub: &Hub, id: &str) -> Value {
@@ -86,7 +102,10 @@ async fn shown(hub: &Hub, id: &str) -> Value {
 async fn listed(api: &Api, path: &str) -> Vec<String> {
     let page = api.get(path).await.expect(200);
     let items = page["items"].as_array().expect("items");
-    items.iter().map(|item| item["id"].as_str().expect("an id").to_owned()).collect()
+    items
+        .iter()
+        .map(|item| item["id"].as_str().expect("an id").to_owned())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,13 +119,19 @@ async fn an_ask_and_its_answer_appear_on_every_stream() {
         let opened = stream.expect("opened", &id).await;
         assert_eq!([&opened["title"], &opened["agent"]], ["Deploy build 42?", "bot"]);
         assert_eq!(opened["kind"], "confirm");
-        assert!(opened["rank"].is_i64() && opened["seq"].is_i64() && opened.get("html").is_none(), "{opened}");
+        assert!(
+            opened["rank"].is_i64() && opened["seq"].is_i64() && opened.get("html").is_none(),
+            "{opened}"
+        );
     }
     hub.owner.answer(&id, "approve").await.expect(200);
     bot.pull(&id).await;
     for stream in &mut streams {
         let resolved = stream.expect("resolved", &id).await;
-        assert_eq!([&resolved["words"], &resolved["actor"]], ["answered Approve", "human:owner"]);
+        assert_eq!(
+            [&resolved["words"], &resolved["actor"]],
+            ["answered Approve", "human:owner"]
+        );
         assert!(resolved["at_ms"].is_i64());
         stream.expect("tracked", &id).await;
     }
@@ -122,7 +147,10 @@ async fn a_notify_and_an_expiry_appear_too() {
     let late = bot.accepted(&expiring(ask("bot"), 300)).await;
     stream.expect("opened", &late).await;
     let ended = stream.expect("resolved", &late).await;
-    assert_eq!([&ended["words"], &ended["actor"]], ["ended without an answer", "system:expired"]);
+    assert_eq!(
+        [&ended["words"], &ended["actor"]],
+        ["ended without an answer", "system:expired"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,13 +188,20 @@ async fn whoever_comes_back_hears_what_happened_meanwhile() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_away_too_long_is_told_to_look_again_and_goes_on_from_there() {
-    let mut hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let mut hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 0\n")
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
     let mut stream = Stream::open(&hub.owner).await;
     let place = stream.place.clone();
     for _ in 0..41 {
         let notifies = (0..25).map(|_| Api::send(bot.post_request("/v1/messages", notify("bot").to_string())));
-        JoinSet::from_iter(notifies).join_all().await.iter().for_each(|reply| assert_eq!(reply.status, 202));
+        JoinSet::from_iter(notifies)
+            .join_all()
+            .await
+            .iter()
+            .for_each(|reply| assert_eq!(reply.status, 202));
         for _ in 0..25 {
             assert_eq!(stream.next().await.kind, "noticed");
         }
@@ -192,7 +227,11 @@ async fn only_people_may_listen() {
     let bot = hub.agent("bot").await;
     bot.get(EVENTS).await.refused("not_authorized");
     hub.anonymous().get(EVENTS).await.refused("unauthenticated");
-    hub.anonymous().bearer("csp_nonsense").get(EVENTS).await.refused("unauthenticated");
+    hub.anonymous()
+        .bearer("csp_nonsense")
+        .get(EVENTS)
+        .await
+        .refused("unauthenticated");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -201,7 +240,10 @@ async fn whoever_is_removed_hears_nothing_more() {
     let bot = hub.agent("bot").await;
     let (ann, bob) = (hub.person("ann", "viewer").await, hub.person("bob", "viewer").await);
     let (mut hers, mut his) = (Stream::open(&ann).await, Stream::open(&bob).await);
-    hub.owner.post("/v1/admin/people/remove", &json!({"name": "ann"})).await.expect(200);
+    hub.owner
+        .post("/v1/admin/people/remove", &json!({"name": "ann"}))
+        .await
+        .expect(200);
     let id = bot.accepted(&ask("bot")).await;
     assert_eq!(hers.block().await, None);
     his.expect("opened", &id).await;
@@ -242,7 +284,11 @@ async fn an_item_says_when_its_answer_was_fetched() {
     let id = bot.accepted(&ask("bot")).await;
     bot.pull(&id).await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    assert_eq!(shown(&hub, &id).await["fetched_at"], json!(null), "an open one is not an answer");
+    assert_eq!(
+        shown(&hub, &id).await["fetched_at"],
+        json!(null),
+        "an open one is not an answer"
+    );
     bot.pull(&id).await;
     let fetched_at = eventually("the receipt", async || {
         let item = shown(&hub, &id).await;
@@ -263,7 +309,10 @@ async fn an_answer_that_was_only_asked_about_is_not_fetched() {
     }
     let mut stream = Stream::open(&hub.owner).await;
     let head = Api::send(bot.request(Method::HEAD, &format!("/v1/messages/{asked_about}"))).await;
-    let length: usize = head.header("content-length").parse().expect("the length that a GET would have");
+    let length: usize = head
+        .header("content-length")
+        .parse()
+        .expect("the length that a GET would have");
     assert!(head.status == 200 && head.body.is_empty() && length > 0);
     bot.pull(&fetched).await;
     stream.expect("tracked", &fetched).await;
@@ -306,16 +355,28 @@ async fn an_item_says_whether_its_agent_is_there() {
     let id = bot.accepted(&ask("bot")).await;
     let item = shown(&hub, &id).await;
     assert_eq!(item["waiting_now"], false);
-    let waiting = tokio::spawn(Api::send(bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60"))));
-    eventually("the agent waits", async || (shown(&hub, &id).await["waiting_now"] == true).then_some(())).await;
+    let waiting = tokio::spawn(Api::send(
+        bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60")),
+    ));
+    eventually("the agent waits", async || {
+        (shown(&hub, &id).await["waiting_now"] == true).then_some(())
+    })
+    .await;
     let seen_at = shown(&hub, &id).await["agent_seen_at"].clone();
-    assert!(seen_at.as_str() >= item["agent_seen_at"].as_str() && seen_at.is_string(), "{seen_at}");
+    assert!(
+        seen_at.as_str() >= item["agent_seen_at"].as_str() && seen_at.is_string(),
+        "{seen_at}"
+    );
     hub.owner.answer(&id, "approve").await.expect(200);
     waiting.await.expect("no panic").expect(200);
     assert_eq!(shown(&hub, &id).await["waiting_now"], false);
     hub.interrupt();
     hub.restart().await;
-    assert_eq!(shown(&hub, &id).await["agent_seen_at"], seen_at, "a restart does not forget it");
+    assert_eq!(
+        shown(&hub, &id).await["agent_seen_at"],
+        seen_at,
+        "a restart does not forget it"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -329,7 +390,11 @@ async fn a_search_finds_what_came_in_just_before_it() {
         let found = listed(&hub.owner, &format!("/v1/search?q={word}")).await;
         assert_eq!(found, [id.as_str()], "{word}");
         let begun: String = word.chars().take(3).collect();
-        assert_eq!(listed(&hub.owner, &format!("/v1/search?q={begun}")).await, [id.as_str()], "{begun}");
+        assert_eq!(
+            listed(&hub.owner, &format!("/v1/search?q={begun}")).await,
+            [id.as_str()],
+            "{begun}"
+        );
     }
     assert_eq!(listed(&hub.owner, "/v1/search?q=mostly").await.len(), 3);
     let mut secret = ask("bot");
@@ -346,13 +411,23 @@ async fn what_one_person_puts_away_stays_with_the_others() {
     let (id, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
     let until = json!({"until": from_now(3_600_000)});
     ann.post(&format!("/v1/inbox/{id}/aside"), &until).await.expect(200);
-    ann.post(&format!("/v1/inbox/{told}/archive"), &json!({})).await.expect(200);
-    assert_eq!((listed(&ann, "/v1/inbox").await.len(), listed(&ann, "/v1/notices").await.len()), (0, 0));
+    ann.post(&format!("/v1/inbox/{told}/archive"), &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(
+        (
+            listed(&ann, "/v1/inbox").await.len(),
+            listed(&ann, "/v1/notices").await.len()
+        ),
+        (0, 0)
+    );
     assert_eq!(listed(&ann, "/v1/inbox/aside").await, [id.as_str()]);
     assert_eq!(listed(&hub.owner, "/v1/inbox").await, [id.as_str()]);
     assert_eq!(listed(&hub.owner, "/v1/notices").await, [told.as_str()]);
     for put_away in [&id, &told] {
-        ann.post(&format!("/v1/inbox/{put_away}/return"), &json!({})).await.expect(200);
+        ann.post(&format!("/v1/inbox/{put_away}/return"), &json!({}))
+            .await
+            .expect(200);
     }
     assert_eq!(listed(&ann, "/v1/inbox").await, [id.as_str()]);
     assert_eq!(listed(&ann, "/v1/notices").await, [told.as_str()]);
@@ -377,10 +452,16 @@ async fn the_inbox_narrows_down_to_an_agent_a_project_a_tag_or_a_kind() {
         ("kind=form&agent=bot", vec![]),
     ] {
         assert_eq!(
-            listed(&hub.owner, &format!("/v1/inbox?{query}")).await.iter().collect::<Vec<_>>(),
+            listed(&hub.owner, &format!("/v1/inbox?{query}"))
+                .await
+                .iter()
+                .collect::<Vec<_>>(),
             expected,
             "{query}"
         );
     }
-    hub.owner.get("/v1/inbox?kind=riddle").await.refused_field("validation_error", "kind");
+    hub.owner
+        .get("/v1/inbox?kind=riddle")
+        .await
+        .refused_field("validation_error", "kind");
 }

@@ -25,7 +25,9 @@ async fn what_was_said_is_never_logged() {
         receiver.script("/logged", &[Act::Status(500)]);
         let bot = hub.agent("bot").await;
         hub.approve(&bot, &receiver.host()).await;
-        let id = bot.accepted(&marked(push_to(input("bot"), &receiver.url("/logged")))).await;
+        let id = bot
+            .accepted(&marked(push_to(input("bot"), &receiver.url("/logged"))))
+            .await;
         let value = json!({"reason": format!("{MARK}-value")});
         let body = json!({"resolution": "answered", "value": value, "comment": format!("{MARK}-comment")});
         hub.owner.resolve(&id, body.clone()).await.expect(200);
@@ -35,9 +37,14 @@ async fn what_was_said_is_never_logged() {
         let mut broken = marked(select("bot"));
         broken["request"]["default_on_expire"] = json!(format!("{MARK}-default"));
         bot.submit(&broken).await.refused("invalid_field");
-        bot.post_bytes("/v1/messages", format!("{{\"title\":\"{MARK}-broken")).await.refused("validation_error");
+        bot.post_bytes("/v1/messages", format!("{{\"title\":\"{MARK}-broken"))
+            .await
+            .refused("validation_error");
         let open = bot.accepted(&marked(select("bot"))).await;
-        hub.owner.answer(&open, &format!("{MARK}-misfit")).await.refused("invalid_field");
+        hub.owner
+            .answer(&open, &format!("{MARK}-misfit"))
+            .await
+            .refused("invalid_field");
         hub.process().signal("INT");
         let tokens = [bot.token.clone(), bot.signing_key.clone()];
         let (ran, _scratch) = hub.into_finished();
@@ -51,5 +58,9 @@ async fn what_was_said_is_never_logged() {
 }
 
 fn lines_with(text: &str, wanted: &str) -> String {
-    text.lines().filter(|line| line.contains(wanted)).take(5).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .filter(|line| line.contains(wanted))
+        .take(5)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -36,7 +36,10 @@ fn crowd(id: &str, bot: &Api, people: &[&Api]) -> Vec<(bool, reqwest::RequestBui
             _ => json!({"resolution": "declined"}),
         };
         let person = people[nth % people.len()];
-        (false, person.post_request(&format!("/v1/messages/{id}/resolve"), body.to_string()))
+        (
+            false,
+            person.post_request(&format!("/v1/messages/{id}/resolve"), body.to_string()),
+        )
     };
     (0..CROWD).map(request).collect()
 }
@@ -51,7 +54,10 @@ async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_hear_the_outcome()
     let people = [&hub.owner, &*alice];
     for round in 0..12 {
         let path = format!("/{round}");
-        let envelope = resolvers(push_to(ask("bot"), &receiver.url(&path)), &["human:owner", "human:alice"]);
+        let envelope = resolvers(
+            push_to(ask("bot"), &receiver.url(&path)),
+            &["human:owner", "human:alice"],
+        );
         let id = bot.accepted(&envelope).await;
         let replies = stampede(crowd(&id, &bot, &people)).await;
         let outcome = bot.pull(&id).await;
@@ -65,9 +71,19 @@ async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_hear_the_outcome()
             }
         }
         let resolution_id = outcome["response"]["resolution_id"].as_str().unwrap().to_owned();
-        let resolved = replies.iter().filter(|(cancels, reply)| !cancels && reply.status == 200).count();
-        assert_eq!(resolved, usize::from(status != "cancelled"), "round {round}: one winner");
-        assert!(winners.iter().all(|winner| *winner == resolution_id), "{winners:?} and {resolution_id}");
+        let resolved = replies
+            .iter()
+            .filter(|(cancels, reply)| !cancels && reply.status == 200)
+            .count();
+        assert_eq!(
+            resolved,
+            usize::from(status != "cancelled"),
+            "round {round}: one winner"
+        );
+        assert!(
+            winners.iter().all(|winner| *winner == resolution_id),
+            "{winners:?} and {resolution_id}"
+        );
         let pushed: BTreeSet<String> = receiver.at(&path, 1).await.iter().map(Push::resolution_id).collect();
         assert_eq!(pushed, BTreeSet::from([resolution_id]));
     }
@@ -119,7 +135,9 @@ async fn of_many_who_complete_a_task_one_wins() {
     let body =
         |nth: usize| json!({"resolution": if nth.is_multiple_of(2) { "completed" } else { "dismissed" }}).to_string();
     let path = format!("/v1/messages/{id}/resolve");
-    let requests = (0..CROWD).map(|nth| (false, hub.owner.post_request(&path, body(nth)))).collect();
+    let requests = (0..CROWD)
+        .map(|nth| (false, hub.owner.post_request(&path, body(nth))))
+        .collect();
     let replies = stampede(requests).await;
     let outcome = bot.pull(&id).await;
     assert_eq!(replies.iter().filter(|(_, reply)| reply.status == 200).count(), 1);

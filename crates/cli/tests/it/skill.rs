@@ -19,19 +19,28 @@ fn build_for(hub: &Hub, url: &str, words: &str) -> Ran {
 
 fn smoke(terminal: &Terminal, args: &[&str]) -> (i32, Value) {
     let ran = terminal.run(&[&["smoke", "--json"], args].concat());
-    (ran.code, serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+    (
+        ran.code,
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}")),
+    )
 }
 
 fn failed_step(report: &Value) -> &Value {
     let failed = |step: &&Value| step["ok"] == false;
-    report["steps"].as_array().and_then(|steps| steps.iter().find(failed)).expect("a failed step")
+    report["steps"]
+        .as_array()
+        .and_then(|steps| steps.iter().find(failed))
+        .expect("a failed step")
 }
 
 /// The test takes back what it made.
 async fn nothing_is_left(hub: &Hub) {
     let agents = hub.cli(&["agent", "list", "--json"]).json().to_string();
     assert!(!agents.contains("smoke-"), "{agents}");
-    assert_eq!(hub.cli(&["agent", "callback", "list", "--json"]).json(), serde_json::json!([]));
+    assert_eq!(
+        hub.cli(&["agent", "callback", "list", "--json"]).json(),
+        serde_json::json!([])
+    );
     assert_eq!(hub.cli(&["inbox"]).ok(), "Nothing waits for you.\n");
 }
 
@@ -41,11 +50,21 @@ async fn what_is_built_holds_on_a_real_hub() {
     hub.person("ann", "resolver").await;
     let push = "--mode push --callback https://acme.example/resume --to human:ann --force";
     let pull = "--mode pull --to human:ann --force";
-    for (kind, way) in [("ask", push), ("ask", pull), ("task", push), ("task", pull), ("notify", "")] {
+    for (kind, way) in [
+        ("ask", push),
+        ("ask", pull),
+        ("task", push),
+        ("task", pull),
+        ("notify", ""),
+    ] {
         build(&hub, &format!("{kind} {way}")).ok();
         let skill = hub.scratch().path("out").join(format!("acme-{kind}"));
         let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill.display().to_string()]);
-        assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{kind} {way}: {report:#}");
+        assert_eq!(
+            (code, &report["ok"]),
+            (0, &Value::Bool(true)),
+            "{kind} {way}: {report:#}"
+        );
     }
     nothing_is_left(&hub).await;
 }
@@ -55,16 +74,28 @@ async fn the_apps_own_credentials_are_tried_when_they_are_there() {
     let hub = Setup::pushing().start().await;
     hub.person("ann", "resolver").await;
     let agent = hub.agent("acme/bot").await;
-    build(&hub, "ask --mode push --callback https://acme.example/resume --to human:ann --token-env ACME_TOKEN").ok();
+    build(
+        &hub,
+        "ask --mode push --callback https://acme.example/resume --to human:ann --token-env ACME_TOKEN",
+    )
+    .ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
     let terminal = Terminal::beside(&hub).env("ACME_TOKEN", &agent.token);
     let (code, report) = smoke(&terminal, &["--skill", &skill]);
-    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("seal")), "no signing key: {report:#}");
+    assert_eq!(
+        (code, &failed_step(&report)["step"]),
+        (1, &Value::from("seal")),
+        "no signing key: {report:#}"
+    );
     let whole = terminal.clone().env("COUNTERSIGN_SIGNING_KEY", &agent.signing_key);
     assert_eq!(smoke(&whole, &["--skill", &skill]).0, 0);
     let wrong = terminal.env("COUNTERSIGN_SIGNING_KEY", "whsec_c29tZWJvZHkgZWxzZQ==");
     let (code, report) = smoke(&wrong, &["--skill", &skill]);
-    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("verify")), "{report:#}");
+    assert_eq!(
+        (code, &failed_step(&report)["step"]),
+        (1, &Value::from("verify")),
+        "{report:#}"
+    );
     nothing_is_left(&hub).await;
 }
 
@@ -74,11 +105,19 @@ async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
     let (agent, ann) = (hub.agent("bot").await, hub.person("ann", "resolver").await);
     let terminal = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
     let (code, report) = smoke(&terminal, &["--mode", "pull"]);
-    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("person")), "{report:#}");
+    assert_eq!(
+        (code, &failed_step(&report)["step"]),
+        (1, &Value::from("person")),
+        "{report:#}"
+    );
     let terminal = terminal.env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
     assert_eq!(smoke(&terminal, &["--mode", "pull", "--to", "human:ann"]).0, 0);
     let (code, report) = smoke(&terminal, &["--mode", "pull", "--to", "human:owner"]);
-    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("resolve")), "{report:#}");
+    assert_eq!(
+        (code, &failed_step(&report)["step"]),
+        (1, &Value::from("resolve")),
+        "{report:#}"
+    );
     nothing_is_left(&hub).await;
 }
 
@@ -89,27 +128,48 @@ async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     stranger.set_nonblocking(true).expect("a socket that can be asked");
     let elsewhere = format!("http://{}", stranger.local_addr().expect("an address"));
-    build_for(&hub, &elsewhere, "ask --mode pull --to human:ann --token-env ACME_TOKEN").ok();
+    build_for(
+        &hub,
+        &elsewhere,
+        "ask --mode pull --to human:ann --token-env ACME_TOKEN",
+    )
+    .ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
     let local = Terminal::beside(&hub);
     let remote = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
     for terminal in [local, remote.clone(), remote.clone().without("COUNTERSIGN_URL")] {
-        let terminal = terminal.env("ACME_TOKEN", &agent.token).env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
-        for args in [&["--skill", skill.as_str()][..], &["--skill", &skill, "--hub", &hub.url]] {
+        let terminal = terminal
+            .env("ACME_TOKEN", &agent.token)
+            .env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
+        for args in [
+            &["--skill", skill.as_str()][..],
+            &["--skill", &skill, "--hub", &hub.url],
+        ] {
             let (code, report) = smoke(&terminal, args);
             let step = failed_step(&report);
             assert_eq!((code, &step["step"]), (1, &Value::from("hub")), "{report:#}");
-            assert!(step["message"].as_str().is_some_and(|words| words.contains("nothing was sent")), "{step}");
+            assert!(
+                step["message"]
+                    .as_str()
+                    .is_some_and(|words| words.contains("nothing was sent")),
+                "{step}"
+            );
         }
     }
     let nobody = stranger.accept().expect_err("nobody called the stranger");
     assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
     build(&hub, "ask --mode pull --to human:ann --token-env ACME_TOKEN --force").ok();
-    let remote = remote.env("ACME_TOKEN", &agent.token).env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
+    let remote = remote
+        .env("ACME_TOKEN", &agent.token)
+        .env("COUNTERSIGN_PERSON_TOKEN", &ann.token);
     assert_eq!(smoke(&remote, &["--skill", &skill]).0, 0, "the hub of COUNTERSIGN_URL");
     let named = remote.without("COUNTERSIGN_URL");
     assert_eq!(smoke(&named, &["--skill", &skill]).0, 1);
-    assert_eq!(smoke(&named, &["--skill", &skill, "--hub", &hub.url]).0, 0, "the hub of --hub");
+    assert_eq!(
+        smoke(&named, &["--skill", &skill, "--hub", &hub.url]).0,
+        0,
+        "the hub of --hub"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,7 +178,12 @@ async fn a_hub_that_does_not_push_here_is_told_so_in_words() {
     let (code, report) = smoke(&Terminal::beside(&hub), &["--mode", "push"]);
     let step = failed_step(&report);
     assert_eq!((code, &step["step"]), (1, &Value::from("submit")));
-    assert!(step["message"].as_str().is_some_and(|words| words.contains("--allow-loopback-callbacks")), "{step}");
+    assert!(
+        step["message"]
+            .as_str()
+            .is_some_and(|words| words.contains("--allow-loopback-callbacks")),
+        "{step}"
+    );
     nothing_is_left(&hub).await;
 }
 
@@ -128,7 +193,11 @@ async fn a_skill_that_names_nobody_of_the_hub_fails() {
     build(&hub, "ask --mode pull --to human:zoe").ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
     let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill]);
-    assert_eq!((code, &failed_step(&report)["step"]), (1, &Value::from("person")), "{report:#}");
+    assert_eq!(
+        (code, &failed_step(&report)["step"]),
+        (1, &Value::from("person")),
+        "{report:#}"
+    );
     nothing_is_left(&hub).await;
 }
 
@@ -142,7 +211,11 @@ async fn files_are_kept_and_secrets_are_not_written() {
     assert!(said.contains("--force") && said.contains("acme-ask"), "{said}");
     assert_eq!(std::fs::read_to_string(&page).expect("a page"), before);
     build(&hub, "notify --plugin").ok();
-    for file in [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "marketplace.json"] {
+    for file in [
+        ".claude-plugin/plugin.json",
+        ".claude-plugin/marketplace.json",
+        "marketplace.json",
+    ] {
         let text = std::fs::read_to_string(hub.scratch().path("out").join(file)).expect("a manifest");
         serde_json::from_str::<Value>(&text).expect("JSON");
     }

@@ -25,20 +25,30 @@ pub fn check_all(schema: &Value, value: &Value) -> Vec<(String, String)> {
             messages.push(message);
         }
     }
-    let listed = faults.into_iter().flat_map(|(name, messages)| messages.into_iter().map(move |m| (name.clone(), m)));
+    let listed = faults
+        .into_iter()
+        .flat_map(|(name, messages)| messages.into_iter().map(move |m| (name.clone(), m)));
     listed.collect()
 }
 
 fn faults_of(error: &ValidationError) -> Vec<(String, String)> {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
-            vec![(property.as_str().unwrap_or_default().to_owned(), "fill this in".to_owned())]
+            vec![(
+                property.as_str().unwrap_or_default().to_owned(),
+                "fill this in".to_owned(),
+            )]
         }
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            unexpected.iter().map(|name| (name.clone(), "the form has no such field".to_owned())).collect()
-        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => unexpected
+            .iter()
+            .map(|name| (name.clone(), "the form has no such field".to_owned()))
+            .collect(),
         kind => {
-            let name = error.instance_path().into_iter().next().map(|segment| segment.to_string());
+            let name = error
+                .instance_path()
+                .into_iter()
+                .next()
+                .map(|segment| segment.to_string());
             let message = words(kind).unwrap_or_else(|| error.masked().to_string());
             vec![(name.unwrap_or_default(), visible::escape(&message))]
         }
@@ -98,7 +108,10 @@ mod tests {
             ("reason", "fill this in"),
             ("size", "choose one of the values offered"),
         ];
-        assert_eq!(faults, expected.map(|(name, message)| (name.to_owned(), message.to_owned())));
+        assert_eq!(
+            faults,
+            expected.map(|(name, message)| (name.to_owned(), message.to_owned()))
+        );
     }
 
     #[test]
@@ -112,7 +125,10 @@ mod tests {
     #[test]
     fn hidden_characters_of_the_schema_are_spelled_out() {
         let schema = json!({"properties": {"a": {"type": "string", "pattern": "^\u{202e}x$"}}});
-        assert_eq!(check_all(&schema, &json!({"a": "x"}))[0].1, "write it in the form ^\\u{202e}x$");
+        assert_eq!(
+            check_all(&schema, &json!({"a": "x"}))[0].1,
+            "write it in the form ^\\u{202e}x$"
+        );
     }
 
     #[test]

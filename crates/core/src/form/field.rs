@@ -49,13 +49,28 @@ pub enum FieldKind {
 
 /// In the order in which the agent wrote them.
 pub fn fields(schema: &Value) -> Vec<Field> {
-    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    properties.iter().map(|(name, property)| field(name, property, required.contains(&name.as_str()))).collect()
+    let Some(properties) = schema["properties"].as_object() else {
+        return Vec::new();
+    };
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    properties
+        .iter()
+        .map(|(name, property)| field(name, property, required.contains(&name.as_str())))
+        .collect()
 }
 
 fn field(name: &str, property: &Value, required: bool) -> Field {
-    let text = |key: &str| property[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |key: &str| {
+        property[key]
+            .as_str()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
     Field {
         name: name.to_owned(),
         label: text("title").unwrap_or_else(|| name.to_owned()),
@@ -102,10 +117,16 @@ fn kind(property: &Value) -> FieldKind {
 fn labelled(values: &[Value], names: Option<&Vec<Value>>) -> Vec<(Value, String)> {
     let names = names.filter(|names| names.len() == values.len());
     let label = |index: usize, value: &Value| {
-        let name = names.and_then(|names| names[index].as_str()).filter(|name| !name.is_empty());
+        let name = names
+            .and_then(|names| names[index].as_str())
+            .filter(|name| !name.is_empty());
         name.map_or_else(|| plain(value), str::to_owned)
     };
-    values.iter().enumerate().map(|(index, value)| (value.clone(), label(index, value))).collect()
+    values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| (value.clone(), label(index, value)))
+        .collect()
 }
 
 /// How a value reads: a text as it stands, anything else as JSON.
@@ -116,8 +137,12 @@ pub fn plain(value: &Value) -> String {
 fn text(property: &Value) -> FieldKind {
     let word = |key: &str| property[key].as_str().map(str::to_owned);
     let max_length = property["maxLength"].as_u64();
-    let is_prose = property["contentMediaType"].as_str().is_some_and(|media| media.starts_with("text/"));
-    let has_lines = property["default"].as_str().is_some_and(|default| default.contains('\n'));
+    let is_prose = property["contentMediaType"]
+        .as_str()
+        .is_some_and(|media| media.starts_with("text/"));
+    let has_lines = property["default"]
+        .as_str()
+        .is_some_and(|default| default.contains('\n'));
     let is_long = max_length.is_some_and(|most| most >= LONG_TEXT_CHARS);
     FieldKind::Text {
         multiline: !schema::is_sensitive(property)
@@ -133,15 +158,25 @@ fn text(property: &Value) -> FieldKind {
 
 fn number(property: &Value, integer: bool) -> FieldKind {
     let bound = |key: &str| property[key].as_number().cloned();
-    FieldKind::Number { integer, min: bound("minimum"), max: bound("maximum"), step: bound("multipleOf") }
+    FieldKind::Number {
+        integer,
+        min: bound("minimum"),
+        max: bound("maximum"),
+        step: bound("multipleOf"),
+    }
 }
 
 impl Field {
     /// The index of the choice that reads like `text`, for surfaces where it is typed. Two that read alike are none:
     /// nobody could say which was meant.
     pub fn choice_reading(&self, text: &str) -> Option<usize> {
-        let FieldKind::Choice(choices) = &self.kind else { return None };
-        let mut alike = choices.iter().enumerate().filter(|(_, (value, _))| plain(value) == text);
+        let FieldKind::Choice(choices) = &self.kind else {
+            return None;
+        };
+        let mut alike = choices
+            .iter()
+            .enumerate()
+            .filter(|(_, (value, _))| plain(value) == text);
         match (alike.next(), alike.next()) {
             (Some((index, _)), None) => Some(index),
             _ => None,
@@ -166,8 +201,10 @@ mod tests {
         let schema =
             r#"{"properties": {"when": {}, "amount": {}, "zone": {}, "by": {}}, "required": ["zone", "amount"]}"#;
         let schema: Value = serde_json::from_str(schema).expect("JSON");
-        let order: Vec<(String, bool)> =
-            fields(&schema).into_iter().map(|field| (field.name, field.required)).collect();
+        let order: Vec<(String, bool)> = fields(&schema)
+            .into_iter()
+            .map(|field| (field.name, field.required))
+            .collect();
         let expected = [("when", false), ("amount", true), ("zone", true), ("by", false)];
         assert_eq!(order, expected.map(|(name, required)| (name.to_owned(), required)));
     }
@@ -178,8 +215,14 @@ mod tests {
             "type": "string", "title": "Your PIN", "description": "Four digits", "default": "0000",
             "minLength": 4, "maxLength": 4, "pattern": "^[0-9]+$", "x-a2h-sensitive": true, "readOnly": true,
         }));
-        assert_eq!((field.label.as_str(), field.description.as_deref()), ("Your PIN", Some("Four digits")));
-        assert_eq!((field.sensitive, field.read_only, field.default), (true, true, Some(json!("0000"))));
+        assert_eq!(
+            (field.label.as_str(), field.description.as_deref()),
+            ("Your PIN", Some("Four digits"))
+        );
+        assert_eq!(
+            (field.sensitive, field.read_only, field.default),
+            (true, true, Some(json!("0000")))
+        );
         let kind = FieldKind::Text {
             multiline: false,
             format: None,
@@ -219,9 +262,15 @@ mod tests {
     fn choices_have_the_labels_given_for_all_of_them() {
         let kind = |property| only(property).kind;
         let choices = vec![(json!("s"), "Small".to_owned()), (json!(3), "3".to_owned())];
-        assert_eq!(kind(json!({"enum": ["s", 3], "enumNames": ["Small", ""]})), FieldKind::Choice(choices));
+        assert_eq!(
+            kind(json!({"enum": ["s", 3], "enumNames": ["Small", ""]})),
+            FieldKind::Choice(choices)
+        );
         let plain = vec![(json!("s"), "s".to_owned()), (json!(3), "3".to_owned())];
-        assert_eq!(kind(json!({"enum": ["s", 3], "enumNames": ["Small"]})), FieldKind::Choice(plain));
+        assert_eq!(
+            kind(json!({"enum": ["s", 3], "enumNames": ["Small"]})),
+            FieldKind::Choice(plain)
+        );
     }
 
     #[test]
@@ -237,9 +286,13 @@ mod tests {
     fn long_and_prose_texts_get_several_lines() {
         let multiline = |property| matches!(only(property).kind, FieldKind::Text { multiline: true, .. });
         assert!(multiline(json!({"type": "string", "maxLength": 2000})));
-        assert!(multiline(json!({"type": "string", "contentMediaType": "text/markdown"})));
+        assert!(multiline(
+            json!({"type": "string", "contentMediaType": "text/markdown"})
+        ));
         assert!(multiline(json!({"type": "string", "default": "two\nlines"})));
         assert!(!multiline(json!({"type": "string"})));
-        assert!(!multiline(json!({"type": "string", "maxLength": 2000, "x-a2h-sensitive": true})));
+        assert!(!multiline(
+            json!({"type": "string", "maxLength": 2000, "x-a2h-sensitive": true})
+        ));
     }
 }

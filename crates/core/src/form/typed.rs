@@ -34,13 +34,19 @@ fn read(field: &Field, text: &str) -> Result<Value, Rejection> {
         },
         FieldKind::Choice(choices) => {
             let picked = text.parse::<usize>().ok().and_then(|index| choices.get(index));
-            picked.map(|(value, _)| value.clone()).ok_or_else(|| refuse("choose one of the values offered"))
+            picked
+                .map(|(value, _)| value.clone())
+                .ok_or_else(|| refuse("choose one of the values offered"))
         }
         FieldKind::Choices(choices) => {
             let picked = |index: &str| index.parse::<usize>().ok().and_then(|index| choices.get(index));
-            let values: Option<Vec<Value>> =
-                text.split_whitespace().map(|index| picked(index).map(|(value, _)| value.clone())).collect();
-            values.map(Value::Array).ok_or_else(|| refuse("choose among the values offered"))
+            let values: Option<Vec<Value>> = text
+                .split_whitespace()
+                .map(|index| picked(index).map(|(value, _)| value.clone()))
+                .collect();
+            values
+                .map(Value::Array)
+                .ok_or_else(|| refuse("choose among the values offered"))
         }
     }
 }
@@ -76,7 +82,11 @@ mod tests {
             (json!({"type": "boolean"}), "false", json!(false)),
             (json!({"enum": ["s", 3, null]}), "0", json!("s")),
             (json!({"enum": ["s", 3, null]}), "2", json!(null)),
-            (json!({"type": "array", "items": {"enum": ["s", "m"]}}), "1 0", json!(["m", "s"])),
+            (
+                json!({"type": "array", "items": {"enum": ["s", "m"]}}),
+                "1 0",
+                json!(["m", "s"]),
+            ),
         ] {
             assert_eq!(typed(property, text), Ok(Some(value)), "{text}");
         }
@@ -108,7 +118,12 @@ mod tests {
 
     #[test]
     fn nothing_typed_is_no_value() {
-        for property in [json!({"type": "string"}), json!({"type": "integer"}), json!({"enum": [1]}), json!({})] {
+        for property in [
+            json!({"type": "string"}),
+            json!({"type": "integer"}),
+            json!({"enum": [1]}),
+            json!({}),
+        ] {
             assert_eq!(typed(property, ""), Ok(None));
         }
         let schema = json!({"properties": {"it": {"type": ["string", "null"]}}, "required": ["it"]});

@@ -38,9 +38,11 @@ impl Cue {
     /// The payload as it is understood; of a pause there is one button and nothing else.
     pub fn read_payload(&self) -> Option<Payload> {
         match (self.kind, &self.payload) {
-            (Kind::Pause, _) => {
-                Some(Payload::Confirm(Confirm { text: None, confirm_label: "Continue".to_owned(), cancel_label: None }))
-            }
+            (Kind::Pause, _) => Some(Payload::Confirm(Confirm {
+                text: None,
+                confirm_label: "Continue".to_owned(),
+                cancel_label: None,
+            })),
             (Kind::Cue, Some(payload)) => Some(Payload::read(payload)),
             (Kind::Cue, None) => None,
         }
@@ -49,9 +51,9 @@ impl Cue {
     /// What the agent should know about its payload, in one line.
     pub fn warning(&self) -> Option<String> {
         match self.read_payload()? {
-            Payload::Unknown { reason } => {
-                Some(format!("the payload is shown as JSON and answered with free text: {reason}"))
-            }
+            Payload::Unknown { reason } => Some(format!(
+                "the payload is shown as JSON and answered with free text: {reason}"
+            )),
             Payload::Choice { .. } | Payload::Confirm(_) | Payload::Form(_) => None,
         }
     }
@@ -99,7 +101,10 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
         body: Some(body),
         priority: Priority::Normal,
         tags: Vec::new(),
-        context: raw.map(|data| json!({"kind": "data", "data": data})).into_iter().collect(),
+        context: raw
+            .map(|data| json!({"kind": "data", "data": data}))
+            .into_iter()
+            .collect(),
         sensitive: false,
         matter: Matter::Ask(Ask {
             question: question(payload),
@@ -116,20 +121,42 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
 fn question(payload: Option<Payload>) -> Question {
     match payload {
         None | Some(Payload::Unknown { .. }) => Question::Text,
-        Some(Payload::Choice { offers, many }) => {
-            Question::Select { options: offers.iter().map(choice).collect(), allow_edit: false, many }
+        Some(Payload::Choice { offers, many }) => Question::Select {
+            options: offers.iter().map(choice).collect(),
+            allow_edit: false,
+            many,
+        },
+        Some(Payload::Confirm(Confirm {
+            confirm_label,
+            cancel_label,
+            ..
+        })) => {
+            let option = |value: &str, label: String| Choice {
+                value: value.to_owned(),
+                label,
+                description: None,
+            };
+            let options = [
+                Some(option(APPROVE, confirm_label)),
+                cancel_label.map(|label| option(DENY, label)),
+            ];
+            Question::Confirm {
+                options: options.into_iter().flatten().collect(),
+                allow_edit: false,
+            }
         }
-        Some(Payload::Confirm(Confirm { confirm_label, cancel_label, .. })) => {
-            let option = |value: &str, label: String| Choice { value: value.to_owned(), label, description: None };
-            let options = [Some(option(APPROVE, confirm_label)), cancel_label.map(|label| option(DENY, label))];
-            Question::Confirm { options: options.into_iter().flatten().collect(), allow_edit: false }
-        }
-        Some(Payload::Form(fields)) => Question::Form { schema: schema(&fields) },
+        Some(Payload::Form(fields)) => Question::Form {
+            schema: schema(&fields),
+        },
     }
 }
 
 fn choice(offer: &Offer) -> Choice {
-    Choice { value: offer.label.clone(), label: offer.label.clone(), description: None }
+    Choice {
+        value: offer.label.clone(),
+        label: offer.label.clone(),
+        description: None,
+    }
 }
 
 /// Fields are known by their labels, which is also how their answers reach the agent.
@@ -158,6 +185,10 @@ fn property(field: &Field) -> Value {
 }
 
 fn project(project_dir: &str) -> Option<String> {
-    let last = project_dir.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    let last = project_dir
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
     (!last.is_empty()).then(|| last.chars().take(120).collect())
 }

@@ -24,7 +24,11 @@ pub fn reply(content: &Content, resolution: &Resolution) -> Reply {
         (Matter::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
         _ => String::new(),
     };
-    Reply { text, comment: resolution.comment.clone(), files: resolution.files.clone() }
+    Reply {
+        text,
+        comment: resolution.comment.clone(),
+        files: resolution.files.clone(),
+    }
 }
 
 fn answer(question: &Question, value: &Value) -> String {
@@ -40,8 +44,15 @@ fn answer(question: &Question, value: &Value) -> String {
             }
         }
         (Question::Form { schema }, Value::Object(fields)) => {
-            let names = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
-            let line = |name: &String| fields.get(name).map(|value| format!("{name}: {}", indented(&listed(value))));
+            let names = schema["properties"]
+                .as_object()
+                .into_iter()
+                .flat_map(|properties| properties.keys());
+            let line = |name: &String| {
+                fields
+                    .get(name)
+                    .map(|value| format!("{name}: {}", indented(&listed(value))))
+            };
             names.filter_map(line).collect::<Vec<_>>().join("\n")
         }
         (Question::Form { .. } | Question::Text, typed) => form::plain(typed),

@@ -31,9 +31,17 @@ pub struct RunAsk {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskKind {
-    Input { prompt: Option<String> },
-    Permission { operation: String, resource: String, details: Option<Value> },
-    Question { question: String },
+    Input {
+        prompt: Option<String>,
+    },
+    Permission {
+        operation: String,
+        resource: String,
+        details: Option<Value>,
+    },
+    Question {
+        question: String,
+    },
 }
 
 impl AskKind {
@@ -69,7 +77,10 @@ pub fn source(ask: &RunAsk, input_id: &str) -> Source {
         ("ask", ask.kind.as_str()),
         ("inputId", input_id),
     ];
-    Source { door: Door::Runs, ids: ids.map(|(key, id)| (key.to_owned(), id.to_owned())).into() }
+    Source {
+        door: Door::Runs,
+        ids: ids.map(|(key, id)| (key.to_owned(), id.to_owned())).into(),
+    }
 }
 
 /// No agent that registered has a `#` in its id, so a strategy cannot call its agent by the name of another.
@@ -88,11 +99,16 @@ fn title(ask: &RunAsk) -> String {
     let (said, otherwise) = match &ask.kind {
         AskKind::Input { prompt } => (prompt.clone().unwrap_or_default(), format!("{name} needs your input")),
         AskKind::Question { question } => (question.clone(), format!("{name} has a question")),
-        AskKind::Permission { operation, resource, .. } => {
-            (format!("{name} {}: {resource}", wish(operation)), format!("{name} needs your permission"))
-        }
+        AskKind::Permission {
+            operation, resource, ..
+        } => (
+            format!("{name} {}: {resource}", wish(operation)),
+            format!("{name} needs your permission"),
+        ),
     };
-    excerpt::title(&said).or_else(|| excerpt::title(&otherwise)).unwrap_or_default()
+    excerpt::title(&said)
+        .or_else(|| excerpt::title(&otherwise))
+        .unwrap_or_default()
 }
 
 fn wish(operation: &str) -> String {
@@ -118,7 +134,9 @@ fn body(kind: &AskKind) -> Option<String> {
 /// Said before the command, where nobody who decides can miss it.
 fn not_shown(details: &Value) -> Option<String> {
     let (hidden, all) = (details["inputBytesNotShown"].as_u64()?, details["inputBytes"].as_u64()?);
-    Some(format!("It is given {all} bytes of input. **{hidden} of them, in the middle, are not shown.**\n\n"))
+    Some(format!(
+        "It is given {all} bytes of input. **{hidden} of them, in the middle, are not shown.**\n\n"
+    ))
 }
 
 fn shown(text: &str) -> String {
@@ -127,14 +145,20 @@ fn shown(text: &str) -> String {
 
 /// As it is, where Markdown would make something else of it: the fence is longer than any inside.
 fn fenced(text: &str) -> String {
-    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let longest = text
+        .split(|letter| letter != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}\n{text}\n{fence}")
 }
 
 fn context(kind: &AskKind) -> Vec<Value> {
     match kind {
-        AskKind::Permission { details: Some(details), .. } => vec![json!({"kind": "data", "data": details})],
+        AskKind::Permission {
+            details: Some(details), ..
+        } => vec![json!({"kind": "data", "data": details})],
         AskKind::Permission { details: None, .. } | AskKind::Input { .. } | AskKind::Question { .. } => Vec::new(),
     }
 }
@@ -145,10 +169,24 @@ fn question(kind: &AskKind) -> Ask {
         AskKind::Input { .. } | AskKind::Question { .. } => (Question::Text, true),
         AskKind::Permission { .. } => {
             let options = Decision::ALL.map(choice).into();
-            (Question::Select { options, allow_edit: false, many: false }, false)
+            (
+                Question::Select {
+                    options,
+                    allow_edit: false,
+                    many: false,
+                },
+                false,
+            )
         }
     };
-    Ask { question, may_respond: true, may_decline: false, open_ended: false, may_be_empty, default_on_expire: None }
+    Ask {
+        question,
+        may_respond: true,
+        may_decline: false,
+        open_ended: false,
+        may_be_empty,
+        default_on_expire: None,
+    }
 }
 
 fn choice(decision: Decision) -> Choice {
@@ -159,5 +197,9 @@ fn choice(decision: Decision) -> Choice {
         Decision::DenySession => ("Deny in this run", Some(DENIED_FROM_NOW_ON)),
     };
     let description = description.map(str::to_owned);
-    Choice { value: decision.as_str().to_owned(), label: label.to_owned(), description }
+    Choice {
+        value: decision.as_str().to_owned(),
+        label: label.to_owned(),
+        description,
+    }
 }

@@ -65,8 +65,14 @@ impl Policy {
             Mode::Write => {}
         }
         let mut changed = self.clone();
-        change.allow.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), true));
-        change.deny.iter().for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), false));
+        change
+            .allow
+            .iter()
+            .for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), true));
+        change
+            .deny
+            .iter()
+            .for_each(|pattern| changed.put(Rule::Pattern(pattern.clone()), false));
         if changed.is_too_large() {
             return Err(TooManyRules);
         }
@@ -102,7 +108,11 @@ impl Policy {
 
     /// The last word about the same rule holds.
     fn put(&mut self, rule: Rule, allow: bool) {
-        let (own, other) = if allow { (&mut self.allow, &mut self.deny) } else { (&mut self.deny, &mut self.allow) };
+        let (own, other) = if allow {
+            (&mut self.allow, &mut self.deny)
+        } else {
+            (&mut self.deny, &mut self.allow)
+        };
         other.retain(|earlier| *earlier != rule);
         if !own.contains(&rule) {
             own.push(rule);
@@ -142,9 +152,9 @@ impl Rule {
         match self {
             Self::Exactly(command) => command == resource,
             Self::Pattern(pattern) if pattern.contains('*') => matches_whole(pattern, resource),
-            Self::Pattern(pattern) => {
-                resource.strip_prefix(pattern.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
+            Self::Pattern(pattern) => resource
+                .strip_prefix(pattern.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
         }
     }
 }
@@ -162,8 +172,12 @@ impl fmt::Display for Rule {
 /// follows it may lie anywhere behind.
 fn matches_whole(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
-    let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else { return pattern == text };
-    let Some(rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else { return false };
+    let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else {
+        return pattern == text;
+    };
+    let Some(rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+        return false;
+    };
     let mut rest = Some(rest);
     for piece in pieces {
         rest = rest.and_then(|rest| rest.split_once(piece)).map(|(_, behind)| behind);
@@ -178,7 +192,14 @@ mod tests {
     fn change(allow: &[&str], deny: &[&str], default: Option<PolicyDefault>) -> UpdatePolicy {
         let owned = |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect();
         let (allow, deny) = (owned(allow), owned(deny));
-        UpdatePolicy { run_id: "r".to_owned(), tool: None, mode: Mode::Write, allow, deny, default }
+        UpdatePolicy {
+            run_id: "r".to_owned(),
+            tool: None,
+            mode: Mode::Write,
+            allow,
+            deny,
+            default,
+        }
     }
 
     fn policy(allow: &[&str], deny: &[&str]) -> Policy {
@@ -192,7 +213,9 @@ mod tests {
         let mut policy = Policy::default();
         assert_eq!(policy.judge("git status"), Judgement::Unsaid);
         assert_eq!(policy.names(), ["default as the hub is set"]);
-        policy.update(&change(&[], &[], Some(PolicyDefault::Ask))).expect("few rules");
+        policy
+            .update(&change(&[], &[], Some(PolicyDefault::Ask)))
+            .expect("few rules");
         assert_eq!(policy.judge("git status"), Judgement::Ask);
         assert_eq!(policy.names(), ["default ask"]);
     }
@@ -203,7 +226,15 @@ mod tests {
         for command in ["git", "git push --force", "npm run test", "npm run test -- x"] {
             assert_eq!(policy.judge(command), Judgement::Allow, "{command}");
         }
-        for command in ["", "gitx", "git-evil push", "/tmp/git push", "npm run tests", "npm", "sudo git"] {
+        for command in [
+            "",
+            "gitx",
+            "git-evil push",
+            "/tmp/git push",
+            "npm run tests",
+            "npm",
+            "sudo git",
+        ] {
             assert_eq!(policy.judge(command), Judgement::Unsaid, "{command}");
         }
     }
@@ -223,9 +254,14 @@ mod tests {
         ] {
             assert!(covered(pattern, command), "{pattern} {command}");
         }
-        for (pattern, command) in
-            [("git *", "git"), ("a*a", "a"), ("a*b*c", "acb"), ("*ab*ab*", "aba"), ("git *", "xgit y"), ("*x", "xy")]
-        {
+        for (pattern, command) in [
+            ("git *", "git"),
+            ("a*a", "a"),
+            ("a*b*c", "acb"),
+            ("*ab*ab*", "aba"),
+            ("git *", "xgit y"),
+            ("*x", "xy"),
+        ] {
             assert!(!covered(pattern, command), "{pattern} {command}");
         }
     }
@@ -236,15 +272,22 @@ mod tests {
         policy.remember("rm -rf /", true);
         assert_eq!(policy.judge("rm -rf /"), Judgement::Deny);
         assert_eq!(policy.judge("ls"), Judgement::Allow);
-        policy.update(&change(&[], &["*"], Some(PolicyDefault::Allow))).expect("few rules");
+        policy
+            .update(&change(&[], &["*"], Some(PolicyDefault::Allow)))
+            .expect("few rules");
         assert_eq!(policy.judge("ls"), Judgement::Deny);
     }
 
     #[test]
     fn the_last_word_about_a_rule_holds() {
         let mut policy = policy(&[], &["git"]);
-        policy.update(&change(&["git"], &[], Some(PolicyDefault::Deny))).expect("few rules");
-        assert_eq!((policy.judge("git log"), policy.judge("ls")), (Judgement::Allow, Judgement::Deny));
+        policy
+            .update(&change(&["git"], &[], Some(PolicyDefault::Deny)))
+            .expect("few rules");
+        assert_eq!(
+            (policy.judge("git log"), policy.judge("ls")),
+            (Judgement::Allow, Judgement::Deny)
+        );
         policy.update(&change(&["git"], &["git"], None)).expect("few rules");
         assert_eq!(policy.names(), ["deny git", "default deny"]);
     }
@@ -253,7 +296,10 @@ mod tests {
     fn a_decision_for_the_run_is_about_one_command_and_no_other() {
         let mut policy = Policy::default();
         policy.remember("ls *", true);
-        assert_eq!((policy.judge("ls *"), policy.judge("ls /etc")), (Judgement::Allow, Judgement::Unsaid));
+        assert_eq!(
+            (policy.judge("ls *"), policy.judge("ls /etc")),
+            (Judgement::Allow, Judgement::Unsaid)
+        );
         policy.remember("ls *", false);
         assert_eq!(policy.judge("ls *"), Judgement::Deny);
         assert_eq!(policy.names(), ["deny exactly ls *", "default as the hub is set"]);
@@ -263,10 +309,25 @@ mod tests {
     fn what_is_said_of_reading_or_of_other_tools_lets_no_command_run() {
         let all = change(&["**"], &[], Some(PolicyDefault::Allow));
         let mut policy = Policy::default();
-        policy.update(&UpdatePolicy { mode: Mode::Read, ..all.clone() }).expect("few rules");
-        policy.update(&UpdatePolicy { tool: Some("write_file".to_owned()), ..all.clone() }).expect("few rules");
+        policy
+            .update(&UpdatePolicy {
+                mode: Mode::Read,
+                ..all.clone()
+            })
+            .expect("few rules");
+        policy
+            .update(&UpdatePolicy {
+                tool: Some("write_file".to_owned()),
+                ..all.clone()
+            })
+            .expect("few rules");
         assert_eq!(policy, Policy::default());
-        policy.update(&UpdatePolicy { tool: Some(TOOL.to_owned()), ..all }).expect("few rules");
+        policy
+            .update(&UpdatePolicy {
+                tool: Some(TOOL.to_owned()),
+                ..all
+            })
+            .expect("few rules");
         assert_eq!(policy.judge("ls"), Judgement::Allow);
     }
 
@@ -276,7 +337,10 @@ mod tests {
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         let mut policy = policy(&patterns[1..], &[]);
         let before = policy.clone();
-        assert_eq!(policy.update(&change(&[], &[patterns[0]], Some(PolicyDefault::Allow))), Err(TooManyRules));
+        assert_eq!(
+            policy.update(&change(&[], &[patterns[0]], Some(PolicyDefault::Allow))),
+            Err(TooManyRules)
+        );
         policy.remember("ls", true);
         assert_eq!(policy, before);
     }
@@ -284,14 +348,20 @@ mod tests {
     #[test]
     fn nor_do_its_rules_together() {
         let long = "x".repeat(MAX_BYTES / 4);
-        let patterns: Vec<String> = ["a", "b", "c", "d"].map(|letter| format!("{letter}{}", &long[1..])).into();
+        let patterns: Vec<String> = ["a", "b", "c", "d"]
+            .map(|letter| format!("{letter}{}", &long[1..]))
+            .into();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         let mut policy = policy(&patterns, &[]);
         let before = policy.clone();
         assert_eq!(policy.update(&change(&["e"], &[], None)), Err(TooManyRules));
         policy.remember("ls", true);
         assert_eq!(policy, before);
-        assert_eq!(policy.update(&change(&[], &patterns[..1], None)), Ok(true), "what is there may change its side");
+        assert_eq!(
+            policy.update(&change(&[], &patterns[..1], None)),
+            Ok(true),
+            "what is there may change its side"
+        );
     }
 
     #[test]
@@ -302,8 +372,20 @@ mod tests {
             (change(&[], &[], Some(PolicyDefault::Ask)), true),
             (change(&[], &[], Some(PolicyDefault::Ask)), false),
             (change(&[], &[], None), false),
-            (UpdatePolicy { mode: Mode::Read, ..change(&["ls"], &[], None) }, false),
-            (UpdatePolicy { tool: Some("write_file".to_owned()), ..change(&["ls"], &[], None) }, false),
+            (
+                UpdatePolicy {
+                    mode: Mode::Read,
+                    ..change(&["ls"], &[], None)
+                },
+                false,
+            ),
+            (
+                UpdatePolicy {
+                    tool: Some("write_file".to_owned()),
+                    ..change(&["ls"], &[], None)
+                },
+                false,
+            ),
             (change(&[], &[], Some(PolicyDefault::Deny)), true),
             (change(&["rm"], &[], None), true),
         ] {

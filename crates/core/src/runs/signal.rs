@@ -18,7 +18,9 @@ pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
 /// A line that is a signal, or begins with one as a word of its own.
 fn is_verdict(line: &str, signals: &[String]) -> bool {
     let follows = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
-    signals.iter().any(|signal| line.strip_prefix(signal.as_str()).is_some_and(follows))
+    signals
+        .iter()
+        .any(|signal| line.strip_prefix(signal.as_str()).is_some_and(follows))
 }
 
 #[cfg(test)]
@@ -41,7 +43,13 @@ mod tests {
 
     #[test]
     fn a_line_is_a_signal_or_begins_with_one_as_a_word() {
-        for answer in ["done", "\n \t\nDone\nbut", "  dOnE well", "done\twell", "END CYCLE\r\nthanks"] {
+        for answer in [
+            "done",
+            "\n \t\nDone\nbut",
+            "  dOnE well",
+            "done\twell",
+            "END CYCLE\r\nthanks",
+        ] {
             assert!(ends(answer, Match::FirstLine), "{answer}");
             assert!(ends(answer, Match::AnyLine), "{answer}");
         }

@@ -2,7 +2,9 @@
 
 /// The message of the next agent, with everything that was said meanwhile below it.
 pub fn apply(message: &str, texts: &[String]) -> String {
-    let said = texts.iter().map(|text| format!("<user_steering>\n{text}\n</user_steering>"));
+    let said = texts
+        .iter()
+        .map(|text| format!("<user_steering>\n{text}\n</user_steering>"));
     let message = Some(message.to_owned()).filter(|message| !message.is_empty());
     message.into_iter().chain(said).collect::<Vec<_>>().join("\n\n")
 }

@@ -18,7 +18,10 @@ mod tests {
     fn every_mark_is_filled_and_nothing_else_is_special() {
         let filled = |template: &str, input: &str| fill(template, input).expect("it fits");
         assert_eq!(filled("{{input}} and {{input}}", "a"), "a and a");
-        assert_eq!(filled("{{ input }} {{Input}} {input} $1", "a"), "{{ input }} {{Input}} {input} $1");
+        assert_eq!(
+            filled("{{ input }} {{Input}} {input} $1", "a"),
+            "{{ input }} {{Input}} {input} $1"
+        );
         assert_eq!(filled("[{{input}}]", "{{input}}$0"), "[{{input}}$0]");
         assert_eq!(filled("", "a"), "");
     }
@@ -26,7 +29,10 @@ mod tests {
     #[test]
     fn what_would_be_too_long_is_not_made() {
         let marks = INPUT.repeat(MAX_TEXT_BYTES / 1024);
-        assert_eq!(fill(&marks, &"x".repeat(1024)).map(|text| text.len()), Ok(MAX_TEXT_BYTES));
+        assert_eq!(
+            fill(&marks, &"x".repeat(1024)).map(|text| text.len()),
+            Ok(MAX_TEXT_BYTES)
+        );
         assert_eq!(fill(&marks, &"x".repeat(1025)), Err(TooLong));
         assert_eq!(fill(&marks, &"x".repeat(MAX_TEXT_BYTES)), Err(TooLong));
     }

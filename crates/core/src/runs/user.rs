@@ -23,7 +23,9 @@ pub fn act(agent: &UserAgent, call: &Call, segment_input: &str) -> UserTurn {
         return UserTurn::Passes(segment_input.to_owned());
     }
     let says = |text: &String| !text.is_empty();
-    UserTurn::Asks { prompt: preset.filter(says).or_else(|| Some(call.message.clone()).filter(says)) }
+    UserTurn::Asks {
+        prompt: preset.filter(says).or_else(|| Some(call.message.clone()).filter(says)),
+    }
 }
 
 #[cfg(test)]
@@ -31,11 +33,18 @@ mod tests {
     use super::*;
 
     fn user(require_input: bool, preset: Option<&str>) -> UserAgent {
-        UserAgent { require_input, preset_message: preset.map(str::to_owned) }
+        UserAgent {
+            require_input,
+            preset_message: preset.map(str::to_owned),
+        }
     }
 
     fn call(number: u64, message: &str) -> Call {
-        Call { agent: "user".to_owned(), message: message.to_owned(), number }
+        Call {
+            agent: "user".to_owned(),
+            message: message.to_owned(),
+            number,
+        }
     }
 
     fn passes(text: &str) -> UserTurn {
@@ -43,34 +52,57 @@ mod tests {
     }
 
     fn asks(prompt: Option<&str>) -> UserTurn {
-        UserTurn::Asks { prompt: prompt.map(str::to_owned) }
+        UserTurn::Asks {
+            prompt: prompt.map(str::to_owned),
+        }
     }
 
     #[test]
     fn who_needs_no_input_never_asks() {
         for (number, input) in [(0, ""), (0, "start"), (3, "start")] {
-            assert_eq!(act(&user(false, None), &call(number, "before"), input), passes("before"));
-            assert_eq!(act(&user(false, Some("preset")), &call(number, "before"), input), passes("preset"));
+            assert_eq!(
+                act(&user(false, None), &call(number, "before"), input),
+                passes("before")
+            );
+            assert_eq!(
+                act(&user(false, Some("preset")), &call(number, "before"), input),
+                passes("preset")
+            );
         }
     }
 
     #[test]
     fn a_start_with_a_text_answers_the_first_call_even_where_there_is_a_preset() {
         assert_eq!(act(&user(true, None), &call(0, "start"), "start"), passes("start"));
-        assert_eq!(act(&user(true, Some("preset")), &call(0, "start"), "start"), passes("start"));
+        assert_eq!(
+            act(&user(true, Some("preset")), &call(0, "start"), "start"),
+            passes("start")
+        );
     }
 
     #[test]
     fn a_start_without_a_text_asks() {
         assert_eq!(act(&user(true, None), &call(0, ""), ""), asks(None));
-        assert_eq!(act(&user(true, Some("Enter topic")), &call(0, ""), ""), asks(Some("Enter topic")));
+        assert_eq!(
+            act(&user(true, Some("Enter topic")), &call(0, ""), ""),
+            asks(Some("Enter topic"))
+        );
     }
 
     #[test]
     fn later_calls_ask_with_what_was_said_before() {
-        assert_eq!(act(&user(true, None), &call(1, "before"), "start"), asks(Some("before")));
+        assert_eq!(
+            act(&user(true, None), &call(1, "before"), "start"),
+            asks(Some("before"))
+        );
         assert_eq!(act(&user(true, None), &call(1, ""), "start"), asks(None));
-        assert_eq!(act(&user(true, Some("preset")), &call(1, "before"), "start"), asks(Some("preset")));
-        assert_eq!(act(&user(true, Some("")), &call(1, "before"), "start"), asks(Some("before")));
+        assert_eq!(
+            act(&user(true, Some("preset")), &call(1, "before"), "start"),
+            asks(Some("preset"))
+        );
+        assert_eq!(
+            act(&user(true, Some("")), &call(1, "before"), "start"),
+            asks(Some("before"))
+        );
     }
 }

@@ -15,7 +15,14 @@ fn resolved_by(actors: &[Actor]) -> Message {
 
 #[test]
 fn only_a_named_resolver_may_resolve() {
-    let strangers = ["human:mallory", "human:alice2", "human:Alice", "agent:alice", "system:alice", "human:*"];
+    let strangers = [
+        "human:mallory",
+        "human:alice2",
+        "human:Alice",
+        "agent:alice",
+        "system:alice",
+        "human:*",
+    ];
     for stranger in strangers {
         let actor: Actor = stranger.parse().expect("an actor");
         let refused = decided(&ask(), by(actor, Verdict::Declined), EARLY);
@@ -26,7 +33,10 @@ fn only_a_named_resolver_may_resolve() {
 #[test]
 fn a_pattern_among_the_resolvers_matches_nobody_else() {
     let message = resolved_by(&["human:*".parse().expect("an actor")]);
-    assert!(matches!(decided(&message, decline(), EARLY), Err(Rejection::NotAuthorized(_))));
+    assert!(matches!(
+        decided(&message, decline(), EARLY),
+        Err(Rejection::NotAuthorized(_))
+    ));
 }
 
 #[test]
@@ -48,7 +58,10 @@ fn an_ask_is_answered_or_declined() {
         assert_eq!(fault(decided(&ask(), wrong, EARLY)), "resolution");
     }
     for (command, outcome) in [(answer("deny"), Outcome::Answered), (decline(), Outcome::Declined)] {
-        assert_eq!(decided(&ask(), command, EARLY).map(|resolution| resolution.outcome), Ok(outcome));
+        assert_eq!(
+            decided(&ask(), command, EARLY).map(|resolution| resolution.outcome),
+            Ok(outcome)
+        );
     }
 }
 
@@ -58,16 +71,29 @@ fn a_task_is_completed_or_dismissed() {
         assert_eq!(fault(decided(&task(), wrong, EARLY)), "resolution");
     }
     for (command, outcome) in [(complete(), Outcome::Completed), (dismiss(), Outcome::Dismissed)] {
-        assert_eq!(decided(&task(), command, EARLY).map(|resolution| resolution.outcome), Ok(outcome));
+        assert_eq!(
+            decided(&task(), command, EARLY).map(|resolution| resolution.outcome),
+            Ok(outcome)
+        );
     }
 }
 
 #[test]
 fn a_notify_wants_nothing() {
-    for command in [answer("approve"), decline(), complete(), dismiss(), Command::Cancel, Command::Expire] {
+    for command in [
+        answer("approve"),
+        decline(),
+        complete(),
+        dismiss(),
+        Command::Cancel,
+        Command::Expire,
+    ] {
         for now in [EARLY, LATE] {
             let refused = decided(&notify(), command.clone(), now);
-            assert!(matches!(refused, Err(Rejection::NotApplicable(_))), "{command:?}: {refused:?}");
+            assert!(
+                matches!(refused, Err(Rejection::NotApplicable(_))),
+                "{command:?}: {refused:?}"
+            );
         }
     }
 }
@@ -75,35 +101,61 @@ fn a_notify_wants_nothing() {
 #[test]
 fn a_task_cannot_be_cancelled() {
     for now in [EARLY, LATE] {
-        assert!(matches!(decided(&task(), Command::Cancel, now), Err(Rejection::NotApplicable(_))));
+        assert!(matches!(
+            decided(&task(), Command::Cancel, now),
+            Err(Rejection::NotApplicable(_))
+        ));
     }
 }
 
 #[test]
 fn withdrawn_affordances_are_refused() {
-    let mute = message(Matter::Ask(Ask { may_respond: false, ..confirm() }));
+    let mute = message(Matter::Ask(Ask {
+        may_respond: false,
+        ..confirm()
+    }));
     assert_eq!(fault(decided(&mute, answer("approve"), EARLY)), "resolution");
     assert!(decided(&mute, decline(), EARLY).is_ok());
 
-    let firm = message(Matter::Ask(Ask { may_decline: false, ..confirm() }));
+    let firm = message(Matter::Ask(Ask {
+        may_decline: false,
+        ..confirm()
+    }));
     assert_eq!(fault(decided(&firm, decline(), EARLY)), "resolution");
     assert!(decided(&firm, answer("approve"), EARLY).is_ok());
 }
 
 #[test]
 fn an_ask_without_affordances_still_ends() {
-    let sealed = message(Matter::Ask(Ask { may_respond: false, may_decline: false, ..confirm() }));
+    let sealed = message(Matter::Ask(Ask {
+        may_respond: false,
+        may_decline: false,
+        ..confirm()
+    }));
     assert!(decided(&sealed, Command::Cancel, EARLY).is_ok());
     assert!(decided(&sealed, Command::Expire, LATE).is_ok());
 }
 
 #[test]
 fn an_answer_must_fit_the_question() {
-    for wrong in [json!("Approve"), json!(true), json!(null), json!(["approve"]), json!({"value": "approve"})] {
+    for wrong in [
+        json!("Approve"),
+        json!(true),
+        json!(null),
+        json!(["approve"]),
+        json!({"value": "approve"}),
+    ] {
         let command = by(alice(), Verdict::Answered(wrong));
         assert_eq!(fault(decided(&ask(), command, EARLY)), "value");
     }
-    assert_eq!(fault(decided(&form(), by(alice(), Verdict::Answered(json!({"n": "one"}))), EARLY)), "value.n");
+    assert_eq!(
+        fault(decided(
+            &form(),
+            by(alice(), Verdict::Answered(json!({"n": "one"}))),
+            EARLY
+        )),
+        "value.n"
+    );
     let resolution = decided(&form(), by(alice(), Verdict::Answered(json!({"n": 1}))), EARLY).expect("it fits");
     assert_eq!((resolution.value, resolution.edited), (Some(json!({"n": 1})), false));
 }
@@ -124,9 +176,19 @@ fn typed_text_is_marked_as_edited() {
 #[test]
 fn every_kind_of_thing_has_a_word_of_its_own() {
     let asked = |question| message(Matter::Ask(Ask { question, ..confirm() })).content.kind_word();
-    let select = |many| Question::Select { options: approve_or_deny(), allow_edit: false, many };
-    assert_eq!([ask(), form(), task(), notify()].map(|m| m.content.kind_word()), ["confirm", "form", "task", "notify"]);
-    assert_eq!([select(false), select(true), Question::Text].map(asked), ["select", "many", "text"]);
+    let select = |many| Question::Select {
+        options: approve_or_deny(),
+        allow_edit: false,
+        many,
+    };
+    assert_eq!(
+        [ask(), form(), task(), notify()].map(|m| m.content.kind_word()),
+        ["confirm", "form", "task", "notify"]
+    );
+    assert_eq!(
+        [select(false), select(true), Question::Text].map(asked),
+        ["select", "many", "text"]
+    );
 }
 
 #[test]
@@ -143,7 +205,10 @@ fn a_comment_is_kept_with_the_outcome() {
 #[test]
 fn a_checklist_comes_back_with_its_own_items() {
     let ticked = vec![item("insert", true), item("turn", false)];
-    for verdict in [Verdict::Completed(Some(ticked.clone())), Verdict::Dismissed(Some(ticked.clone()))] {
+    for verdict in [
+        Verdict::Completed(Some(ticked.clone())),
+        Verdict::Dismissed(Some(ticked.clone())),
+    ] {
         let resolution = decided(&task(), by(alice(), verdict), EARLY).expect("the same items");
         assert_eq!(resolution.checklist, Some(ticked.clone()));
     }
@@ -155,13 +220,23 @@ fn a_checklist_comes_back_with_its_own_items() {
         vec![item("insert", true), item("Turn", true)],
     ];
     for items in foreign {
-        assert_eq!(fault(decided(&task(), by(alice(), Verdict::Completed(Some(items))), EARLY)), "checklist");
+        assert_eq!(
+            fault(decided(&task(), by(alice(), Verdict::Completed(Some(items))), EARLY)),
+            "checklist"
+        );
     }
 }
 
 #[test]
 fn a_task_without_a_checklist_takes_an_empty_one() {
-    let bare = Task { instructions: "Turn the key".to_owned(), checklist: Vec::new(), verification: None };
+    let bare = Task {
+        instructions: "Turn the key".to_owned(),
+        checklist: Vec::new(),
+        verification: None,
+    };
     let command = by(alice(), Verdict::Completed(Some(Vec::new())));
-    assert_eq!(decided(&message(Matter::Task(bare)), command, EARLY).map(|done| done.checklist), Ok(Some(Vec::new())));
+    assert_eq!(
+        decided(&message(Matter::Task(bare)), command, EARLY).map(|done| done.checklist),
+        Ok(Some(Vec::new()))
+    );
 }

@@ -8,7 +8,10 @@ use serde_json::json;
 use crate::scene::*;
 
 fn without_default() -> Message {
-    message(Matter::Ask(Ask { default_on_expire: None, ..confirm() }))
+    message(Matter::Ask(Ask {
+        default_on_expire: None,
+        ..confirm()
+    }))
 }
 
 fn assert_defaulted(resolution: &Resolution) {
@@ -17,7 +20,10 @@ fn assert_defaulted(resolution: &Resolution) {
     assert_eq!(resolution.value, Some(json!("deny")));
     assert_eq!(resolution.actor, Actor::default_on_expire());
     assert_eq!(resolution.resolved_at, LATE);
-    assert_eq!((resolution.edited, &resolution.comment, &resolution.checklist), (false, &None, &None));
+    assert_eq!(
+        (resolution.edited, &resolution.comment, &resolution.checklist),
+        (false, &None, &None)
+    );
 }
 
 fn assert_ran_out(resolution: &Resolution) {
@@ -67,8 +73,14 @@ fn the_clock_applies_the_default() {
 
 #[test]
 fn a_late_comment_does_not_stick_to_the_default() {
-    let Command::Resolve { actor, verdict, .. } = answer("approve") else { panic!("an answer resolves") };
-    let command = Command::Resolve { actor, verdict, comment: Some("looks fine".to_owned()) };
+    let Command::Resolve { actor, verdict, .. } = answer("approve") else {
+        panic!("an answer resolves")
+    };
+    let command = Command::Resolve {
+        actor,
+        verdict,
+        comment: Some("looks fine".to_owned()),
+    };
     assert_defaulted(&decided(&ask(), command, LATE).expect("the expiry happens"));
 }
 
@@ -96,15 +108,24 @@ fn nothing_expires_before_its_time() {
 
 #[test]
 fn a_message_without_an_expiry_waits_for_ever() {
-    let patient = Message { expires_at: None, ..ask() };
+    let patient = Message {
+        expires_at: None,
+        ..ask()
+    };
     let far = Timestamp::from_millis(i64::MAX);
     assert_eq!(decided(&patient, Command::Expire, far), Err(Rejection::NotDue));
-    assert_eq!(decided(&patient, answer("approve"), far).map(|resolution| resolution.outcome), Ok(Outcome::Answered));
+    assert_eq!(
+        decided(&patient, answer("approve"), far).map(|resolution| resolution.outcome),
+        Ok(Outcome::Answered)
+    );
 }
 
 #[test]
 fn a_notify_never_expires() {
     for now in [EARLY, LATE] {
-        assert!(matches!(decided(&notify(), Command::Expire, now), Err(Rejection::NotApplicable(_))));
+        assert!(matches!(
+            decided(&notify(), Command::Expire, now),
+            Err(Rejection::NotApplicable(_))
+        ));
     }
 }

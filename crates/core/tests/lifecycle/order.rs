@@ -24,13 +24,19 @@ fn the_kind_comes_before_the_caller() {
 #[test]
 fn the_caller_comes_before_verb_and_value() {
     for command in [by(mallory(), Verdict::Completed(None)), nonsense(mallory())] {
-        assert_eq!(decided(&ask(), command, EARLY), Err(Rejection::NotAuthorized("human:mallory".to_owned())));
+        assert_eq!(
+            decided(&ask(), command, EARLY),
+            Err(Rejection::NotAuthorized("human:mallory".to_owned()))
+        );
     }
 }
 
 #[test]
 fn a_withdrawn_affordance_comes_before_the_value() {
-    let mute = message(Matter::Ask(Ask { may_respond: false, ..confirm() }));
+    let mute = message(Matter::Ask(Ask {
+        may_respond: false,
+        ..confirm()
+    }));
     assert_eq!(fault(decided(&mute, nonsense(alice()), EARLY)), "resolution");
 }
 
@@ -49,14 +55,20 @@ fn verb_and_value_come_before_the_outcome_of_others() {
     assert_eq!(fault(decided(&over, complete(), EARLY)), "resolution");
     assert_eq!(fault(decided(&over, nonsense(alice()), EARLY)), "value");
     let done = resolved(&task(), complete(), EARLY);
-    assert!(matches!(decided(&done, Command::Cancel, EARLY), Err(Rejection::NotApplicable(_))));
+    assert!(matches!(
+        decided(&done, Command::Cancel, EARLY),
+        Err(Rejection::NotApplicable(_))
+    ));
 }
 
 #[test]
 fn what_is_wrong_in_itself_does_not_even_expire_an_overdue_message() {
     assert_eq!(fault(decided(&ask(), nonsense(alice()), LATE)), "value");
     assert_eq!(fault(decided(&ask(), dismiss(), LATE)), "resolution");
-    assert!(matches!(decided(&ask(), by(mallory(), Verdict::Declined), LATE), Err(Rejection::NotAuthorized(_))));
+    assert!(matches!(
+        decided(&ask(), by(mallory(), Verdict::Declined), LATE),
+        Err(Rejection::NotAuthorized(_))
+    ));
 }
 
 #[test]
@@ -64,7 +76,10 @@ fn the_outcome_comes_before_the_clock() {
     let over = resolved(&ask(), answer("approve"), EARLY);
     for now in [EARLY, LATE] {
         for command in [Command::Expire, Command::Cancel, decline()] {
-            assert!(matches!(decided(&over, command, now), Err(Rejection::AlreadyTerminal { .. })));
+            assert!(matches!(
+                decided(&over, command, now),
+                Err(Rejection::AlreadyTerminal { .. })
+            ));
         }
     }
 }

@@ -6,7 +6,12 @@ use countersign_protocol::time::Timestamp;
 use crate::scene::*;
 
 fn rivals_for_an_ask() -> Vec<(Command, Timestamp)> {
-    vec![(answer("approve"), EARLY), (decline(), EARLY), (Command::Cancel, EARLY), (Command::Expire, LATE)]
+    vec![
+        (answer("approve"), EARLY),
+        (decline(), EARLY),
+        (Command::Cancel, EARLY),
+        (Command::Expire, LATE),
+    ]
 }
 
 fn rivals_for_a_task() -> Vec<(Command, Timestamp)> {
@@ -16,7 +21,9 @@ fn rivals_for_a_task() -> Vec<(Command, Timestamp)> {
 fn assert_first_stands(open: &Message, rivals: &[(Command, Timestamp)]) {
     for (first, first_at) in rivals {
         let terminal = resolved(open, first.clone(), *first_at);
-        let State::Resolved(resolution) = &terminal.state else { panic!("{first:?} resolves") };
+        let State::Resolved(resolution) = &terminal.state else {
+            panic!("{first:?} resolves")
+        };
         for (second, _) in rivals {
             for second_at in [EARLY, EXPIRES_AT, LATE] {
                 let told = decided(&terminal, second.clone(), second_at);
@@ -40,8 +47,13 @@ fn the_first_terminal_of_a_task_wins_against_every_other_command() {
 #[test]
 fn the_loser_is_told_who_won_and_when() {
     let terminal = resolved(&ask(), decline(), EARLY);
-    let told = decided(&terminal, Command::Cancel, EXPIRES_AT).expect_err("it is over").to_string();
-    assert_eq!(told, "the message is already declined, by human:alice at 1970-01-01T00:00:05.000Z");
+    let told = decided(&terminal, Command::Cancel, EXPIRES_AT)
+        .expect_err("it is over")
+        .to_string();
+    assert_eq!(
+        told,
+        "the message is already declined, by human:alice at 1970-01-01T00:00:05.000Z"
+    );
 }
 
 #[test]

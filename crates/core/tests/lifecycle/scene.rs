@@ -42,7 +42,10 @@ pub fn message(matter: Matter) -> Message {
         received_at: Timestamp::from_millis(0),
         expires_at: Some(EXPIRES_AT),
         content: content(matter),
-        source: Source { door: Door::A2h, ids: BTreeMap::new() },
+        source: Source {
+            door: Door::A2h,
+            ids: BTreeMap::new(),
+        },
         callback: None,
         state,
         rev: 1,
@@ -71,7 +74,10 @@ fn content(matter: Matter) -> Content {
 
 pub fn confirm() -> Ask {
     Ask {
-        question: Question::Confirm { options: approve_or_deny(), allow_edit: false },
+        question: Question::Confirm {
+            options: approve_or_deny(),
+            allow_edit: false,
+        },
         may_respond: true,
         may_decline: true,
         open_ended: false,
@@ -86,7 +92,11 @@ pub fn ask() -> Message {
 
 pub fn form() -> Message {
     let schema = json!({"properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    message(Matter::Ask(Ask { question: Question::Form { schema }, default_on_expire: None, ..confirm() }))
+    message(Matter::Ask(Ask {
+        question: Question::Form { schema },
+        default_on_expire: None,
+        ..confirm()
+    }))
 }
 
 pub fn task() -> Message {
@@ -102,11 +112,18 @@ pub fn notify() -> Message {
 }
 
 pub fn item(text: &str, done: bool) -> CheckItem {
-    CheckItem { text: text.to_owned(), done }
+    CheckItem {
+        text: text.to_owned(),
+        done,
+    }
 }
 
 pub fn by(actor: Actor, verdict: Verdict) -> Command {
-    Command::Resolve { actor, verdict, comment: None }
+    Command::Resolve {
+        actor,
+        verdict,
+        comment: None,
+    }
 }
 
 pub fn answer(value: &str) -> Command {
@@ -132,7 +149,11 @@ pub fn decided(message: &Message, command: Command, now: Timestamp) -> Result<Re
 /// The message as the store would write it after the command has won.
 pub fn resolved(message: &Message, command: Command, now: Timestamp) -> Message {
     let resolution = decided(message, command, now).expect("the first command wins");
-    Message { state: State::Resolved(resolution), rev: message.rev + 1, ..message.clone() }
+    Message {
+        state: State::Resolved(resolution),
+        rev: message.rev + 1,
+        ..message.clone()
+    }
 }
 
 /// The field a rejection names.

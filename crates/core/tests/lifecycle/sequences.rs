@@ -23,11 +23,23 @@ fn actor() -> impl Strategy<Value = Actor> {
 fn question() -> impl Strategy<Value = (Question, Value)> {
     let schema = json!({"properties": {"n": {"type": "integer", "minimum": 0}}, "required": ["n"]});
     prop_oneof![
-        any::<bool>()
-            .prop_map(|allow_edit| (Question::Confirm { options: approve_or_deny(), allow_edit }, json!("deny"))),
+        any::<bool>().prop_map(|allow_edit| (
+            Question::Confirm {
+                options: approve_or_deny(),
+                allow_edit
+            },
+            json!("deny")
+        )),
         (any::<bool>(), any::<bool>()).prop_map(|(allow_edit, many)| {
             let default = if many { json!(["approve"]) } else { json!("approve") };
-            (Question::Select { options: approve_or_deny(), allow_edit, many }, default)
+            (
+                Question::Select {
+                    options: approve_or_deny(),
+                    allow_edit,
+                    many,
+                },
+                default,
+            )
         }),
         Just((Question::Text, json!("on Monday"))),
         Just((Question::Form { schema }, json!({"n": 3}))),
@@ -53,7 +65,11 @@ fn an_ask() -> impl Strategy<Value = Matter> {
 fn a_task() -> impl Strategy<Value = Matter> {
     (0..3_usize).prop_map(|items| {
         let checklist = (0..items).map(|n| item(&n.to_string(), false)).collect();
-        Matter::Task(Task { instructions: "Turn the key".to_owned(), checklist, verification: None })
+        Matter::Task(Task {
+            instructions: "Turn the key".to_owned(),
+            checklist,
+            verification: None,
+        })
     })
 }
 
@@ -78,9 +94,12 @@ fn value() -> impl Strategy<Value = Value> {
 
 fn checklist() -> impl Strategy<Value = Option<Vec<CheckItem>>> {
     let items = prop::collection::vec(any::<bool>(), 0..3);
-    prop::option::of(
-        items.prop_map(|done| (0..).zip(done).map(|(n, done): (u32, _)| item(&n.to_string(), done)).collect()),
-    )
+    prop::option::of(items.prop_map(|done| {
+        (0..)
+            .zip(done)
+            .map(|(n, done): (u32, _)| item(&n.to_string(), done))
+            .collect()
+    }))
 }
 
 fn verdict() -> impl Strategy<Value = Verdict> {
@@ -114,7 +133,10 @@ fn is_overdue(message: &Message, now: Timestamp) -> bool {
 fn fits_kind(matter: &Matter, outcome: Outcome) -> bool {
     match matter {
         Matter::Ask(_) => {
-            matches!(outcome, Outcome::Answered | Outcome::Declined | Outcome::Cancelled | Outcome::Expired)
+            matches!(
+                outcome,
+                Outcome::Answered | Outcome::Declined | Outcome::Cancelled | Outcome::Expired
+            )
         }
         Matter::Task(_) => matches!(outcome, Outcome::Completed | Outcome::Dismissed | Outcome::Expired),
         Matter::Notify => false,
@@ -133,7 +155,11 @@ fn check_end(message: &Message, end: &Resolution, now: Timestamp) -> Result<(), 
     prop_assert!(fits_kind(matter, end.outcome), "{:?}", end);
     prop_assert_eq!(end.resolved_at, now);
     let expired = end.outcome == Outcome::Expired;
-    prop_assert_eq!(expired, is_overdue(message, now), "expired exactly when it is later than the expiry");
+    prop_assert_eq!(
+        expired,
+        is_overdue(message, now),
+        "expired exactly when it is later than the expiry"
+    );
 
     let default = default_of(matter).filter(|_| expired);
     prop_assert_eq!(end.defaulted, default.is_some());
@@ -151,7 +177,11 @@ fn check_end(message: &Message, end: &Resolution, now: Timestamp) -> Result<(), 
 fn check_who(message: &Message, end: &Resolution) -> Result<(), TestCaseError> {
     match end.outcome {
         Outcome::Answered | Outcome::Declined | Outcome::Completed | Outcome::Dismissed => {
-            prop_assert!(message.content.resolvers.contains(&end.actor), "{} was not asked", end.actor);
+            prop_assert!(
+                message.content.resolvers.contains(&end.actor),
+                "{} was not asked",
+                end.actor
+            );
         }
         Outcome::Cancelled => prop_assert_eq!(&end.actor, &builder()),
         Outcome::Expired => prop_assert_eq!(&end.comment, &None),

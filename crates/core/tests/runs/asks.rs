@@ -20,12 +20,18 @@ fn ask(kind: AskKind) -> RunAsk {
 }
 
 fn input(prompt: Option<&str>) -> Content {
-    content(&ask(AskKind::Input { prompt: prompt.map(str::to_owned) }))
+    content(&ask(AskKind::Input {
+        prompt: prompt.map(str::to_owned),
+    }))
 }
 
 fn permission(operation: &str, resource: &str) -> Content {
     let details = Some(json!({"cwd": "/srv/shop"}));
-    content(&ask(AskKind::Permission { operation: operation.to_owned(), resource: resource.to_owned(), details }))
+    content(&ask(AskKind::Permission {
+        operation: operation.to_owned(),
+        resource: resource.to_owned(),
+        details,
+    }))
 }
 
 fn asked(content: &Content) -> &Ask {
@@ -49,7 +55,10 @@ fn the_prompt_is_the_body_to_the_letter_and_its_first_line_the_title() {
 fn without_a_prompt_the_title_says_who_waits() {
     for prompt in [None, Some("")] {
         let content = input(prompt);
-        assert_eq!((content.title.as_str(), content.body), ("editor needs your input", None));
+        assert_eq!(
+            (content.title.as_str(), content.body),
+            ("editor needs your input", None)
+        );
     }
     assert_eq!(input(Some(" \n")).title, "editor needs your input");
     assert_eq!(input(Some(" \n")).body.as_deref(), Some(" \n"));
@@ -58,18 +67,29 @@ fn without_a_prompt_the_title_says_who_waits() {
 #[test]
 fn an_agent_of_a_run_is_nobody_who_could_register() {
     let agent = input(None).agent;
-    assert_eq!((agent.id.as_str(), agent.run_id.as_str(), agent.runtime.as_str()), ("editor#r-1", "r-1", "run"));
+    assert_eq!(
+        (agent.id.as_str(), agent.run_id.as_str(), agent.runtime.as_str()),
+        ("editor#r-1", "r-1", "run")
+    );
     assert_eq!(agent.project.as_deref(), Some("Topic writer"));
     assert_eq!(agent.labels["cwd"], "/srv/shop");
 }
 
 #[test]
 fn any_text_is_an_answer_to_an_input_and_to_a_question_and_none_too() {
-    let question = content(&ask(AskKind::Question { question: "Blue or\nred?".to_owned() }));
-    assert_eq!((question.title.as_str(), question.body.as_deref()), ("Blue or", Some("Blue or\nred?")));
+    let question = content(&ask(AskKind::Question {
+        question: "Blue or\nred?".to_owned(),
+    }));
+    assert_eq!(
+        (question.title.as_str(), question.body.as_deref()),
+        ("Blue or", Some("Blue or\nred?"))
+    );
     for content in [question, input(Some("Which?"))] {
         let ask = asked(&content);
-        assert_eq!((&ask.question, ask.may_respond, ask.may_decline), (&Question::Text, true, false));
+        assert_eq!(
+            (&ask.question, ask.may_respond, ask.may_decline),
+            (&Question::Text, true, false)
+        );
         for text in ["", "blue", "two\nlines"] {
             assert!(check_ask(ask, &json!(text), false).is_ok());
         }
@@ -85,21 +105,39 @@ fn a_permission_is_one_of_four_choices() {
     assert_eq!(content.context, [json!({"kind": "data", "data": {"cwd": "/srv/shop"}})]);
     assert!(content.check().is_ok());
     let ask = asked(&content);
-    let Question::Select { options, allow_edit: false, many: false } = &ask.question else { panic!("a choice") };
+    let Question::Select {
+        options,
+        allow_edit: false,
+        many: false,
+    } = &ask.question
+    else {
+        panic!("a choice")
+    };
     let values: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();
     assert_eq!(values, ["allow", "deny", "allow-session", "deny-session"]);
     assert!(values.iter().all(|value| check_ask(ask, &json!(value), false).is_ok()));
-    assert!(["", "approve"].iter().all(|value| check_ask(ask, &json!(value), false).is_err()));
+    assert!(
+        ["", "approve"]
+            .iter()
+            .all(|value| check_ask(ask, &json!(value), false).is_err())
+    );
     for option in options.iter().filter(|option| option.value.ends_with("-session")) {
         let said = option.description.as_deref().unwrap_or_default();
-        assert!(said.ends_with("whatever input it is given"), "what holds for the run is said in words: {said:?}");
+        assert!(
+            said.ends_with("whatever input it is given"),
+            "what holds for the run is said in words: {said:?}"
+        );
     }
 }
 
 #[test]
 fn what_of_a_long_input_is_not_shown_is_said_before_the_command() {
     let details = Some(json!({"input": "a", "inputTail": "z", "inputBytes": 9000, "inputBytesNotShown": 808}));
-    let kind = AskKind::Permission { operation: "command.execute".to_owned(), resource: "sh".to_owned(), details };
+    let kind = AskKind::Permission {
+        operation: "command.execute".to_owned(),
+        resource: "sh".to_owned(),
+        details,
+    };
     let said = "It is given 9000 bytes of input. **808 of them, in the middle, are not shown.**\n\n```\nsh\n```";
     assert_eq!(content(&ask(kind)).body.as_deref(), Some(said));
 }
@@ -107,7 +145,10 @@ fn what_of_a_long_input_is_not_shown_is_said_before_the_command() {
 #[test]
 fn a_resource_cannot_leave_its_frame() {
     let body = permission("fs.write", "a\n````\n# Harmless").body.expect("a body");
-    assert!(body.starts_with("`````\na\n") && body.ends_with("Harmless\n`````"), "{body}");
+    assert!(
+        body.starts_with("`````\na\n") && body.ends_with("Harmless\n`````"),
+        "{body}"
+    );
 }
 
 #[test]
@@ -123,9 +164,18 @@ fn titles_and_bodies_stay_within_what_a_page_can_show() {
 fn the_source_names_the_run_in_the_words_of_its_wire() {
     let kinds = [
         (AskKind::Input { prompt: None }, "input"),
-        (AskKind::Question { question: "Why?".to_owned() }, "question"),
         (
-            AskKind::Permission { operation: "fs.read".to_owned(), resource: "x".to_owned(), details: None },
+            AskKind::Question {
+                question: "Why?".to_owned(),
+            },
+            "question",
+        ),
+        (
+            AskKind::Permission {
+                operation: "fs.read".to_owned(),
+                resource: "x".to_owned(),
+                details: None,
+            },
             "permission",
         ),
     ];

@@ -8,7 +8,15 @@ use crate::scene::*;
 #[test]
 fn everybody_gets_the_same_and_the_answers_are_joined() {
     let told = run(broadcast("Main", "\n--\n", agents(&["a", "b"])), "x");
-    let expected = ["> a x", "! a x", "< a a(x)", "> b x", "! b x", "< b b(x)", "= a(x)\n--\nb(x)"];
+    let expected = [
+        "> a x",
+        "! a x",
+        "< a a(x)",
+        "> b x",
+        "! b x",
+        "< b b(x)",
+        "= a(x)\n--\nb(x)",
+    ];
     assert_eq!(told, expected);
 }
 
@@ -36,13 +44,20 @@ fn flows_get_the_same_message_as_agents() {
 #[test]
 fn an_empty_answer_keeps_its_place() {
     let flow = strategy(broadcast("Main", "|", agents(&["a", "b", "c"])));
-    let told = trace(&flow, "x", 100, |call| Ok(output(if call.agent == "c" { "y" } else { "" }, 0, 0)));
+    let told = trace(&flow, "x", 100, |call| {
+        Ok(output(if call.agent == "c" { "y" } else { "" }, 0, 0))
+    });
     assert_eq!(lines(&told).last().map(String::as_str), Some("= ||y"));
 }
 
 #[test]
 fn one_of_one_is_joined_with_nothing() {
-    assert_eq!(run(broadcast("Main", "|", agents(&["a"])), "x").last().map(String::as_str), Some("= a(x)"));
+    assert_eq!(
+        run(broadcast("Main", "|", agents(&["a"])), "x")
+            .last()
+            .map(String::as_str),
+        Some("= a(x)")
+    );
 }
 
 #[test]
@@ -57,7 +72,9 @@ fn a_text_that_doubles_for_ever_ends_the_run_and_not_the_hub() {
     let inner = Step::Flow(broadcast("Both", "", agents(&["a", "b"])));
     let flow = strategy(cycle("Main", None, None, vec![inner]));
     let end = end(&flow, &"x".repeat(1000), |call| output(call.message.clone(), 0, 0));
-    let Action::Failed { message } = end else { panic!("it went on") };
+    let Action::Failed { message } = end else {
+        panic!("it went on")
+    };
     let why = format!("the text is longer than {MAX_TEXT_BYTES} bytes; hand on less");
     assert_eq!(message, format!("Step \"Both\" failed: Step \"b\" failed: {why}"));
 }

@@ -61,7 +61,12 @@ fn a_signal_ends_it_with_what_the_steps_said() {
 fn after_the_last_round_without_a_signal_the_observer_has_the_last_word() {
     let flow = strategy(cycle("Main", Some(2), Some("o"), agents(&["a"])));
     let told = trace(&flow, "x", 100, observed(&["once more", "enough"]));
-    assert_eq!(told.last(), Some(&Action::Finished { output: output("enough", 2, 4) }));
+    assert_eq!(
+        told.last(),
+        Some(&Action::Finished {
+            output: output("enough", 2, 4)
+        })
+    );
 }
 
 #[test]
@@ -69,13 +74,22 @@ fn an_observer_is_no_step_and_what_it_used_is_not_counted() {
     let flow = strategy(cycle("Main", None, Some("o"), agents(&["a", "b"])));
     let told = trace(&flow, "x", 100, observed(&["again", "done"]));
     assert_eq!(usages(&told), [(1, 2), (1, 2), (1, 2), (1, 2), (4, 8)]);
-    assert!(!lines(&told).iter().any(|line| line.starts_with("> o") || line.starts_with("< o")));
+    assert!(
+        !lines(&told)
+            .iter()
+            .any(|line| line.starts_with("> o") || line.starts_with("< o"))
+    );
 }
 
 #[test]
 fn without_a_count_it_goes_on_for_ever_and_does_not_grow() {
     let mut last = String::new();
-    let flow = strategy(cycle("Main", None, None, vec![Step::Flow(cycle("Inner", None, None, agents(&["a"])))]));
+    let flow = strategy(cycle(
+        "Main",
+        None,
+        None,
+        vec![Step::Flow(cycle("Inner", None, None, agents(&["a"])))],
+    ));
     let told = trace(&flow, "x", 5_000, |call| {
         last.clone_from(&call.message);
         Ok(output("y", 1, 0))

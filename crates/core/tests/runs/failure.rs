@@ -6,11 +6,19 @@ use countersign_protocol::runs::strategy::{Flow, Step};
 use crate::scene::*;
 
 fn fails(agent: &str) -> impl Fn(&Call) -> Result<Output, String> {
-    move |call| if call.agent == agent { Err("no luck".to_owned()) } else { wraps(call) }
+    move |call| {
+        if call.agent == agent {
+            Err("no luck".to_owned())
+        } else {
+            wraps(call)
+        }
+    }
 }
 
 fn told(flow: Flow, agent: &str) -> String {
-    lines(&trace(&strategy(flow), "x", 100, fails(agent))).pop().expect("an end")
+    lines(&trace(&strategy(flow), "x", 100, fails(agent)))
+        .pop()
+        .expect("an end")
 }
 
 #[test]
@@ -26,8 +34,14 @@ fn every_level_names_its_step() {
 #[test]
 fn an_observer_is_named_as_one() {
     let inner = Step::Flow(cycle("Loop", None, Some("o"), agents(&["a"])));
-    assert_eq!(told(sequence("Main", vec![inner]), "o"), "x Step \"Loop\" failed: Observer \"o\" failed: no luck");
-    assert_eq!(told(cycle("Main", None, Some("o"), agents(&["a"])), "o"), "x Observer \"o\" failed: no luck");
+    assert_eq!(
+        told(sequence("Main", vec![inner]), "o"),
+        "x Step \"Loop\" failed: Observer \"o\" failed: no luck"
+    );
+    assert_eq!(
+        told(cycle("Main", None, Some("o"), agents(&["a"])), "o"),
+        "x Observer \"o\" failed: no luck"
+    );
 }
 
 #[test]
@@ -35,15 +49,26 @@ fn an_answer_that_is_too_long_fails_its_step() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
     let says = |bytes: usize| move |_: &Call| output("x".repeat(bytes), 0, 0);
     assert!(matches!(end(&flow, "", says(MAX_TEXT_BYTES)), Action::Finished { .. }));
-    let Action::Failed { message } = end(&flow, "", says(MAX_TEXT_BYTES + 1)) else { panic!("it went on") };
-    assert!(message.starts_with("Step \"a\" failed: the text is longer than"), "{message}");
+    let Action::Failed { message } = end(&flow, "", says(MAX_TEXT_BYTES + 1)) else {
+        panic!("it went on")
+    };
+    assert!(
+        message.starts_with("Step \"a\" failed: the text is longer than"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_place_that_another_strategy_does_not_have_is_an_end_and_no_panic() {
-    let deep = strategy(sequence("Main", vec![agent("a"), Step::Flow(sequence("Inner", agents(&["b"])))]));
+    let deep = strategy(sequence(
+        "Main",
+        vec![agent("a"), Step::Flow(sequence("Inner", agents(&["b"])))],
+    ));
     let shallow = strategy(sequence("Main", agents(&["a"])));
-    let swapped = strategy(sequence("Main", vec![Step::Flow(sequence("Inner", agents(&["b"]))), agent("a")]));
+    let swapped = strategy(sequence(
+        "Main",
+        vec![Step::Flow(sequence("Inner", agents(&["b"]))), agent("a")],
+    ));
     let mut machine = Machine::start("x");
     loop {
         for other in [&shallow, &swapped] {
@@ -53,7 +78,10 @@ fn a_place_that_another_strategy_does_not_have_is_an_end_and_no_panic() {
                     astray.supply(other, wraps(&call).expect("an output"));
                 }
             }
-            assert!(matches!(astray.next(other), Action::Finished { .. } | Action::Failed { .. }));
+            assert!(matches!(
+                astray.next(other),
+                Action::Finished { .. } | Action::Failed { .. }
+            ));
         }
         match machine.next(&deep) {
             Action::Call(call) => machine.supply(&deep, wraps(&call).expect("an output")),

@@ -20,14 +20,27 @@ fn a_name() -> impl Strategy<Value = String> {
 fn a_kind() -> impl Strategy<Value = FlowKind> {
     let signals = subsequence(vec!["done", "stop", "b"], 1..=3);
     let matching = select(vec![Match::Substring, Match::FirstLine, Match::AnyLine, Match::Exact]);
-    let cycle = (prop::option::weighted(0.7, 1..4_u64), prop::option::of(a_name()), signals, matching).prop_map(
-        |(cycles, observer, signals, matching)| {
+    let cycle = (
+        prop::option::weighted(0.7, 1..4_u64),
+        prop::option::of(a_name()),
+        signals,
+        matching,
+    )
+        .prop_map(|(cycles, observer, signals, matching)| {
             let signals = signals.into_iter().map(str::to_owned).collect();
-            FlowKind::Cycle { cycles, observer, signals, matching }
-        },
-    );
+            FlowKind::Cycle {
+                cycles,
+                observer,
+                signals,
+                matching,
+            }
+        });
     let broadcast = select(vec!["", "\n\n", "|"]).prop_map(|separator| separator.to_owned());
-    prop_oneof![Just(FlowKind::Sequential), cycle, broadcast.prop_map(|separator| FlowKind::Broadcast { separator }),]
+    prop_oneof![
+        Just(FlowKind::Sequential),
+        cycle,
+        broadcast.prop_map(|separator| FlowKind::Broadcast { separator }),
+    ]
 }
 
 fn a_flow_of(step: impl Strategy<Value = Step> + 'static) -> BoxedStrategy<Flow> {
@@ -96,7 +109,11 @@ impl Plain {
     }
 
     fn agent(&mut self, agent: &str, message: &str) -> Result<Output, Halt> {
-        let call = Call { agent: agent.to_owned(), message: message.to_owned(), number: self.calls };
+        let call = Call {
+            agent: agent.to_owned(),
+            message: message.to_owned(),
+            number: self.calls,
+        };
         self.seen.push(Action::Call(call.clone()));
         if call.number >= MOST_CALLS {
             return Err(Halt::Enough);
@@ -108,7 +125,10 @@ impl Plain {
     fn step(&mut self, step: &Step, message: &str, is_told: bool) -> Result<Output, Halt> {
         let name = step.name().to_owned();
         if is_told {
-            self.seen.push(Action::StepStarted { name: name.clone(), message: message.to_owned() });
+            self.seen.push(Action::StepStarted {
+                name: name.clone(),
+                message: message.to_owned(),
+            });
         }
         let output = match step {
             Step::Agent(agent) => self.agent(agent, message),
@@ -116,7 +136,10 @@ impl Plain {
         };
         let output = output.map_err(|halt| within(halt, "Step", &name))?;
         if is_told {
-            self.seen.push(Action::StepCompleted { name, output: output.clone() });
+            self.seen.push(Action::StepCompleted {
+                name,
+                output: output.clone(),
+            });
         }
         Ok(output)
     }
@@ -132,9 +155,17 @@ impl Plain {
                     usage.add(output.usage);
                     texts.push(output.text);
                 }
-                Ok(Output { text: texts.join(separator), usage })
+                Ok(Output {
+                    text: texts.join(separator),
+                    usage,
+                })
             }
-            FlowKind::Cycle { cycles, observer, signals, matching } => {
+            FlowKind::Cycle {
+                cycles,
+                observer,
+                signals,
+                matching,
+            } => {
                 let mut usage = Usage::default();
                 let mut text = message.to_owned();
                 for _ in 0..cycles.unwrap_or(u64::MAX) {
@@ -142,7 +173,9 @@ impl Plain {
                     usage.add(round.usage);
                     text = round.text;
                     if let Some(observer) = observer {
-                        let answer = self.agent(observer, &text).map_err(|halt| within(halt, "Observer", observer))?;
+                        let answer = self
+                            .agent(observer, &text)
+                            .map_err(|halt| within(halt, "Observer", observer))?;
                         if signal::breaks(&answer.text, signals, *matching) {
                             break;
                         }

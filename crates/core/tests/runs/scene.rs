@@ -14,18 +14,37 @@ pub fn agents(names: &[&str]) -> Vec<Step> {
 }
 
 pub fn sequence(name: &str, steps: Vec<Step>) -> Flow {
-    Flow { name: name.to_owned(), kind: FlowKind::Sequential, steps }
+    Flow {
+        name: name.to_owned(),
+        kind: FlowKind::Sequential,
+        steps,
+    }
 }
 
 pub fn broadcast(name: &str, separator: &str, steps: Vec<Step>) -> Flow {
-    Flow { name: name.to_owned(), kind: FlowKind::Broadcast { separator: separator.to_owned() }, steps }
+    Flow {
+        name: name.to_owned(),
+        kind: FlowKind::Broadcast {
+            separator: separator.to_owned(),
+        },
+        steps,
+    }
 }
 
 /// Broken by `done` on the first line.
 pub fn cycle(name: &str, cycles: Option<u64>, observer: Option<&str>, steps: Vec<Step>) -> Flow {
     let observer = observer.map(str::to_owned);
-    let kind = FlowKind::Cycle { cycles, observer, signals: vec!["done".to_owned()], matching: Match::FirstLine };
-    Flow { name: name.to_owned(), kind, steps }
+    let kind = FlowKind::Cycle {
+        cycles,
+        observer,
+        signals: vec!["done".to_owned()],
+        matching: Match::FirstLine,
+    };
+    Flow {
+        name: name.to_owned(),
+        kind,
+        steps,
+    }
 }
 
 pub fn strategy(flow: Flow) -> Strategy {
@@ -40,7 +59,13 @@ pub fn strategy(flow: Flow) -> Strategy {
 }
 
 pub fn output(text: impl Into<String>, prompt_tokens: u64, completion_tokens: u64) -> Output {
-    Output { text: text.into(), usage: Usage { prompt_tokens, completion_tokens } }
+    Output {
+        text: text.into(),
+        usage: Usage {
+            prompt_tokens,
+            completion_tokens,
+        },
+    }
 }
 
 /// `name(message)`, for one token in and two out.
@@ -74,7 +99,9 @@ pub fn trace(
         match work(&call) {
             Ok(output) => machine.supply(strategy, output),
             Err(cause) => {
-                seen.push(Action::Failed { message: machine.failure(strategy, &cause) });
+                seen.push(Action::Failed {
+                    message: machine.failure(strategy, &cause),
+                });
                 return seen;
             }
         }

@@ -8,7 +8,18 @@ use crate::scene::*;
 #[test]
 fn each_step_gets_what_the_one_before_it_said() {
     let told = run(sequence("Main", agents(&["a", "b"])), "x");
-    assert_eq!(told, ["> a x", "! a x", "< a a(x)", "> b a(x)", "! b a(x)", "< b b(a(x))", "= b(a(x))"]);
+    assert_eq!(
+        told,
+        [
+            "> a x",
+            "! a x",
+            "< a a(x)",
+            "> b a(x)",
+            "! b a(x)",
+            "< b b(a(x))",
+            "= b(a(x))"
+        ]
+    );
 }
 
 #[test]

@@ -10,7 +10,9 @@ fn a_call_comes_again_until_it_is_answered() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
     let mut machine = Machine::start("x");
     assert!(matches!(machine.next(&flow), Action::StepStarted { .. }));
-    let Action::Call(call) = machine.next(&flow) else { panic!("no call") };
+    let Action::Call(call) = machine.next(&flow) else {
+        panic!("no call")
+    };
     assert_eq!(taken_up(&machine).next(&flow), Action::Call(call.clone()));
     assert_eq!(machine.next(&flow), Action::Call(call));
     assert_eq!(machine.calls(), 0);
@@ -18,7 +20,10 @@ fn a_call_comes_again_until_it_is_answered() {
     assert_eq!(machine.calls(), 1);
     assert_eq!(
         taken_up(&machine).next(&flow),
-        Action::StepCompleted { name: "a".to_owned(), output: output("y", 0, 0) }
+        Action::StepCompleted {
+            name: "a".to_owned(),
+            output: output("y", 0, 0)
+        }
     );
 }
 
@@ -32,12 +37,19 @@ fn an_answer_nobody_waits_for_changes_nothing() {
     machine.supply(&flow, output("y", 0, 0));
     machine.supply(&flow, output("too late", 0, 0));
     while !matches!(machine.next(&flow), Action::Finished { .. }) {}
-    assert_eq!(machine.next(&flow), Action::Finished { output: output("y", 0, 0) }, "and the end comes again");
+    assert_eq!(
+        machine.next(&flow),
+        Action::Finished {
+            output: output("y", 0, 0)
+        },
+        "and the end comes again"
+    );
 }
 
 fn nested(depth: usize, wrap: fn(String, Vec<Step>) -> Flow) -> Flow {
-    (1..depth)
-        .fold(wrap("F0".to_owned(), agents(&["a"])), |flow, level| wrap(format!("F{level}"), vec![Step::Flow(flow)]))
+    (1..depth).fold(wrap("F0".to_owned(), agents(&["a"])), |flow, level| {
+        wrap(format!("F{level}"), vec![Step::Flow(flow)])
+    })
 }
 
 #[test]
@@ -53,7 +65,12 @@ fn thirty_two_levels_are_no_more_work_than_one_at_a_time() {
     }
     let often = strategy(nested(10, |name, steps| cycle(&name, Some(2), None, steps)));
     let told = trace(&often, "x", 2_000, |_| Ok(output("y", 1, 0)));
-    assert_eq!(told.last(), Some(&Action::Finished { output: output("y", 1024, 0) }));
+    assert_eq!(
+        told.last(),
+        Some(&Action::Finished {
+            output: output("y", 1024, 0)
+        })
+    );
 }
 
 #[test]

@@ -42,7 +42,10 @@ pub struct Credentials {
 
 pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) -> Result<Credentials, Problem> {
     if !is_agent_id(id) {
-        return Err(Problem::invalid("id", "use 1 to 200 visible characters without spaces or #"));
+        return Err(Problem::invalid(
+            "id",
+            "use 1 to 200 visible characters without spaces or #",
+        ));
     }
     let token = Token::new(Kind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
@@ -54,13 +57,26 @@ pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) ->
         actor,
     });
     if !added.await? {
-        let message = match hub.store.run(TerminalOf { agent_id: id.to_owned() }).await? {
-            Some(terminal) => format!("{}; `countersign agent remove {id}` frees the name", in_terminal(&terminal)),
+        let message = match hub
+            .store
+            .run(TerminalOf {
+                agent_id: id.to_owned(),
+            })
+            .await?
+        {
+            Some(terminal) => format!(
+                "{}; `countersign agent remove {id}` frees the name",
+                in_terminal(&terminal)
+            ),
             None => format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials"),
         };
         return Err(Problem::AlreadyExists { message });
     }
-    Ok(Credentials { token: token.text, signing_key, old_valid_until: None })
+    Ok(Credentials {
+        token: token.text,
+        signing_key,
+        old_valid_until: None,
+    })
 }
 
 pub async fn add(
@@ -120,17 +136,30 @@ pub async fn rotate_agent(
         Some(until) => Some(until),
         None => return Err(nothing_to_rotate(hub, id).await?),
     };
-    Ok(Credentials { token: token.text, signing_key, old_valid_until })
+    Ok(Credentials {
+        token: token.text,
+        signing_key,
+        old_valid_until,
+    })
 }
 
 async fn nothing_to_rotate(hub: &Hub, id: &str) -> Result<Problem, Problem> {
-    Ok(match hub.store.run(TerminalOf { agent_id: id.to_owned() }).await? {
-        Some(terminal) => {
-            let told = "it has no credentials of its own; `countersign person tokens NAME` lists those of its person";
-            Problem::invalid("id", format!("{}; {told}", in_terminal(&terminal)))
-        }
-        None => no_agent(id),
-    })
+    Ok(
+        match hub
+            .store
+            .run(TerminalOf {
+                agent_id: id.to_owned(),
+            })
+            .await?
+        {
+            Some(terminal) => {
+                let told =
+                    "it has no credentials of its own; `countersign person tokens NAME` lists those of its person";
+                Problem::invalid("id", format!("{}; {told}", in_terminal(&terminal)))
+            }
+            None => no_agent(id),
+        },
+    )
 }
 
 fn in_terminal(terminal: &TerminalSummary) -> String {
@@ -159,7 +188,13 @@ struct Removal {
 }
 
 pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Problem> {
-    if !hub.end_credentials(RemoveAgent { id: id.to_owned(), actor }).await? {
+    if !hub
+        .end_credentials(RemoveAgent {
+            id: id.to_owned(),
+            actor,
+        })
+        .await?
+    {
         return Err(no_agent(id));
     }
     Ok(())

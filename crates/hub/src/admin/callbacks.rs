@@ -33,7 +33,12 @@ struct OwnBinding {
 
 pub async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
-    let put = PutHost { agent_id: binding.agent_id.clone(), host, approve, actor };
+    let put = PutHost {
+        agent_id: binding.agent_id.clone(),
+        host,
+        approve,
+        actor,
+    };
     hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
 }
 
@@ -46,7 +51,16 @@ pub async fn register(
     hub.rate_limit.check(&agent.id).await?;
     let own: OwnBinding = read_json(body).await?;
     let actor = Actor::agent(&agent.id).to_string();
-    let stored = put(&hub, Binding { agent_id: agent.id, host: own.host }, false, actor).await?;
+    let stored = put(
+        &hub,
+        Binding {
+            agent_id: agent.id,
+            host: own.host,
+        },
+        false,
+        actor,
+    )
+    .await?;
     Ok((StatusCode::CREATED, Json(stored)))
 }
 
@@ -71,9 +85,15 @@ pub async fn approve(
 /// Gives the host in its own spelling.
 pub async fn remove_host(hub: &Hub, binding: &Binding, actor: String) -> Result<String, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
-    let removal = RemoveHost { agent_id: binding.agent_id.clone(), host: host.clone(), actor };
+    let removal = RemoveHost {
+        agent_id: binding.agent_id.clone(),
+        host: host.clone(),
+        actor,
+    };
     if !hub.store.run(removal).await? {
-        return Err(Problem::NotFound { message: format!("{host} is not registered for agent {}", binding.agent_id) });
+        return Err(Problem::NotFound {
+            message: format!("{host} is not registered for agent {}", binding.agent_id),
+        });
     }
     Ok(host)
 }
@@ -89,5 +109,7 @@ pub async fn list(
     _owner: OwnerCaller,
     Params(of): Params<OfAgent>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({"callbacks": hub.store.run(ListHosts { agent_id: of.agent_id }).await?})))
+    Ok(Json(
+        json!({"callbacks": hub.store.run(ListHosts { agent_id: of.agent_id }).await?}),
+    ))
 }

@@ -34,7 +34,13 @@ pub async fn list(
         Track::parse(text).ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
     });
     let limit = which.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LARGEST_LIMIT);
-    let deliveries = hub.store.run(Deliveries { track: track.transpose()?, limit }).await?;
+    let deliveries = hub
+        .store
+        .run(Deliveries {
+            track: track.transpose()?,
+            limit,
+        })
+        .await?;
     Ok(Json(json!({"deliveries": deliveries})))
 }
 
@@ -46,9 +52,18 @@ struct Retry {
 
 /// Starts the attempts anew, at once.
 pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<MessageId, Problem> {
-    let missing = || Problem::NotFound { message: format!("no delivery of {id} waits or failed") };
+    let missing = || Problem::NotFound {
+        message: format!("no delivery of {id} waits or failed"),
+    };
     let message_id: MessageId = id.parse().map_err(|_| missing())?;
-    let host = hub.store.run(RetryDelivery { message_id: message_id.clone(), actor }).await?.ok_or_else(missing)?;
+    let host = hub
+        .store
+        .run(RetryDelivery {
+            message_id: message_id.clone(),
+            actor,
+        })
+        .await?
+        .ok_or_else(missing)?;
     hub.outbox.wake(&host);
     hub.news.tell(Change::Tracked(message_id.clone()));
     Ok(message_id)

@@ -47,7 +47,12 @@ pub fn public_keys(keys: &[HubKey]) -> Result<Vec<PublicKey>, StoreError> {
 
 fn new_key(overlap: Duration, actor: String) -> Result<AddHubKey, getrandom::Error> {
     let kid = format!("hub-{}", &Uuid::new_v4().simple().to_string()[..12]);
-    Ok(AddHubKey { kid, seed: random_key()?.to_vec(), overlap, actor })
+    Ok(AddHubKey {
+        kid,
+        seed: random_key()?.to_vec(),
+        overlap,
+        actor,
+    })
 }
 
 /// Called at every start; the first one makes the key.
@@ -67,7 +72,9 @@ struct Rotation {
 pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let rotation: Rotation = read_json(body).await?;
     let overlap = agents::overlap(rotation.overlap_seconds)?;
-    hub.store.run(new_key(overlap, owner.actor).map_err(no_randomness)?).await?;
+    hub.store
+        .run(new_key(overlap, owner.actor).map_err(no_randomness)?)
+        .await?;
     let keys = hub.store.run(HubKeys).await?;
     Ok(Json(json!({"keys": public_keys(&keys)?})))
 }

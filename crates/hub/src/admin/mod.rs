@@ -20,7 +20,9 @@ pub struct OfAgent {
 }
 
 pub fn no_agent(id: &str) -> Problem {
-    Problem::NotFound { message: format!("no agent {id}; add it with `countersign agent add {id}`") }
+    Problem::NotFound {
+        message: format!("no agent {id}; add it with `countersign agent add {id}`"),
+    }
 }
 
 pub fn no_randomness(error: getrandom::Error) -> Problem {

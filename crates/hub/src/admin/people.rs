@@ -44,8 +44,19 @@ pub async fn add(
     let role = role.unwrap_or(Role::Resolver);
     let token = Token::new(Kind::Person).map_err(no_randomness)?;
     let label = usual_label(&hub, Kind::Person);
-    let held = NewCredential { hash: token.hash, kind: Kind::Person, subject: name.clone(), label, expires_at: None };
-    let person = AddPerson { name: name.clone(), role, token: Some(held), actor: owner.actor };
+    let held = NewCredential {
+        hash: token.hash,
+        kind: Kind::Person,
+        subject: name.clone(),
+        label,
+        expires_at: None,
+    };
+    let person = AddPerson {
+        name: name.clone(),
+        role,
+        token: Some(held),
+        actor: owner.actor,
+    };
     if !hub.store.run(person).await? {
         let message = format!("{name} is there already; `countersign person token {name}` gives another token");
         return Err(Problem::AlreadyExists { message });
@@ -65,14 +76,25 @@ struct Named {
 }
 
 pub fn no_person(name: &str) -> Problem {
-    Problem::NotFound { message: format!("no person {name}; add them with `countersign person add {name}`") }
+    Problem::NotFound {
+        message: format!("no person {name}; add them with `countersign person add {name}`"),
+    }
 }
 
 pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
-    match hub.end_credentials(RemovePerson { name: name.to_owned(), actor }).await? {
+    match hub
+        .end_credentials(RemovePerson {
+            name: name.to_owned(),
+            actor,
+        })
+        .await?
+    {
         Change::Done => Ok(()),
         Change::NotThere => Err(no_person(name)),
-        Change::LastOwner => Err(Problem::invalid("name", "the last owner cannot be removed; add another one first")),
+        Change::LastOwner => Err(Problem::invalid(
+            "name",
+            "the last owner cannot be removed; add another one first",
+        )),
     }
 }
 
@@ -85,6 +107,10 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
 /// A one-time link for a browser, in place of the one the person was given before.
 pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let Named { name } = read_json(body).await?;
-    let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else { return Err(no_person(&name)) };
-    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "url": url, "expires_at": expires_at})))
+    let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else {
+        return Err(no_person(&name));
+    };
+    Ok(Json(
+        json!({"name": name, "actor": Actor::human(&name), "url": url, "expires_at": expires_at}),
+    ))
 }

@@ -32,7 +32,10 @@ fn check(secret: &NewSecret) -> Result<(), Problem> {
         return Err(Problem::invalid("name", "use 1 to 255 plain ASCII characters"));
     }
     if secret.value.is_empty() || secret.value.len() > MAX_VALUE_BYTES || !plain(&secret.value) {
-        return Err(Problem::invalid("value", "use 1 to 8192 plain ASCII characters without line breaks"));
+        return Err(Problem::invalid(
+            "value",
+            "use 1 to 8192 plain ASCII characters without line breaks",
+        ));
     }
     Ok(())
 }
@@ -40,7 +43,16 @@ fn check(secret: &NewSecret) -> Result<(), Problem> {
 pub async fn set_secret(hub: &Hub, secret: NewSecret, actor: String) -> Result<(), Problem> {
     check(&secret)?;
     let NewSecret { agent_id, name, value } = secret;
-    if !hub.store.run(PutSecret { agent_id: agent_id.clone(), name, value, actor }).await? {
+    if !hub
+        .store
+        .run(PutSecret {
+            agent_id: agent_id.clone(),
+            name,
+            value,
+            actor,
+        })
+        .await?
+    {
         return Err(no_agent(&agent_id));
     }
     Ok(())
@@ -62,9 +74,15 @@ struct Named {
 
 pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let Named { agent_id, name } = read_json(body).await?;
-    let removal = RemoveSecret { agent_id: agent_id.clone(), name: name.clone(), actor: owner.actor };
+    let removal = RemoveSecret {
+        agent_id: agent_id.clone(),
+        name: name.clone(),
+        actor: owner.actor,
+    };
     if !hub.store.run(removal).await? {
-        return Err(Problem::NotFound { message: format!("agent {agent_id} has no secret {name}") });
+        return Err(Problem::NotFound {
+            message: format!("agent {agent_id} has no secret {name}"),
+        });
     }
     Ok(Json(json!({"agent_id": agent_id, "name": name})))
 }
@@ -74,5 +92,7 @@ pub async fn list(
     _owner: OwnerCaller,
     Params(of): Params<OfAgent>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({"secrets": hub.store.run(ListSecrets { agent_id: of.agent_id }).await?})))
+    Ok(Json(
+        json!({"secrets": hub.store.run(ListSecrets { agent_id: of.agent_id }).await?}),
+    ))
 }

@@ -22,7 +22,13 @@ use crate::health::NOBODY;
 use crate::problem::Problem;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
-    let open = hub.store.run(Counts { person: NOBODY.to_owned() }).await?.open;
+    let open = hub
+        .store
+        .run(Counts {
+            person: NOBODY.to_owned(),
+        })
+        .await?
+        .open;
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "started_at": hub.started_at,
@@ -44,7 +50,11 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
         warnings
             .push("callbacks to this machine are allowed (--allow-loopback-callbacks): development only".to_owned());
     }
-    if config.public_url.as_deref().is_some_and(|url| url.starts_with("http://")) {
+    if config
+        .public_url
+        .as_deref()
+        .is_some_and(|url| url.starts_with("http://"))
+    {
         warnings.push("the public URL is plain HTTP: tokens and answers can be read on the way".to_owned());
     }
     if config.tls.is_none() && !config.listen.ip().is_loopback() {
@@ -59,9 +69,18 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let hosts = hub.store.run(ListHosts { agent_id: None }).await?;
     let pending = hosts.iter().filter(|host| host.state == "pending").count();
     if pending > 0 {
-        warnings.push(format!("{pending} callback hosts wait for approval (`countersign agent callback list`)"));
+        warnings.push(format!(
+            "{pending} callback hosts wait for approval (`countersign agent callback list`)"
+        ));
     }
-    let failed = hub.store.run(Deliveries { track: Some(Track::Failed), limit: 1000 }).await?.len();
+    let failed = hub
+        .store
+        .run(Deliveries {
+            track: Some(Track::Failed),
+            limit: 1000,
+        })
+        .await?
+        .len();
     if failed > 0 {
         warnings.push(format!("{failed} deliveries have failed (`countersign delivery list`)"));
     }
@@ -78,5 +97,7 @@ pub async fn audit(
     _owner: OwnerCaller,
     Params(subject): Params<Subject>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({"entries": hub.store.run(Trail { subject: subject.id }).await?})))
+    Ok(Json(
+        json!({"entries": hub.store.run(Trail { subject: subject.id }).await?}),
+    ))
 }

@@ -29,17 +29,26 @@ pub const TOKENS: [Kind; 2] = [Kind::Person, Kind::Terminal];
 /// By its label its person knows it again, to end it. One label belongs to the hub, which replaces what bears it.
 pub fn check_label(label: &str) -> Result<(), Problem> {
     if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
-        return Err(Problem::invalid("label", format!("say in 1 to {LONGEST_LABEL} characters what it is for")));
+        return Err(Problem::invalid(
+            "label",
+            format!("say in 1 to {LONGEST_LABEL} characters what it is for"),
+        ));
     }
     if is_per_start(label) {
-        return Err(Problem::invalid("label", "that is what the hub calls its own; say it otherwise"));
+        return Err(Problem::invalid(
+            "label",
+            "that is what the hub calls its own; say it otherwise",
+        ));
     }
     Ok(())
 }
 
 /// `terminal 2026-11-16`
 pub fn usual_label(hub: &Hub, kind: Kind) -> String {
-    let (now, word) = (hub.store.clock().now().to_string(), if kind == Kind::Terminal { "terminal" } else { "token" });
+    let (now, word) = (
+        hub.store.clock().now().to_string(),
+        if kind == Kind::Terminal { "terminal" } else { "token" },
+    );
     format!("{word} {}", now.get(..10).unwrap_or_default())
 }
 
@@ -63,22 +72,46 @@ pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
     }
     let made = Token::new(kind).map_err(no_randomness)?;
     let (subject, id) = (name.clone(), id_of(&made.hash));
-    let token = NewCredential { hash: made.hash, kind, subject, label: label.clone(), expires_at: None };
-    if !hub.store.run(AddPersonToken { name: name.clone(), token, actor: owner.actor }).await? {
+    let token = NewCredential {
+        hash: made.hash,
+        kind,
+        subject,
+        label: label.clone(),
+        expires_at: None,
+    };
+    if !hub
+        .store
+        .run(AddPersonToken {
+            name: name.clone(),
+            token,
+            actor: owner.actor,
+        })
+        .await?
+    {
         return Err(no_person(&name));
     }
     let actor = Actor::human(&name);
-    Ok(Json(json!({"name": name, "actor": actor, "id": id, "label": label, "token": made.text})))
+    Ok(Json(
+        json!({"name": name, "actor": actor, "id": id, "label": label, "token": made.text}),
+    ))
 }
 
 async fn find(hub: &Hub, name: &str) -> Result<Option<PersonSummary>, Problem> {
-    Ok(hub.store.run(ListPeople).await?.into_iter().find(|person| person.name == name))
+    Ok(hub
+        .store
+        .run(ListPeople)
+        .await?
+        .into_iter()
+        .find(|person| person.name == name))
 }
 
 /// Agents in terminals ask the one person whose token they have.
 async fn check_may_be_asked(hub: &Hub, name: &str) -> Result<(), Problem> {
     match find(hub, name).await?.map(|person| person.role) {
-        Some(Role::Viewer) => Err(Problem::invalid("terminal", format!("{name} is a viewer and could answer nothing"))),
+        Some(Role::Viewer) => Err(Problem::invalid(
+            "terminal",
+            format!("{name} is a viewer and could answer nothing"),
+        )),
         Some(Role::Owner | Role::Resolver) | None => Ok(()),
     }
 }
@@ -96,7 +129,13 @@ pub async fn list(
     find(&hub, &name).await?.ok_or_else(|| no_person(&name))?;
     let mut tokens = Vec::new();
     for kind in TOKENS {
-        let held = hub.store.run(ListCredentials { person: name.clone(), kind }).await?;
+        let held = hub
+            .store
+            .run(ListCredentials {
+                person: name.clone(),
+                kind,
+            })
+            .await?;
         tokens.extend(held.into_iter().map(|token| shown(kind, &token)));
     }
     Ok(Json(json!({ "tokens": tokens })))
@@ -123,7 +162,15 @@ pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
 pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
     for kind in TOKENS {
         let (person, id, actor) = (person.to_owned(), id.to_owned(), actor.to_owned());
-        if hub.end_credentials(EndCredential { person, kind, id, actor }).await? {
+        if hub
+            .end_credentials(EndCredential {
+                person,
+                kind,
+                id,
+                actor,
+            })
+            .await?
+        {
             return Ok(());
         }
     }

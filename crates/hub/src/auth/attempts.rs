@@ -14,13 +14,25 @@ use governor::{Quota, RateLimiter};
 use crate::problem::Problem;
 
 /// One account from one place.
-pub const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
+pub const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit {
+    at_once: 10,
+    then_every: Duration::from_secs(30),
+};
 /// One account from many places. One place alone never uses this up, or it could keep the account's person out.
-pub const OF_A_NAME: Limit = Limit { at_once: 100, then_every: Duration::from_secs(2) };
+pub const OF_A_NAME: Limit = Limit {
+    at_once: 100,
+    then_every: Duration::from_secs(2),
+};
 /// Many accounts from one place. Everybody behind a proxy that is not trusted comes from one address.
-pub const OF_AN_ADDRESS: Limit = Limit { at_once: 30, then_every: Duration::from_secs(3) };
+pub const OF_AN_ADDRESS: Limit = Limit {
+    at_once: 30,
+    then_every: Duration::from_secs(3),
+};
 /// The present password, asked for within a session.
-pub const OF_A_SESSION: Limit = Limit { at_once: 10, then_every: Duration::from_secs(30) };
+pub const OF_A_SESSION: Limit = Limit {
+    at_once: 10,
+    then_every: Duration::from_secs(30),
+};
 
 pub struct Limit {
     pub at_once: u32,
@@ -133,13 +145,21 @@ mod tests {
         let attempts = Attempts::on(clock.clone());
         let guess = || attempts.by_password("owner", address("192.0.2.7"));
         assert_eq!(tries(guess), 10);
-        let Err(Problem::RateLimited { retry_after_seconds, .. }) = guess() else { panic!("the next is refused") };
+        let Err(Problem::RateLimited {
+            retry_after_seconds, ..
+        }) = guess()
+        else {
+            panic!("the next is refused")
+        };
         assert!((1..=31).contains(&retry_after_seconds), "{retry_after_seconds}");
         clock.advance(Duration::from_secs(90));
         assert_eq!(tries(guess), 3, "then one in half a minute");
         clock.advance(Duration::from_secs(3600));
         assert_eq!(tries(guess), 10, "and all of them after a rest");
-        assert!(attempts.by_password("OWNER", address("192.0.2.7")).is_err(), "a name in capitals is the same one");
+        assert!(
+            attempts.by_password("OWNER", address("192.0.2.7")).is_err(),
+            "a name in capitals is the same one"
+        );
     }
 
     #[test]
@@ -150,9 +170,18 @@ mod tests {
             let _ = attempts.by_password("owner", address("192.0.2.7"));
             clock.advance(Duration::from_secs(1));
         }
-        assert!(attempts.by_password("owner", address("192.0.2.8")).is_ok(), "their password is looked at elsewhere");
-        assert!(attempts.within_session(&[7; 32]).is_ok(), "and where they are signed in");
-        assert!(attempts.by_passkey(address("192.0.2.7")).is_ok(), "and their passkey even there");
+        assert!(
+            attempts.by_password("owner", address("192.0.2.8")).is_ok(),
+            "their password is looked at elsewhere"
+        );
+        assert!(
+            attempts.within_session(&[7; 32]).is_ok(),
+            "and where they are signed in"
+        );
+        assert!(
+            attempts.by_passkey(address("192.0.2.7")).is_ok(),
+            "and their passkey even there"
+        );
     }
 
     #[test]
@@ -160,7 +189,11 @@ mod tests {
         let clock = FakeRelativeClock::default();
         let attempts = Attempts::on(clock.clone());
         let places = || (0..=255).map(|last| address(&format!("198.51.100.{last}")));
-        let looked_at = || places().filter(|from| attempts.by_password("owner", *from).is_ok()).count();
+        let looked_at = || {
+            places()
+                .filter(|from| attempts.by_password("owner", *from).is_ok())
+                .count()
+        };
         assert!((95..=100).contains(&looked_at()), "two places may share a box");
         clock.advance(Duration::from_secs(20));
         assert_eq!(looked_at(), 10);
@@ -184,14 +217,20 @@ mod tests {
 
     /// How many names one place gets through, each tried once.
     fn names_from(attempts: &Attempts<FakeRelativeClock>, from: IpAddr) -> usize {
-        (0..100).filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok()).count()
+        (0..100)
+            .filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok())
+            .count()
     }
 
     #[test]
     fn one_address_cannot_go_through_all_names() {
         let attempts = Attempts::on(FakeRelativeClock::default());
         assert_eq!(names_from(&attempts, address("192.0.2.7")), 30);
-        assert_eq!(names_from(&attempts, address("::ffff:192.0.2.7")), 0, "the same one in another spelling");
+        assert_eq!(
+            names_from(&attempts, address("::ffff:192.0.2.7")),
+            0,
+            "the same one in another spelling"
+        );
     }
 
     #[test]

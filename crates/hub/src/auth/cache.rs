@@ -50,13 +50,17 @@ impl CredentialCache {
     /// Whom a token stands for. What a browser's cookie holds is no token.
     pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, token).await?;
-        Ok(credential.filter(|credential| credential.kind != Kind::Session).map(|credential| credential.principal))
+        Ok(credential
+            .filter(|credential| credential.kind != Kind::Session)
+            .map(|credential| credential.principal))
     }
 
     /// Whose session a cookie holds. A token in its place opens nothing.
     pub async fn session(&self, store: &Store, cookie: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, cookie).await?;
-        Ok(credential.filter(|credential| credential.kind == Kind::Session).map(|credential| credential.principal))
+        Ok(credential
+            .filter(|credential| credential.kind == Kind::Session)
+            .map(|credential| credential.principal))
     }
 
     async fn look_up(&self, store: &Store, token: &str) -> Result<Option<Credential>, StoreError> {
@@ -69,8 +73,17 @@ impl CredentialCache {
                 Some(_) | None => known.generation,
             }
         };
-        let Some(credential) = store.run(Authenticate { hash }).await? else { return Ok(None) };
-        self.remember(hash, Entry { credential: credential.clone(), since: now }, generation);
+        let Some(credential) = store.run(Authenticate { hash }).await? else {
+            return Ok(None);
+        };
+        self.remember(
+            hash,
+            Entry {
+                credential: credential.clone(),
+                since: now,
+            },
+            generation,
+        );
         Ok(Some(credential))
     }
 

@@ -64,10 +64,13 @@ pub struct OwnerCaller {
 
 /// The token a request brings in its headers.
 pub fn presented(headers: &HeaderMap) -> Option<&str> {
-    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|text| {
-        let (scheme, token) = text.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
+    let bearer = headers
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| {
+            let (scheme, token) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        });
     let token = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok())?;
     (!token.is_empty() && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
@@ -95,7 +98,9 @@ impl FromRequestParts<Arc<Hub>> for AnyCaller {
 /// Its token lies where agents can read it, so it asks and waits and does nothing in its person's name.
 pub fn not_for_terminals() -> Problem {
     let message = "a terminal's token works under /v1/hap only; `countersign person token NAME` makes one for a person";
-    Problem::NotAuthorized { message: message.to_owned() }
+    Problem::NotAuthorized {
+        message: message.to_owned(),
+    }
 }
 
 impl FromRequestParts<Arc<Hub>> for TerminalCaller {
@@ -110,7 +115,9 @@ impl FromRequestParts<Arc<Hub>> for TerminalCaller {
             Principal::Agent { .. } | Principal::Person { .. } => {
                 let message =
                     "this call is for terminals; `countersign person token NAME --terminal` makes their token";
-                Err(Problem::NotAuthorized { message: message.to_owned() })
+                Err(Problem::NotAuthorized {
+                    message: message.to_owned(),
+                })
             }
         }
     }
@@ -121,10 +128,13 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
         match authenticate(&parts.headers, hub).await? {
-            Principal::Agent { id } => Ok(Self { id, token: presented(&parts.headers).unwrap_or_default().into() }),
-            Principal::Person { .. } => {
-                Err(Problem::NotAuthorized { message: "this call is for agents; use an agent's token".to_owned() })
-            }
+            Principal::Agent { id } => Ok(Self {
+                id,
+                token: presented(&parts.headers).unwrap_or_default().into(),
+            }),
+            Principal::Person { .. } => Err(Problem::NotAuthorized {
+                message: "this call is for agents; use an agent's token".to_owned(),
+            }),
             Principal::Terminal { .. } => Err(not_for_terminals()),
         }
     }
@@ -142,9 +152,9 @@ impl PersonCaller {
     pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Self, Problem> {
         match authenticate(headers, hub).await? {
             Principal::Person { name, role } => Ok(Self { name, role }),
-            Principal::Agent { .. } => {
-                Err(Problem::NotAuthorized { message: "this call is for people; use a person's token".to_owned() })
-            }
+            Principal::Agent { .. } => Err(Problem::NotAuthorized {
+                message: "this call is for people; use a person's token".to_owned(),
+            }),
             Principal::Terminal { .. } => Err(not_for_terminals()),
         }
     }
@@ -152,7 +162,10 @@ impl PersonCaller {
 
 impl From<PersonCaller> for Principal {
     fn from(person: PersonCaller) -> Self {
-        Self::Person { name: person.name, role: person.role }
+        Self::Person {
+            name: person.name,
+            role: person.role,
+        }
     }
 }
 
@@ -171,8 +184,12 @@ impl OwnerCaller {
             return Err(not_for_terminals());
         }
         if principal.is_owner() {
-            return Ok(Self { actor: principal.actor().to_string() });
+            return Ok(Self {
+                actor: principal.actor().to_string(),
+            });
         }
-        Err(Problem::NotAuthorized { message: "only an owner may administer the hub".to_owned() })
+        Err(Problem::NotAuthorized {
+            message: "only an owner may administer the hub".to_owned(),
+        })
     }
 }

@@ -55,18 +55,43 @@ mod tests {
     async fn a_token_ends_although_whoever_ended_it_has_left() {
         let (hub, token) = (testing::hub(), Token::new(Kind::Person).unwrap());
         let (name, actor, label) = ("alice".to_owned(), "test".to_owned(), "token".to_owned());
-        let held =
-            NewCredential { hash: token.hash, kind: Kind::Person, subject: name.clone(), label, expires_at: None };
+        let held = NewCredential {
+            hash: token.hash,
+            kind: Kind::Person,
+            subject: name.clone(),
+            label,
+            expires_at: None,
+        };
         for (name, token) in [("owner".to_owned(), None), (name.clone(), Some(held))] {
-            let person = AddPerson { name, role: Role::Owner, token, actor: actor.clone() };
+            let person = AddPerson {
+                name,
+                role: Role::Owner,
+                token,
+                actor: actor.clone(),
+            };
             assert!(hub.store.run(person).await.unwrap());
         }
-        assert!(hub.credentials.authenticate(&hub.store, &token.text).await.unwrap().is_some());
+        assert!(
+            hub.credentials
+                .authenticate(&hub.store, &token.text)
+                .await
+                .unwrap()
+                .is_some()
+        );
         let mut endings = hub.credentials.endings();
         // The other end closes the connection in the middle.
         let _ = hub.end_credentials(RemovePerson { name, actor }).now_or_never();
-        timeout(Duration::from_secs(5), endings.changed()).await.expect("everybody hears of it").unwrap();
-        assert!(hub.credentials.authenticate(&hub.store, &token.text).await.unwrap().is_none());
+        timeout(Duration::from_secs(5), endings.changed())
+            .await
+            .expect("everybody hears of it")
+            .unwrap();
+        assert!(
+            hub.credentials
+                .authenticate(&hub.store, &token.text)
+                .await
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[tokio::test]

@@ -25,7 +25,10 @@ pub struct Passwords {
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)), queue: Semaphore::new(MOST_WAITING) }
+        Self {
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            queue: Semaphore::new(MOST_WAITING),
+        }
     }
 }
 
@@ -46,7 +49,12 @@ impl Passwords {
     /// What is stored of a password. The caller has checked it.
     pub async fn hash(&self, password: &str) -> Result<String, Problem> {
         let password = password.to_owned();
-        self.work(move || argon2id().hash_password(password.as_bytes()).map(|hash| hash.to_string())).await
+        self.work(move || {
+            argon2id()
+                .hash_password(password.as_bytes())
+                .map(|hash| hash.to_string())
+        })
+        .await
     }
 
     /// Whether this is the password that `stored` was made of. Without a stored one it takes as long, and never is.
@@ -69,7 +77,10 @@ impl Passwords {
     ) -> Result<T, Problem> {
         let Ok(_in_the_queue) = self.queue.try_acquire() else {
             let message = "too many people are signing in at this moment; try again".to_owned();
-            return Err(Problem::RateLimited { retry_after_seconds: 2, message });
+            return Err(Problem::RateLimited {
+                retry_after_seconds: 2,
+                message,
+            });
         };
         let place = Arc::clone(&self.places).acquire_owned().await;
         // The place goes along: a caller who hangs up does not free it before the work is done.
@@ -82,7 +93,9 @@ impl Passwords {
             tracing::error!(%id, %error, "a password could not be worked on");
             Problem::Unavailable { id }
         };
-        done.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+        done.await
+            .map_err(|error| failed(error.to_string()))?
+            .map_err(|error| failed(error.to_string()))
     }
 }
 
@@ -100,8 +113,17 @@ mod tests {
         let passwords = Passwords::default();
         let stored = passwords.hash("correct horse battery").await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert_ne!(stored, passwords.hash("correct horse battery").await.unwrap(), "each has its own salt");
-        assert!(passwords.matches("correct horse battery", Some(stored.clone())).await.unwrap());
+        assert_ne!(
+            stored,
+            passwords.hash("correct horse battery").await.unwrap(),
+            "each has its own salt"
+        );
+        assert!(
+            passwords
+                .matches("correct horse battery", Some(stored.clone()))
+                .await
+                .unwrap()
+        );
         assert!(!passwords.matches("correct horse battery ", Some(stored)).await.unwrap());
     }
 
@@ -111,7 +133,11 @@ mod tests {
         let params = PasswordHash::new(NOBODYS).unwrap();
         assert_eq!(Params::try_from(&params).unwrap().m_cost(), Params::DEFAULT.m_cost());
         assert!(!passwords.matches("whatever it is", None).await.unwrap());
-        assert_eq!(passwords.places.available_permits(), AT_ONCE, "all places are free again");
+        assert_eq!(
+            passwords.places.available_permits(),
+            AT_ONCE,
+            "all places are free again"
+        );
     }
 
     #[tokio::test]
@@ -120,14 +146,20 @@ mod tests {
         let crowd = (0..MOST_WAITING + 5).map(|_| passwords.matches("whatever it is", None));
         let answers = futures_util::future::join_all(crowd).await;
         assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 5);
-        assert!(passwords.matches("whatever it is", None).await.is_ok(), "later there is room again");
+        assert!(
+            passwords.matches("whatever it is", None).await.is_ok(),
+            "later there is room again"
+        );
     }
 
     #[test]
     fn short_ones_endless_ones_and_the_name_are_refused() {
         assert!(check_password("alice", "nine char").is_err());
         assert!(check_password("alice", "ten chars!").is_ok());
-        assert!(check_password("alice", &"ü".repeat(200)).is_ok(), "characters are counted, not bytes");
+        assert!(
+            check_password("alice", &"ü".repeat(200)).is_ok(),
+            "characters are counted, not bytes"
+        );
         assert!(check_password("alice", &"a".repeat(201)).is_err());
         assert!(check_password("alice.wonder", "Alice.Wonder").is_err());
     }

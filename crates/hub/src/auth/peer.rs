@@ -32,7 +32,10 @@ impl Peer {
 
     /// A request without a connection, as tests make them, comes from nowhere.
     fn of(extensions: &Extensions) -> Self {
-        extensions.get().copied().unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+        extensions
+            .get()
+            .copied()
+            .unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
     }
 
     /// Every proxy adds on the right whom it was asked by. So the first from there that is no proxy of ours is the client,
@@ -99,14 +102,33 @@ mod tests {
     #[test]
     fn proxies_in_a_row_are_passed_over_from_the_right() {
         assert_eq!(client("127.0.0.1", &["192.0.2.7, 10.0.3.9"]), address("192.0.2.7"));
-        assert_eq!(client("127.0.0.1", &["192.0.2.7", "10.0.3.9,10.0.3.8"]), address("192.0.2.7"), "in two lines");
+        assert_eq!(
+            client("127.0.0.1", &["192.0.2.7", "10.0.3.9,10.0.3.8"]),
+            address("192.0.2.7"),
+            "in two lines"
+        );
     }
 
     #[test]
     fn what_the_client_wrote_itself_counts_for_nothing() {
-        for invented in ["198.51.100.1", "10.0.3.9", "nonsense", "", "\u{fc}", &"198.51.100.1, ".repeat(1000)] {
-            assert_eq!(client("127.0.0.1", &[&format!("{invented}, 192.0.2.7")]), address("192.0.2.7"), "{invented}");
-            assert_eq!(client("127.0.0.1", &[invented, "192.0.2.7"]), address("192.0.2.7"), "{invented}");
+        for invented in [
+            "198.51.100.1",
+            "10.0.3.9",
+            "nonsense",
+            "",
+            "\u{fc}",
+            &"198.51.100.1, ".repeat(1000),
+        ] {
+            assert_eq!(
+                client("127.0.0.1", &[&format!("{invented}, 192.0.2.7")]),
+                address("192.0.2.7"),
+                "{invented}"
+            );
+            assert_eq!(
+                client("127.0.0.1", &[invented, "192.0.2.7"]),
+                address("192.0.2.7"),
+                "{invented}"
+            );
         }
     }
 

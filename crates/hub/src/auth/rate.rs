@@ -15,18 +15,28 @@ use crate::problem::Problem;
 
 pub enum RateLimit {
     Unlimited,
-    Here { limiter: DefaultKeyedRateLimiter<String>, clock: DefaultClock },
-    InStore { store: Arc<Store>, per_minute: NonZeroU32 },
+    Here {
+        limiter: DefaultKeyedRateLimiter<String>,
+        clock: DefaultClock,
+    },
+    InStore {
+        store: Arc<Store>,
+        per_minute: NonZeroU32,
+    },
 }
 
 impl RateLimit {
     pub fn per_minute(requests: Option<NonZeroU32>, store: &Arc<Store>) -> Self {
         match requests {
             None => Self::Unlimited,
-            Some(per_minute) if store.is_shared() => Self::InStore { store: Arc::clone(store), per_minute },
-            Some(requests) => {
-                Self::Here { limiter: RateLimiter::keyed(Quota::per_minute(requests)), clock: DefaultClock::default() }
-            }
+            Some(per_minute) if store.is_shared() => Self::InStore {
+                store: Arc::clone(store),
+                per_minute,
+            },
+            Some(requests) => Self::Here {
+                limiter: RateLimiter::keyed(Quota::per_minute(requests)),
+                clock: DefaultClock::default(),
+            },
         }
     }
 
@@ -42,12 +52,17 @@ impl RateLimit {
     async fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {
         let wait = match self {
             Self::Unlimited => None,
-            Self::Here { limiter, clock } => {
-                limiter.check_key(&key).err().map(|until| until.wait_time_from(clock.now()))
-            }
+            Self::Here { limiter, clock } => limiter
+                .check_key(&key)
+                .err()
+                .map(|until| until.wait_time_from(clock.now())),
             Self::InStore { store, per_minute } => {
                 let then_every = Duration::from_secs(60) / per_minute.get();
-                let admit = Admit { key: format!("write {key}"), at_once: per_minute.get(), then_every };
+                let admit = Admit {
+                    key: format!("write {key}"),
+                    at_once: per_minute.get(),
+                    then_every,
+                };
                 match store.run(admit).await? {
                     Admission::Granted => None,
                     Admission::After(wait) => Some(wait),

@@ -19,7 +19,11 @@ pub enum SignInAttempts {
 
 impl SignInAttempts {
     pub fn of(store: &Arc<Store>) -> Self {
-        if store.is_shared() { Self::InStore(Arc::clone(store)) } else { Self::Here(Box::default()) }
+        if store.is_shared() {
+            Self::InStore(Arc::clone(store))
+        } else {
+            Self::Here(Box::default())
+        }
     }
 
     /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
@@ -30,7 +34,13 @@ impl SignInAttempts {
         };
         let (name, from) = (name.to_lowercase(), network(address).to_string());
         check(store, "address", &from, &OF_AN_ADDRESS).await?;
-        check(store, "name from address", &format!("{from} {name}"), &OF_A_NAME_FROM_AN_ADDRESS).await?;
+        check(
+            store,
+            "name from address",
+            &format!("{from} {name}"),
+            &OF_A_NAME_FROM_AN_ADDRESS,
+        )
+        .await?;
         check(store, "name", &name, &OF_A_NAME).await
     }
 
@@ -62,7 +72,14 @@ impl SignInAttempts {
 /// Under a digest: strangers choose these texts, and they may be long.
 async fn check(store: &Store, what: &str, whom: &str, limit: &Limit) -> Result<(), Problem> {
     let key = format!("sign in by {what} {}", Digest::of(whom.as_bytes()));
-    match store.run(Admit { key, at_once: limit.at_once, then_every: limit.then_every }).await? {
+    match store
+        .run(Admit {
+            key,
+            at_once: limit.at_once,
+            then_every: limit.then_every,
+        })
+        .await?
+    {
         Admission::Granted => Ok(()),
         Admission::After(wait) => Err(too_many(wait)),
     }

@@ -49,7 +49,10 @@ pub fn random_text() -> Result<String, getrandom::Error> {
 }
 
 pub fn is_random_text(text: &str) -> bool {
-    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    text.len() == 43
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 pub fn random_key() -> Result<[u8; 32], getrandom::Error> {
@@ -66,7 +69,14 @@ mod tests {
     fn a_token_looks_like_its_kind_and_no_other() {
         let link = Token::new(Kind::SignIn).unwrap().text;
         assert!(looks_like(Kind::SignIn, &link) && !looks_like(Kind::Session, &link));
-        for other in ["", "css_", &link[..46], &format!("{link}x"), &link.replace("css_", "css:"), "favicon.ico"] {
+        for other in [
+            "",
+            "css_",
+            &link[..46],
+            &format!("{link}x"),
+            &link.replace("css_", "css:"),
+            "favicon.ico",
+        ] {
             assert!(!looks_like(Kind::SignIn, other), "{other}");
         }
     }

@@ -18,7 +18,10 @@ pub enum ConfigError {
 
 impl ConfigError {
     pub fn invalid(key: &'static str, message: impl Into<String>) -> Self {
-        Self::Invalid { key, message: message.into() }
+        Self::Invalid {
+            key,
+            message: message.into(),
+        }
     }
 }
 
@@ -71,11 +74,16 @@ pub struct PushTable {
 
 impl ConfigFile {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause })?;
+        let text = std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        })?;
         toml::from_str(&text).map_err(|mut cause: toml::de::Error| {
             cause.set_input(Some(&without_keys(&text)));
-            ConfigError::Malformed { path: path.to_owned(), cause: Box::new(cause) }
+            ConfigError::Malformed {
+                path: path.to_owned(),
+                cause: Box::new(cause),
+            }
         })
     }
 }
@@ -124,12 +132,21 @@ mod tests {
             let mut cause = toml::from_str::<ConfigFile>(&text).unwrap_err();
             cause.set_input(Some(&without_keys(&text)));
             let said = cause.to_string();
-            assert!(said.contains("line 3") && said.contains("api_key=***") && !said.contains("secret"), "{said}");
+            assert!(
+                said.contains("line 3") && said.contains("api_key=***") && !said.contains("secret"),
+                "{said}"
+            );
         }
         assert_eq!(without_key("api_key_env = \"KEY\""), "api_key_env = \"KEY\"");
-        for line in ["databse_url = \"postgres://ann:s3cret@db/hub\"", "  \"postgres://ann:s3@cret@db/hub\""] {
+        for line in [
+            "databse_url = \"postgres://ann:s3cret@db/hub\"",
+            "  \"postgres://ann:s3@cret@db/hub\"",
+        ] {
             let shown = without_key(line);
-            assert!(shown.len() == line.len() && shown.ends_with("@db/hub\"") && !shown.contains("cret"), "{shown}");
+            assert!(
+                shown.len() == line.len() && shown.ends_with("@db/hub\"") && !shown.contains("cret"),
+                "{shown}"
+            );
         }
     }
 }

@@ -99,29 +99,38 @@ impl LlmSettings {
             endpoint: default_endpoint(table.base_url, table.api_key, table.api_key_env)?,
             providers: table.providers.into_iter().map(provider).collect::<Result<_, _>>()?,
             timeout: table.timeout_seconds.map_or(usual.timeout, Duration::from_secs),
-            idle_timeout: table.idle_timeout_seconds.map_or(usual.idle_timeout, Duration::from_secs),
+            idle_timeout: table
+                .idle_timeout_seconds
+                .map_or(usual.idle_timeout, Duration::from_secs),
             max_retries: table.max_retries.unwrap_or(usual.max_retries),
             first_retry: usual.first_retry,
         };
-        for (key, value) in
-            [("llm.timeout_seconds", settings.timeout), ("llm.idle_timeout_seconds", settings.idle_timeout)]
-        {
+        for (key, value) in [
+            ("llm.timeout_seconds", settings.timeout),
+            ("llm.idle_timeout_seconds", settings.idle_timeout),
+        ] {
             if !(1..=DAY).contains(&value.as_secs()) {
                 return Err(ConfigError::invalid(key, "choose between 1 second and a day (86400)"));
             }
         }
         if settings.max_retries > MOST_RETRIES {
-            return Err(ConfigError::invalid("llm.max_retries", format!("at most {MOST_RETRIES}")));
+            return Err(ConfigError::invalid(
+                "llm.max_retries",
+                format!("at most {MOST_RETRIES}"),
+            ));
         }
         Ok(settings)
     }
 
     /// The environment variables that hold keys.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
-        self.endpoint.iter().chain(self.providers.values()).filter_map(|endpoint| match &endpoint.key {
-            Key::FromEnv(name) => Some(name.as_str()),
-            Key::None | Key::Given(_) => None,
-        })
+        self.endpoint
+            .iter()
+            .chain(self.providers.values())
+            .filter_map(|endpoint| match &endpoint.key {
+                Key::FromEnv(name) => Some(name.as_str()),
+                Key::None | Key::Given(_) => None,
+            })
     }
 }
 
@@ -132,11 +141,16 @@ fn default_endpoint(
 ) -> Result<Option<Endpoint>, ConfigError> {
     let Some(base_url) = base_url else {
         if api_key.is_some() || api_key_env.is_some() {
-            return Err(ConfigError::invalid("llm", "there is a key and no base_url that it is for"));
+            return Err(ConfigError::invalid(
+                "llm",
+                "there is a key and no base_url that it is for",
+            ));
         }
         return Ok(None);
     };
-    endpoint(&base_url, api_key, api_key_env).map(Some).map_err(|message| ConfigError::invalid("llm", message))
+    endpoint(&base_url, api_key, api_key_env)
+        .map(Some)
+        .map_err(|message| ConfigError::invalid("llm", message))
 }
 
 fn provider((name, table): (String, ProviderTable)) -> Result<(String, Endpoint), ConfigError> {
@@ -169,12 +183,16 @@ fn usable(name: &str, key: Secret) -> Result<Secret, String> {
     match key.reveal() {
         "" => Err(format!("{name}: the key is empty; leave it out where none is needed")),
         text if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(key),
-        _ => Err(format!("{name}: the key holds a space, a line break or another character that no key has")),
+        _ => Err(format!(
+            "{name}: the key holds a space, a line break or another character that no key has"
+        )),
     }
 }
 
 fn parse_base_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = Url::parse(text)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(url) = url else {
         // Not repeated: somebody may have put the key here.
         return Err("base_url: no http(s) address; write it as https://api.example/v1".to_owned());
@@ -222,12 +240,25 @@ mod tests {
             "#,
         )
         .unwrap();
-        assert_eq!(settings.endpoint.as_ref().unwrap().base_url.as_str(), "https://api.example/v1");
+        assert_eq!(
+            settings.endpoint.as_ref().unwrap().base_url.as_str(),
+            "https://api.example/v1"
+        );
         assert_eq!(settings.providers.keys().collect::<Vec<_>>(), ["far", "near"]);
         assert_eq!(settings.providers["near"].key, Key::None);
         assert_eq!(settings.key_variables().collect::<Vec<_>>(), ["FAR_KEY"]);
-        assert_eq!((settings.timeout.as_secs(), settings.idle_timeout.as_secs(), settings.max_retries), (5, 3, 0));
-        assert!(!format!("{settings:?}").contains("sk-usual"), "a key shows up in no log");
+        assert_eq!(
+            (
+                settings.timeout.as_secs(),
+                settings.idle_timeout.as_secs(),
+                settings.max_retries
+            ),
+            (5, 3, 0)
+        );
+        assert!(
+            !format!("{settings:?}").contains("sk-usual"),
+            "a key shows up in no log"
+        );
     }
 
     #[test]
@@ -235,22 +266,50 @@ mod tests {
         let read = |name: &str| Key::FromEnv(name.to_owned()).read();
         let manifest = read("CARGO_MANIFEST_DIR").unwrap().unwrap();
         assert_eq!(manifest.reveal(), env!("CARGO_MANIFEST_DIR"));
-        assert!(read("COUNTERSIGN_NO_SUCH_KEY").unwrap_err().contains("COUNTERSIGN_NO_SUCH_KEY is not set"));
+        assert!(
+            read("COUNTERSIGN_NO_SUCH_KEY")
+                .unwrap_err()
+                .contains("COUNTERSIGN_NO_SUCH_KEY is not set")
+        );
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_by_its_key_and_no_secret_is_repeated() {
         for (text, part) in [
             (r#"base_url = "api.example/sk-1""#, "llm: base_url: no http(s) address"),
-            (r#"base_url = "https://ann:sk-1@api.example""#, "leave out the user name"),
-            (r#"base_url = "https://api.example/v1?key=sk-1""#, "leave out what follows"),
-            (r#"base_url = "https://api.example/v1/chat/completions""#, "leave out /chat/completions"),
+            (
+                r#"base_url = "https://ann:sk-1@api.example""#,
+                "leave out the user name",
+            ),
+            (
+                r#"base_url = "https://api.example/v1?key=sk-1""#,
+                "leave out what follows",
+            ),
+            (
+                r#"base_url = "https://api.example/v1/chat/completions""#,
+                "leave out /chat/completions",
+            ),
             (r#"api_key = "sk-1""#, "llm: there is a key and no base_url"),
-            ("base_url = \"https://a.example\"\napi_key = \"sk-1\\n\"", "llm: api_key: the key holds"),
-            ("base_url = \"https://a.example\"\napi_key = \"\"", "llm: api_key: the key is empty"),
-            ("base_url = \"https://a.example\"\napi_key = \"sk-1\"\napi_key_env = \"K\"", "not both"),
-            ("base_url = \"https://a.example\"\napi_key_env = \"\"", "is no name of an environment variable"),
-            ("[providers.\"a/b\"]\nbase_url = \"https://a.example\"", "llm.providers: \"a/b\": a name has"),
+            (
+                "base_url = \"https://a.example\"\napi_key = \"sk-1\\n\"",
+                "llm: api_key: the key holds",
+            ),
+            (
+                "base_url = \"https://a.example\"\napi_key = \"\"",
+                "llm: api_key: the key is empty",
+            ),
+            (
+                "base_url = \"https://a.example\"\napi_key = \"sk-1\"\napi_key_env = \"K\"",
+                "not both",
+            ),
+            (
+                "base_url = \"https://a.example\"\napi_key_env = \"\"",
+                "is no name of an environment variable",
+            ),
+            (
+                "[providers.\"a/b\"]\nbase_url = \"https://a.example\"",
+                "llm.providers: \"a/b\": a name has",
+            ),
             ("[providers.a]\nbase_url = \"sk-1\"", "llm.providers: \"a\": base_url"),
             ("[providers.a]\napi_key = \"sk-1\"", "missing field `base_url`"),
             ("timeout_seconds = 0", "llm.timeout_seconds: "),

@@ -14,7 +14,11 @@ pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
     pub fn parse(texts: &[String]) -> Result<Self, ConfigError> {
-        texts.iter().map(|text| parse_network(text)).collect::<Result<_, _>>().map(Self)
+        texts
+            .iter()
+            .map(|text| parse_network(text))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -29,16 +33,24 @@ impl TrustedProxies {
 }
 
 fn parse_network(text: &str) -> Result<IpNet, ConfigError> {
-    let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    let network = text
+        .parse::<IpNet>()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let Ok(network) = network else {
         let message = format!("{text:?} is no network; write it as 127.0.0.1, 10.0.3.0/24 or 2001:db8::/64");
         return Err(ConfigError::invalid(KEY, message));
     };
     if network.prefix_len() == 0 {
-        return Err(ConfigError::invalid(KEY, format!("{text} is everybody; name the networks of the proxies alone")));
+        return Err(ConfigError::invalid(
+            KEY,
+            format!("{text} is everybody; name the networks of the proxies alone"),
+        ));
     }
     if matches!(network, IpNet::V6(v6) if v6.addr().to_ipv4_mapped().is_some()) {
-        return Err(ConfigError::invalid(KEY, format!("{text} is IPv4 written as IPv6; write it as IPv4")));
+        return Err(ConfigError::invalid(
+            KEY,
+            format!("{text} is IPv4 written as IPv6; write it as IPv4"),
+        ));
     }
     Ok(network)
 }
@@ -66,7 +78,15 @@ mod tests {
 
     #[test]
     fn what_is_no_network_of_proxies_is_refused_by_name() {
-        for wrong in ["", "proxy.example", "10.0.3.0/33", "10.0.3", "0.0.0.0/0", "::/0", "::ffff:10.0.3.0/120"] {
+        for wrong in [
+            "",
+            "proxy.example",
+            "10.0.3.0/33",
+            "10.0.3",
+            "0.0.0.0/0",
+            "::/0",
+            "::ffff:10.0.3.0/120",
+        ] {
             let said = parsed(&["127.0.0.1", wrong]).unwrap_err();
             assert!(said.starts_with("trusted_proxies: ") && said.contains(wrong), "{said}");
         }

@@ -7,9 +7,13 @@ use super::ConfigError;
 /// As browsers spell it. Pages, links and passkeys stand at the root of a host, so nothing may come after it.
 pub fn parse_public_url(text: &str) -> Result<String, ConfigError> {
     let wrong = |message: String| ConfigError::invalid("public_url", message);
-    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = Url::parse(text)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(url) = url else {
-        return Err(wrong(format!("{text} is no http(s) address; write it as https://hub.example")));
+        return Err(wrong(format!(
+            "{text} is no http(s) address; write it as https://hub.example"
+        )));
     };
     let origin = url.origin().ascii_serialization();
     if !url.username().is_empty() || url.password().is_some() {
@@ -53,21 +57,42 @@ mod tests {
 
     #[test]
     fn a_path_is_refused_and_the_way_out_named() {
-        for text in ["https://example.com/hub", "https://example.com/hub/", "https://example.com//"] {
+        for text in [
+            "https://example.com/hub",
+            "https://example.com/hub/",
+            "https://example.com//",
+        ] {
             let said = refusal(text);
             assert!(said.starts_with("public_url: ") && said.contains(text), "{said}");
-            assert!(said.contains("a host name of its own") && said.contains("a port of its own"), "{said}");
+            assert!(
+                said.contains("a host name of its own") && said.contains("a port of its own"),
+                "{said}"
+            );
         }
     }
 
     #[test]
     fn what_does_not_belong_into_an_address_is_refused() {
-        for text in ["https://hub.example?", "https://hub.example/?a=b", "https://hub.example/#top"] {
+        for text in [
+            "https://hub.example?",
+            "https://hub.example/?a=b",
+            "https://hub.example/#top",
+        ] {
             assert!(refusal(text).contains("leave out what follows"), "{text}");
         }
         let said = refusal("https://ann:secret@hub.example");
-        assert!(said.contains("user name") && !said.contains("secret"), "a password is not repeated: {said}");
-        for text in ["", "hub.example", "hub.example:8443", "ftp://hub.example", "https://", "https://hub example"] {
+        assert!(
+            said.contains("user name") && !said.contains("secret"),
+            "a password is not repeated: {said}"
+        );
+        for text in [
+            "",
+            "hub.example",
+            "hub.example:8443",
+            "ftp://hub.example",
+            "https://",
+            "https://hub example",
+        ] {
             assert!(refusal(text).contains("is no http(s) address"), "{text}");
         }
     }

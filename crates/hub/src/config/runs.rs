@@ -81,7 +81,9 @@ impl RunsSettings {
         let settings = Self {
             enabled: table.enabled.unwrap_or(usual.enabled),
             commands: table.commands.unwrap_or_default(),
-            command_timeout: table.command_timeout_seconds.map_or(usual.command_timeout, Duration::from_secs),
+            command_timeout: table
+                .command_timeout_seconds
+                .map_or(usual.command_timeout, Duration::from_secs),
             command_output_bytes: table.command_output_bytes.unwrap_or(usual.command_output_bytes),
             input_timeout: table.input_timeout_seconds.map(Duration::from_secs),
             on_stop: table.on_stop.unwrap_or_default(),
@@ -98,14 +100,23 @@ impl RunsSettings {
             return Err(ConfigError::invalid("runs.command_timeout_seconds", message));
         }
         if !(1..=4 * MIB).contains(&self.command_output_bytes) {
-            return Err(ConfigError::invalid("runs.command_output_bytes", "choose between 1 byte and 4 MiB (4194304)"));
+            return Err(ConfigError::invalid(
+                "runs.command_output_bytes",
+                "choose between 1 byte and 4 MiB (4194304)",
+            ));
         }
-        if self.input_timeout.is_some_and(|timeout| !(1..=365 * DAY).contains(&timeout.as_secs())) {
+        if self
+            .input_timeout
+            .is_some_and(|timeout| !(1..=365 * DAY).contains(&timeout.as_secs()))
+        {
             let message = "choose between 1 second and a year (31536000), or leave it out to wait for ever";
             return Err(ConfigError::invalid("runs.input_timeout_seconds", message));
         }
         if !(1..=1_000_000).contains(&self.max_live) {
-            return Err(ConfigError::invalid("runs.max_live", "choose between 1 and 1000000 runs"));
+            return Err(ConfigError::invalid(
+                "runs.max_live",
+                "choose between 1 and 1000000 runs",
+            ));
         }
         Ok(())
     }
@@ -186,8 +197,14 @@ mod tests {
             ("command_output_bytes = 4194305", "runs.command_output_bytes: "),
             ("input_timeout_seconds = 0", "runs.input_timeout_seconds: "),
             ("max_live = 0", "runs.max_live: "),
-            (r#"commands = "yes""#, "unknown variant `yes`, expected one of `off`, `ask`, `allow`"),
-            (r#"on_stop = "kill""#, "unknown variant `kill`, expected `keep` or `cancel`"),
+            (
+                r#"commands = "yes""#,
+                "unknown variant `yes`, expected one of `off`, `ask`, `allow`",
+            ),
+            (
+                r#"on_stop = "kill""#,
+                "unknown variant `kill`, expected `keep` or `cancel`",
+            ),
             ("comands = true", "unknown field `comands`"),
         ] {
             let said = resolved(text).unwrap_err();
@@ -209,7 +226,10 @@ mod tests {
             "file:///page",
         ] {
             let said = resolved(&format!("allowed_origins = [{wrong:?}]")).unwrap_err();
-            assert!(said.starts_with("runs.allowed_origins: ") && said.contains(wrong), "{said}");
+            assert!(
+                said.starts_with("runs.allowed_origins: ") && said.contains(wrong),
+                "{said}"
+            );
         }
     }
 }

@@ -75,10 +75,21 @@ impl Config {
         let chosen = flags.listen.clone().or(file.listen.clone());
         let listen_is_default = chosen.is_none();
         let listen = parse_listen(chosen.as_deref().unwrap_or(DEFAULT_LISTEN))?;
-        let public_url =
-            flags.public_url.as_deref().or(file.public_url.as_deref()).map(parse_public_url).transpose()?;
-        let proxies = flags.trusted_proxies.as_deref().or(file.trusted_proxies.as_deref()).unwrap_or_default();
-        let from_file = file.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+        let public_url = flags
+            .public_url
+            .as_deref()
+            .or(file.public_url.as_deref())
+            .map(parse_public_url)
+            .transpose()?;
+        let proxies = flags
+            .trusted_proxies
+            .as_deref()
+            .or(file.trusted_proxies.as_deref())
+            .unwrap_or_default();
+        let from_file = file.tls.as_ref().map(|tls| TlsFiles {
+            cert: tls.cert.clone(),
+            key: tls.key.clone(),
+        });
         let tls = flags.tls.clone().or(from_file);
         let plain_allowed = flags.allow_plain_http || file.allow_plain_http.unwrap_or(false);
         let push = push_settings(&file, &flags)?;
@@ -88,7 +99,10 @@ impl Config {
         }
         let retention_days = file.retention_days.unwrap_or(30);
         if retention_days == 0 {
-            return Err(ConfigError::invalid("retention_days", "keep answers for at least one day"));
+            return Err(ConfigError::invalid(
+                "retention_days",
+                "keep answers for at least one day",
+            ));
         }
         Ok(Self {
             listen,
@@ -111,7 +125,9 @@ impl Config {
 /// It may hold a password, so an error does not show it.
 fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
     let Some(url) = url else { return Ok(None) };
-    let is_one = ["postgres://", "postgresql://"].iter().any(|scheme| url.reveal().starts_with(scheme));
+    let is_one = ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| url.reveal().starts_with(scheme));
     if !is_one {
         let message =
             "begin it with postgres://, as in postgres://user@host/name; without it the hub keeps a file of its own";
@@ -123,14 +139,20 @@ fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
 fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     spelled.as_deref().unwrap_or(text).parse().map_err(|_| {
-        ConfigError::invalid("listen", format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"))
+        ConfigError::invalid(
+            "listen",
+            format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"),
+        )
     })
 }
 
 /// Callbacks to this machine are for this machine: a hub others can reach must not be turned against its own neighbours.
 fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(), ConfigError> {
     let is_local = |url: &str| {
-        let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        let host = Url::parse(url)
+            .ok()
+            .and_then(|url| url.host_str().map(str::to_owned))
+            .unwrap_or_default();
         matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
     };
     let refuse = |address: &str| {
@@ -166,10 +188,16 @@ fn limits(file: &ConfigFile) -> Result<Limits, ConfigError> {
         max_state_bytes: table.max_state_bytes.unwrap_or(256 * 1024),
     };
     if limits.max_request_bytes < 4096 || limits.max_request_bytes > 64 * 1024 * 1024 {
-        return Err(ConfigError::invalid("limits.max_request_bytes", "choose between 4096 bytes and 64 MiB"));
+        return Err(ConfigError::invalid(
+            "limits.max_request_bytes",
+            "choose between 4096 bytes and 64 MiB",
+        ));
     }
     if limits.max_body_bytes == 0 || limits.max_part_bytes == 0 {
-        return Err(ConfigError::invalid("limits", "max_body_bytes and max_part_bytes must be at least 1"));
+        return Err(ConfigError::invalid(
+            "limits",
+            "max_body_bytes and max_part_bytes must be at least 1",
+        ));
     }
     Ok(limits)
 }

@@ -21,7 +21,10 @@ pub fn build(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> reqwes
     let with_system_roots = builder(settings, resolver).build();
     with_system_roots.or_else(|error| {
         // A hub whose agents only pull needs no certificate authorities, so their absence is no reason not to start.
-        tracing::warn!(?error, "no certificate authorities found on this system: pushes over https will fail");
+        tracing::warn!(
+            ?error,
+            "no certificate authorities found on this system: pushes over https will fail"
+        );
         builder(settings, resolver).tls_certs_only([]).build()
     })
 }
@@ -45,7 +48,9 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
 /// The end of an attempt that brought no answer. The error's own text is not used: it holds the URL.
 pub fn unanswered(error: &reqwest::Error) -> Attempt {
     if let Some(refused) = cause::<Refused>(error) {
-        return Attempt::Refused { reason: refused.to_string() };
+        return Attempt::Refused {
+            reason: refused.to_string(),
+        };
     }
     if error.is_builder() {
         let reason = "the URL or the named secret holds characters that HTTP does not allow there".to_owned();

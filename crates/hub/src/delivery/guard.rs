@@ -75,7 +75,10 @@ pub(super) fn host_and_port(url: &Url) -> Result<String, Refused> {
         return Err(Refused::UserInfo);
     }
     let host = url.host().ok_or(Refused::NoHost)?;
-    let port = url.port_or_known_default().filter(|port| *port != 0).ok_or(Refused::NoHost)?;
+    let port = url
+        .port_or_known_default()
+        .filter(|port| *port != 0)
+        .ok_or(Refused::NoHost)?;
     Ok(format!("{}:{port}", spelled(&host).ok_or(Refused::NoHost)?))
 }
 
@@ -100,7 +103,9 @@ pub fn normalise_binding(text: &str) -> Result<String, String> {
 /// Splits at the colon outside brackets. A bare IPv6 address has too many of them and is refused.
 fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     let name_end = text.find(']').map_or(0, |at| at + 1);
-    let Some(colon) = text[name_end..].find(':').map(|at| at + name_end) else { return Some((text, None)) };
+    let Some(colon) = text[name_end..].find(':').map(|at| at + name_end) else {
+        return Some((text, None));
+    };
     let digits = &text[colon + 1..];
     let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     let port = digits.parse::<u16>().ok().filter(|port| plain && *port != 0)?;
@@ -134,7 +139,11 @@ mod tests {
             let every_port = host.rsplit_once(':').unwrap().0;
             assert_eq!(normalise_binding(binding).as_deref(), Ok(every_port), "{binding}");
             let port = host.rsplit_once(':').unwrap().1;
-            assert_eq!(normalise_binding(&format!("{binding}:{port}")).as_deref(), Ok(host), "{binding}");
+            assert_eq!(
+                normalise_binding(&format!("{binding}:{port}")).as_deref(),
+                Ok(host),
+                "{binding}"
+            );
         }
     }
 
@@ -161,7 +170,11 @@ mod tests {
             "a.example:1:2",
             "a..",
         ] {
-            assert!(normalise_binding(text).is_err(), "{text:?} gave {:?}", normalise_binding(text));
+            assert!(
+                normalise_binding(text).is_err(),
+                "{text:?} gave {:?}",
+                normalise_binding(text)
+            );
         }
     }
 

@@ -97,9 +97,14 @@ impl Lane {
     }
 
     fn room(&self) -> usize {
-        let at_the_host = self.under_way.len().saturating_sub(self.leaving.load(Ordering::Acquire));
+        let at_the_host = self
+            .under_way
+            .len()
+            .saturating_sub(self.leaving.load(Ordering::Acquire));
         let unwritten = UNWRITTEN * self.outbox.settings().per_host_concurrency;
-        self.width.room(at_the_host).min(unwritten.saturating_sub(self.under_way.len()))
+        self.width
+            .room(at_the_host)
+            .min(unwritten.saturating_sub(self.under_way.len()))
     }
 
     fn now(&self) -> Timestamp {
@@ -116,12 +121,18 @@ impl Lane {
                 return Ok(Look::Full);
             }
             // A read, and only then a claim: the writer is shared by everybody and need not hear "nothing to do".
-            let next = NextDue { host: self.host.clone() };
-            let Some(due_at) = self.outbox.store().run(next).await? else { return Ok(Look::Nothing) };
+            let next = NextDue {
+                host: self.host.clone(),
+            };
+            let Some(due_at) = self.outbox.store().run(next).await? else {
+                return Ok(Look::Nothing);
+            };
             if due_at > self.now() {
                 return Ok(Look::Until(due_at));
             }
-            let Some(places) = self.outbox.places(room).await else { return Ok(Look::Full) };
+            let Some(places) = self.outbox.places(room).await else {
+                return Ok(Look::Full);
+            };
             self.give_back().await?;
             let claims = self.claim(places.num_permits()).await?;
             if claims.is_empty() {
@@ -134,9 +145,21 @@ impl Lane {
     /// After a claim that nobody was told of: otherwise it would lie there until its lease is over.
     async fn give_back(&mut self) -> Result<(), StoreError> {
         if self.has_lost_count {
-            let under_way = self.claimed.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+            let under_way = self
+                .claimed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .cloned()
+                .collect();
             let store = self.outbox.store();
-            store.run(GiveBack { node: store.node(), host: self.host.clone(), under_way }).await?;
+            store
+                .run(GiveBack {
+                    node: store.node(),
+                    host: self.host.clone(),
+                    under_way,
+                })
+                .await?;
             self.has_lost_count = false;
         }
         Ok(())
@@ -147,7 +170,14 @@ impl Lane {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let store = self.outbox.store();
         self.has_lost_count = true;
-        let claims = store.run(ClaimDue { node: store.node(), host: self.host.clone(), limit, lease }).await;
+        let claims = store
+            .run(ClaimDue {
+                node: store.node(),
+                host: self.host.clone(),
+                limit,
+                lease,
+            })
+            .await;
         self.has_lost_count = matches!(claims, Err(StoreError::Unsure(_) | StoreError::Unavailable(_)));
         claims
     }
@@ -203,7 +233,10 @@ struct UnderWay {
 impl UnderWay {
     fn new(all: &Arc<Mutex<HashSet<MessageId>>>, id: MessageId) -> Self {
         all.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
-        Self { all: Arc::clone(all), id }
+        Self {
+            all: Arc::clone(all),
+            id,
+        }
     }
 }
 

@@ -188,7 +188,10 @@ impl Outbox {
     fn open_lane(self: &Arc<Self>, host: &str) -> OpenLane {
         let bell = Arc::new(Notify::new());
         let lane = Lane::new(Arc::clone(self), host.to_owned(), Arc::clone(&bell));
-        OpenLane { bell, task: tokio::spawn(lane.run(self.stop.subscribe())) }
+        OpenLane {
+            bell,
+            task: tokio::spawn(lane.run(self.stop.subscribe())),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Lanes> {
@@ -198,7 +201,11 @@ impl Outbox {
 
 /// Wakes whoever has something to bring now, heard of or not. Lanes that wait for their time wake by themselves.
 async fn patrol(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
-    let round = if outbox.store.is_shared() { PATROL_AMONG_OTHERS } else { PATROL };
+    let round = if outbox.store.is_shared() {
+        PATROL_AMONG_OTHERS
+    } else {
+        PATROL
+    };
     while tokio::time::timeout(round, stop.wait_for(|stop| *stop)).await.is_err() {
         match outbox.store.run(DueHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
@@ -221,7 +228,11 @@ mod tests {
         let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
         let settings = PushSettings {
             legacy: LegacyPush::Negotiate,
-            schedule: Schedule { max_attempts: 5, max_duration: PATROL, first_retry: PATROL },
+            schedule: Schedule {
+                max_attempts: 5,
+                max_duration: PATROL,
+                first_retry: PATROL,
+            },
             attempt_timeout: PATROL,
             per_host_concurrency: 1,
             allow_loopback: false,

@@ -26,7 +26,9 @@ pub struct SystemLookup {
 
 impl Default for SystemLookup {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)) }
+        Self {
+            places: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)),
+        }
     }
 }
 
@@ -38,7 +40,10 @@ impl Lookup for SystemLookup {
             let looking = tokio::task::spawn_blocking(move || {
                 // Held by the thread, not by the caller: the thread goes on when the caller has given up.
                 let _place = place;
-                Ok((name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip()).collect())
+                Ok((name.as_str(), 0)
+                    .to_socket_addrs()?
+                    .map(|address| address.ip())
+                    .collect())
             });
             looking.await.map_err(io::Error::other)?
         })
@@ -71,7 +76,10 @@ impl Resolve for GuardedResolver {
                 return Err(Unresolved.into());
             }
             // The port comes from the URL.
-            let dialled = addresses.into_iter().take(ADDRESSES_TRIED).map(|ip| SocketAddr::new(ip, 0));
+            let dialled = addresses
+                .into_iter()
+                .take(ADDRESSES_TRIED)
+                .map(|ip| SocketAddr::new(ip, 0));
             Ok(Box::new(dialled) as Addrs)
         })
     }

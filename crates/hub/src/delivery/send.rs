@@ -36,7 +36,12 @@ impl Courier {
         let resolver = Arc::new(GuardedResolver::new(lookup, settings.allow_loopback));
         let client = client::build(settings, &resolver)?;
         let signer = Signer::new(Arc::clone(&store));
-        Ok(Self { store, client, signer, allow_loopback: settings.allow_loopback })
+        Ok(Self {
+            store,
+            client,
+            signer,
+            allow_loopback: settings.allow_loopback,
+        })
     }
 
     pub async fn attempt(&self, message_id: &MessageId) -> Attempt {
@@ -48,7 +53,11 @@ impl Courier {
 
     /// The signed request. An error is how the attempt ends without one.
     async fn request(&self, message_id: &MessageId) -> Result<Request, Attempt> {
-        let loaded = self.store.run(LoadParcel(message_id.clone())).await.map_err(|error| passing(&error))?;
+        let loaded = self
+            .store
+            .run(LoadParcel(message_id.clone()))
+            .await
+            .map_err(|error| passing(&error))?;
         let parcel = loaded.ok_or_else(|| refused("the message or its agent is no longer there"))?;
         let url = self.target(&parcel)?;
         let body = respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| passing(&error))?;
@@ -57,7 +66,10 @@ impl Courier {
         for (name, value) in headers {
             post = post.header(name, value);
         }
-        with_credential(post, &parcel)?.body(body).build().map_err(|error| client::unanswered(&error))
+        with_credential(post, &parcel)?
+            .body(body)
+            .build()
+            .map_err(|error| client::unanswered(&error))
     }
 
     /// What was allowed when the message came may have been withdrawn since.
@@ -87,7 +99,9 @@ impl Courier {
 }
 
 fn with_credential(post: RequestBuilder, parcel: &Parcel) -> Result<RequestBuilder, Attempt> {
-    let Some(auth) = &parcel.callback.auth else { return Ok(post) };
+    let Some(auth) = &parcel.callback.auth else {
+        return Ok(post);
+    };
     Ok(match auth.scheme {
         AuthScheme::Hmac => post,
         AuthScheme::Bearer => post.bearer_auth(named_secret(parcel)?),
@@ -112,11 +126,15 @@ async fn read_out(mut response: Response) {
 }
 
 pub fn refused(reason: &str) -> Attempt {
-    Attempt::Refused { reason: reason.to_owned() }
+    Attempt::Refused {
+        reason: reason.to_owned(),
+    }
 }
 
 /// Trouble of our own. It counts as an attempt, so that a message nobody can read does not go round for ever.
 pub fn passing(error: &StoreError) -> Attempt {
     tracing::warn!(%error, "a push could not be prepared");
-    Attempt::Failed { reason: "the hub could not prepare the push".to_owned() }
+    Attempt::Failed {
+        reason: "the hub could not prepare the push".to_owned(),
+    }
 }

@@ -94,7 +94,13 @@ fn settlement(
         Attempt::Failed { reason } => {
             let attempts = claim.attempts.saturating_add(1);
             match schedule.next_attempt(attempts, claim.created_at, now, jitter) {
-                Some(at) => (Ending::PutOff, Settlement::Retry { at, reason: reason.clone() }),
+                Some(at) => (
+                    Ending::PutOff,
+                    Settlement::Retry {
+                        at,
+                        reason: reason.clone(),
+                    },
+                ),
                 None => {
                     let reason = format!("given up after {attempts} attempts: {reason}");
                     (Ending::Exhausted, Settlement::Failed { reason })

@@ -33,7 +33,10 @@ struct HubPair {
 
 impl Signer {
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, pairs: Mutex::default() }
+        Self {
+            store,
+            pairs: Mutex::default(),
+        }
     }
 
     pub async fn headers(&self, parcel: &Parcel, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
@@ -48,7 +51,10 @@ impl Signer {
             (version.family.signature_header(), a2h(parcel, version, &hub_pairs, t)?),
             ("webhook-id", resolution_id.to_owned()),
             ("webhook-timestamp", t.to_string()),
-            ("webhook-signature", standard_webhooks(parcel, &hub_pairs, t, body.as_bytes())),
+            (
+                "webhook-signature",
+                standard_webhooks(parcel, &hub_pairs, t, body.as_bytes()),
+            ),
         ])
     }
 
@@ -57,13 +63,18 @@ impl Signer {
         let keys = self.store.run(HubKeys).await.map_err(|error| passing(&error))?;
         let mut known = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
-        keys.into_iter().map(|key| hub_pair(&mut known, key).map_err(|error| passing(&error))).collect()
+        keys.into_iter()
+            .map(|key| hub_pair(&mut known, key).map_err(|error| passing(&error)))
+            .collect()
     }
 }
 
 fn hub_pair(known: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Result<HubPair, StoreError> {
     if let Some(pair) = known.get(&key.kid) {
-        return Ok(HubPair { pair: Arc::clone(pair), kid: key.kid });
+        return Ok(HubPair {
+            pair: Arc::clone(pair),
+            kid: key.kid,
+        });
     }
     let seed = <&[u8; 32]>::try_from(key.seed.as_slice()).ok();
     let pair = seed.and_then(|seed| signature::ed25519_from_seed(seed).ok());
@@ -74,7 +85,9 @@ fn hub_pair(known: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Re
 
 /// The value of the A2H or MA2H signature header.
 fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
-    let signing = version.push_signing().ok_or_else(|| refused("this protocol version has no push signature"))?;
+    let signing = version
+        .push_signing()
+        .ok_or_else(|| refused("this protocol version has no push signature"))?;
     let digest = match signing {
         PushSigning::Context => None,
         PushSigning::Payload => Some(respond::payload_digest(&parcel.pulled, &parcel.resolution)),
@@ -93,7 +106,13 @@ fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Resu
         payload_sha256: digest.as_deref(),
     };
     let (v1, kid) = v1(parcel, hub_pairs, &context.canonical())?;
-    Ok(SignatureHeader { t, jti: jti.as_str().to_owned(), v1, kid }.to_header())
+    Ok(SignatureHeader {
+        t,
+        jti: jti.as_str().to_owned(),
+        v1,
+        kid,
+    }
+    .to_header())
 }
 
 /// One signature per valid key, newest first. A secret the callback names takes the place of the agent's own keys.
@@ -103,11 +122,18 @@ fn v1(parcel: &Parcel, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<St
         (Some(secret), SignatureAlg::HmacSha256 | SignatureAlg::Ed25519) => (vec![hmac(secret)], None),
         (None, SignatureAlg::HmacSha256) => (parcel.signing_keys.iter().map(|key| hmac(key)).collect(), None),
         (None, SignatureAlg::Ed25519) => {
-            let signatures = hub_pairs.iter().map(|hub| signature::ed25519_v1(&hub.pair, canonical)).collect();
+            let signatures = hub_pairs
+                .iter()
+                .map(|hub| signature::ed25519_v1(&hub.pair, canonical))
+                .collect();
             (signatures, hub_pairs.first().map(|hub| hub.kid.clone()))
         }
     };
-    if signatures.is_empty() { Err(refused("there is no key to sign with")) } else { Ok((signatures, kid)) }
+    if signatures.is_empty() {
+        Err(refused("there is no key to sign with"))
+    } else {
+        Ok((signatures, kid))
+    }
 }
 
 fn hmac_secret(parcel: &Parcel) -> Result<Option<&str>, Attempt> {
@@ -119,7 +145,10 @@ fn hmac_secret(parcel: &Parcel) -> Result<Option<&str>, Attempt> {
 
 /// The secret the callback names; it may have been removed since the message was accepted.
 pub fn named_secret(parcel: &Parcel) -> Result<&str, Attempt> {
-    parcel.secret.as_deref().ok_or_else(|| refused("the secret the callback names is not registered any more"))
+    parcel
+        .secret
+        .as_deref()
+        .ok_or_else(|| refused("the secret the callback names is not registered any more"))
 }
 
 /// Signatures a stock library can check over the raw body: with each of the agent's keys, with the named secret, and
@@ -129,7 +158,9 @@ fn standard_webhooks(parcel: &Parcel, hub_pairs: &[HubPair], t: i64, body: &[u8]
     let secret = hmac_secret(parcel).ok().flatten();
     let secrets = parcel.signing_keys.iter().map(String::as_str).chain(secret);
     let hmac = secrets.map(|text| webhooks::sign_hmac(&webhook_key(text), id, t, body));
-    let ed25519 = hub_pairs.iter().map(|hub| webhooks::sign_ed25519(&hub.pair, id, t, body));
+    let ed25519 = hub_pairs
+        .iter()
+        .map(|hub| webhooks::sign_ed25519(&hub.pair, id, t, body));
     hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
 }
 

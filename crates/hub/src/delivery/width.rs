@@ -14,7 +14,10 @@ pub struct Width {
 
 impl Width {
     pub fn up_to(most: usize) -> Self {
-        Self { now: FIRST.min(most), most }
+        Self {
+            now: FIRST.min(most),
+            most,
+        }
     }
 
     pub fn room(&self, under_way: usize) -> usize {

@@ -16,7 +16,11 @@ impl<'m> OfRun<'m> {
     pub fn of(source: &'m Source) -> Option<Self> {
         let id = |name: &str| source.ids.get(name).map(String::as_str).unwrap_or_default();
         match source.door {
-            Door::Runs => Some(Self { run_id: id("runId"), agent_name: id("agentName"), strategy: id("strategy") }),
+            Door::Runs => Some(Self {
+                run_id: id("runId"),
+                agent_name: id("agentName"),
+                strategy: id("strategy"),
+            }),
             Door::A2h | Door::Hap => None,
         }
     }

@@ -73,7 +73,9 @@ fn can_answer(state: &State, content: &Content, viewer: &Principal) -> bool {
 }
 
 fn resolution(state: &State, content: &Content) -> Value {
-    let State::Resolved(resolution) = state else { return Value::Null };
+    let State::Resolved(resolution) = state else {
+        return Value::Null;
+    };
     json!({
         "resolution_id": resolution.id,
         "resolution": resolution.outcome,
@@ -94,8 +96,13 @@ pub fn shown(value: &Value, content: &Content) -> Option<Value> {
         return None;
     }
     let mut shown = value.clone();
-    if let (Matter::Ask(Ask { question: Question::Form { schema }, .. }), Value::Object(fields)) =
-        (&content.matter, &mut shown)
+    if let (
+        Matter::Ask(Ask {
+            question: Question::Form { schema },
+            ..
+        }),
+        Value::Object(fields),
+    ) = (&content.matter, &mut shown)
     {
         for name in sensitive_fields(schema) {
             fields.shift_remove(name);

@@ -14,7 +14,10 @@ const KINDS: [(&str, &str); 7] = [
 
 /// A kind nobody knows is called as it is spelled.
 pub fn kind_words(kind: &str) -> &str {
-    KINDS.iter().find(|(word, _)| *word == kind).map_or(kind, |(_, words)| words)
+    KINDS
+        .iter()
+        .find(|(word, _)| *word == kind)
+        .map_or(kind, |(_, words)| words)
 }
 
 /// Those that open and decided lists hold.

@@ -10,14 +10,26 @@ pub const SETTING: &str = "reject_presets";
 pub const MOST: usize = 20;
 pub const LONGEST_CHARS: usize = 200;
 
-const BUILT_IN: [&str; 5] =
-    ["Too risky", "I need to know more first", "Do it another way", "No longer needed", "Not mine to decide"];
+const BUILT_IN: [&str; 5] = [
+    "Too risky",
+    "I need to know more first",
+    "Do it another way",
+    "No longer needed",
+    "Not mine to decide",
+];
 
 pub fn built_in() -> Vec<String> {
     BUILT_IN.map(str::to_owned).into()
 }
 
 pub async fn presets(hub: &Hub) -> Result<Vec<String>, StoreError> {
-    let kept = hub.store.run(Setting { name: SETTING.to_owned() }).await?;
-    Ok(kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_else(built_in))
+    let kept = hub
+        .store
+        .run(Setting {
+            name: SETTING.to_owned(),
+        })
+        .await?;
+    Ok(kept
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_else(built_in))
 }

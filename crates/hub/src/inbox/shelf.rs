@@ -16,14 +16,21 @@ const LONGEST_ASIDE: Duration = Duration::from_secs(90 * 24 * 3600);
 
 pub fn check_until(until: Timestamp, now: Timestamp) -> Result<Timestamp, Problem> {
     if until <= now || until > now.plus(LONGEST_ASIDE) {
-        return Err(Problem::invalid("until", "choose a time from now on and within 90 days"));
+        return Err(Problem::invalid(
+            "until",
+            "choose a time from now on and within 90 days",
+        ));
     }
     Ok(until)
 }
 
 /// Only what is open. `until` has been checked.
 pub async fn set_aside(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -> Result<(), Problem> {
-    let put = PutAway { person: person.to_owned(), id: id.clone(), until: Some(until) };
+    let put = PutAway {
+        person: person.to_owned(),
+        id: id.clone(),
+        until: Some(until),
+    };
     if hub.store.run(put).await? {
         return Ok(());
     }
@@ -43,14 +50,27 @@ pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Prob
             return Err(Problem::invalid("id", message));
         }
     }
-    let put = PutAway { person: person.to_owned(), id: id.clone(), until: None };
+    let put = PutAway {
+        person: person.to_owned(),
+        id: id.clone(),
+        until: None,
+    };
     // It was there a moment ago.
-    if hub.store.run(put).await? { Ok(()) } else { Err(Problem::Gone) }
+    if hub.store.run(put).await? {
+        Ok(())
+    } else {
+        Err(Problem::Gone)
+    }
 }
 
 /// Taking back what was not put away changes nothing.
 pub async fn take_back(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Problem> {
     find(hub, id).await?;
-    hub.store.run(TakeBack { person: person.to_owned(), id: id.clone() }).await?;
+    hub.store
+        .run(TakeBack {
+            person: person.to_owned(),
+            id: id.clone(),
+        })
+        .await?;
     Ok(())
 }

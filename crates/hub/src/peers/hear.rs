@@ -16,7 +16,9 @@ const UNHEARD: usize = 1024;
 
 /// Runs until it is dropped; without peers it waits for ever.
 pub async fn run(hub: Arc<Hub>) {
-    let Some(bus) = hub.store.bus() else { return std::future::pending().await };
+    let Some(bus) = hub.store.bus() else {
+        return std::future::pending().await;
+    };
     let (heard, mut words) = mpsc::channel(UNHEARD);
     let listening = async {
         while let Some(word) = words.recv().await {
@@ -70,7 +72,9 @@ impl Hub {
 
     /// Other hubs were found to be gone. Everybody is to know of it: their last words may not have been heard anywhere.
     pub(super) fn found_gone(self: &Arc<Self>, nodes: &[String]) {
-        nodes.iter().for_each(|node| self.peers.say(|| Signal::Gone(node.clone())));
+        nodes
+            .iter()
+            .for_each(|node| self.peers.say(|| Signal::Gone(node.clone())));
         self.are_gone(nodes);
     }
 

@@ -21,7 +21,10 @@ struct Told {
 impl Known {
     /// Whatever is noted is known for so long.
     pub fn for_at_least(keep: Duration) -> Self {
-        Self { keep, told: Mutex::default() }
+        Self {
+            keep,
+            told: Mutex::default(),
+        }
     }
 
     /// Says whether it is new.
@@ -48,7 +51,11 @@ impl Known {
 impl Told {
     fn forget(&mut self, now: Instant, keep: Duration) {
         let is_old = |since: &Instant| now.saturating_duration_since(*since) > keep;
-        while self.order.front().is_some_and(|id| self.since.get(id).is_none_or(is_old)) {
+        while self
+            .order
+            .front()
+            .is_some_and(|id| self.since.get(id).is_none_or(is_old))
+        {
             if let Some(id) = self.order.pop_front() {
                 self.since.remove(&id);
             }

@@ -23,7 +23,10 @@ const THOROUGH: u32 = 30;
 
 /// Before anything is claimed, and before anybody can connect: what an earlier process left is taken up.
 pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
-    let enter = EnterNode { id: hub.store.node(), lease: lease(hub) };
+    let enter = EnterNode {
+        id: hub.store.node(),
+        lease: lease(hub),
+    };
     hub.store.run(enter).await?;
     let mut adoption = Adoption::default();
     let taking_up = async {
@@ -134,7 +137,12 @@ fn others(hub: &Hub, since: Instant) -> Others {
 async fn begins_anew(hub: &Arc<Hub>) -> bool {
     let begun = async {
         hub.store.become_another_node()?;
-        hub.store.run_first(EnterNode { id: hub.store.node(), lease: LEASE }).await?;
+        hub.store
+            .run_first(EnterNode {
+                id: hub.store.node(),
+                lease: LEASE,
+            })
+            .await?;
         hub.renew_start_credentials().await
     };
     match begun.await {
@@ -155,13 +163,26 @@ fn lease(hub: &Hub) -> Duration {
 }
 
 async fn renew(hub: &Hub) -> Result<(), StoreError> {
-    hub.store.run_first(RenewNode { id: hub.store.node(), lease: lease(hub) }).await.map(drop)
+    hub.store
+        .run_first(RenewNode {
+            id: hub.store.node(),
+            lease: lease(hub),
+        })
+        .await
+        .map(drop)
 }
 
 /// Nothing if others have taken over from this hub.
 async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<Option<TakenOver>, StoreError> {
-    let op = TakeOver { node: hub.store.node(), lease: lease(hub), others, thorough };
-    let Some(taken) = hub.store.run_first(op).await? else { return Ok(None) };
+    let op = TakeOver {
+        node: hub.store.node(),
+        lease: lease(hub),
+        others,
+        thorough,
+    };
+    let Some(taken) = hub.store.run_first(op).await? else {
+        return Ok(None);
+    };
     taken.hosts.iter().for_each(|host| hub.outbox.wake(host));
     if !taken.removed.is_empty() && hub.store.is_shared() {
         tracing::warn!(nodes = taken.removed.len(), "took over from hubs that are gone");

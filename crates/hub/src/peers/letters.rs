@@ -81,10 +81,17 @@ impl From<Unheard> for Problem {
 impl Hub {
     /// What a client said to a run that is not here. Nothing if no hub moves it.
     pub async fn write_to_run(&self, run_id: &str, message: &ClientMessage) -> Result<Option<Reply>, Unheard> {
-        let Some(hub) = self.me.upgrade().filter(|_| self.store.is_shared()) else { return Ok(None) };
+        let Some(hub) = self.me.upgrade().filter(|_| self.store.is_shared()) else {
+            return Ok(None);
+        };
         let body = serde_json::to_string(message).map_err(StoreError::from)?;
-        let letter = WriteToRun { run_id: run_id.to_owned(), body };
-        let Some(number) = self.store.run(letter).await? else { return Ok(None) };
+        let letter = WriteToRun {
+            run_id: run_id.to_owned(),
+            body,
+        };
+        let Some(number) = self.store.run(letter).await? else {
+            return Ok(None);
+        };
         let replied = self.peers.letters.expect(number);
         self.peers.say(|| Signal::Letter);
         // This very hub may be taking the run over.
@@ -103,7 +110,14 @@ pub fn open(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     tokio::spawn(async move {
         let since = hub.store.clock().now().minus(GOOD_FOR);
-        let letters = match hub.store.run(ReadMail { node: hub.store.node(), since }).await {
+        let letters = match hub
+            .store
+            .run(ReadMail {
+                node: hub.store.node(),
+                since,
+            })
+            .await
+        {
             Ok(letters) => letters,
             Err(error) => return tracing::warn!(%error, "letters to runs could not be read"),
         };
@@ -156,7 +170,13 @@ async fn whereabouts(hub: &Hub, run_id: &str) -> Whereabouts {
         if hub.is_under_way_here(run_id) {
             return Whereabouts::Here;
         }
-        match hub.store.run(LookAtRun { run_id: run_id.to_owned() }).await {
+        match hub
+            .store
+            .run(LookAtRun {
+                run_id: run_id.to_owned(),
+            })
+            .await
+        {
             Ok(Some(run)) if run.summary.state == RunState::Running && run.node == hub.store.node() => {}
             Ok(Some(run)) if run.summary.state == RunState::Running => return Whereabouts::Elsewhere,
             Ok(Some(_) | None) => return Whereabouts::Here,
@@ -179,6 +199,9 @@ async fn act(hub: &Arc<Hub>, letter: Letter) -> Reply {
     };
     match done {
         Ok(()) => Reply::Done,
-        Err(Refusal { code, message }) => Reply::Refused { code: code.to_string(), message },
+        Err(Refusal { code, message }) => Reply::Refused {
+            code: code.to_string(),
+            message,
+        },
     }
 }

@@ -87,7 +87,12 @@ impl Hub {
     fn runs_heard(&self, resolved: &HashSet<MessageId>) {
         let now = self.store.clock().now();
         for run in self.runs.all() {
-            let waits_for: Vec<_> = run.lock().pending.iter().map(|pending| pending.message_id.clone()).collect();
+            let waits_for: Vec<_> = run
+                .lock()
+                .pending
+                .iter()
+                .map(|pending| pending.message_id.clone())
+                .collect();
             let over = waits_for.iter().filter(|id| resolved.contains(id));
             over.for_each(|id| run.resolved(id, now));
         }

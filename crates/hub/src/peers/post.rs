@@ -64,7 +64,9 @@ impl Post {
     /// Gives the runs that nobody deals with so far: whoever is given them does.
     pub fn take(&self, letters: Vec<Letter>) -> Vec<String> {
         let (mut received, now, mut idle) = (self.received(), Instant::now(), Vec::new());
-        received.known.retain(|_, since| now.saturating_duration_since(*since) < REMEMBERED);
+        received
+            .known
+            .retain(|_, since| now.saturating_duration_since(*since) < REMEMBERED);
         for letter in letters {
             if received.known.insert(letter.number, now).is_some() {
                 continue;
@@ -107,7 +109,12 @@ mod tests {
     use super::*;
 
     fn letter(number: i64, run_id: &str) -> Letter {
-        Letter { number, run_id: run_id.to_owned(), body: String::new(), is_late: false }
+        Letter {
+            number,
+            run_id: run_id.to_owned(),
+            body: String::new(),
+            is_late: false,
+        }
     }
 
     #[test]
@@ -125,9 +132,19 @@ mod tests {
     #[test]
     fn letters_are_dealt_with_once_and_in_order_and_one_run_does_not_wait_for_another() {
         let post = Post::default();
-        assert_eq!(post.take(vec![letter(1, "a"), letter(2, "b"), letter(3, "a")]), ["a", "b"]);
-        assert!(post.take(vec![letter(1, "a"), letter(3, "a"), letter(4, "a")]).is_empty());
-        let numbers = |run_id| std::iter::from_fn(|| post.next(run_id)).map(|letter| letter.number).collect::<Vec<_>>();
+        assert_eq!(
+            post.take(vec![letter(1, "a"), letter(2, "b"), letter(3, "a")]),
+            ["a", "b"]
+        );
+        assert!(
+            post.take(vec![letter(1, "a"), letter(3, "a"), letter(4, "a")])
+                .is_empty()
+        );
+        let numbers = |run_id| {
+            std::iter::from_fn(|| post.next(run_id))
+                .map(|letter| letter.number)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(numbers("a"), [1, 3, 4]);
         assert_eq!(post.take(vec![letter(4, "a"), letter(5, "a")]), ["a"]);
         assert_eq!((numbers("a"), numbers("b")), (vec![5], vec![2]));

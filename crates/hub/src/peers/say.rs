@@ -18,7 +18,11 @@ pub struct Peers {
 impl Peers {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
         let (letters, resolved) = (Post::default(), Known::for_at_least(KNOWN_FOR));
-        Arc::new(Self { store, letters, resolved })
+        Arc::new(Self {
+            store,
+            letters,
+            resolved,
+        })
     }
 
     /// Whether it was not told here before that a message is over. Without peers nobody else could have.

@@ -78,13 +78,31 @@ mod tests {
         for signal in [
             Signal::Changed(Change::Opened(id.clone())),
             Signal::Changed(Change::Run("r".to_owned())),
-            Signal::Resolved { id: id.clone(), run: None },
-            Signal::Resolved { id: id.clone(), run: Some("r".to_owned()) },
+            Signal::Resolved {
+                id: id.clone(),
+                run: None,
+            },
+            Signal::Resolved {
+                id: id.clone(),
+                run: Some("r".to_owned()),
+            },
             Signal::Credentials,
-            Signal::Here { id: id.clone(), kind: Kind::Pause, since: Timestamp::from_millis(7), held: true },
-            Signal::Away { id: id.clone(), at: Timestamp::from_millis(7), broken: true },
+            Signal::Here {
+                id: id.clone(),
+                kind: Kind::Pause,
+                since: Timestamp::from_millis(7),
+                held: true,
+            },
+            Signal::Away {
+                id: id.clone(),
+                at: Timestamp::from_millis(7),
+                broken: true,
+            },
             Signal::NoCue(id),
-            Signal::Answered { letter: 7, reply: Reply::Done },
+            Signal::Answered {
+                letter: 7,
+                reply: Reply::Done,
+            },
             Signal::Gone("fedcba9876543210".to_owned()),
         ] {
             let text = signal.text("0123456789abcdef");
@@ -95,9 +113,13 @@ mod tests {
 
     #[test]
     fn what_is_no_word_of_ours_is_not_heard() {
-        for text in
-            ["", "short", "0123456789abcdef", "0123456789abcdef{\"later\":1}", "0123456789abcdeé\"credentials\""]
-        {
+        for text in [
+            "",
+            "short",
+            "0123456789abcdef",
+            "0123456789abcdef{\"later\":1}",
+            "0123456789abcdeé\"credentials\"",
+        ] {
             assert_eq!(Signal::read(text), None, "{text}");
         }
     }

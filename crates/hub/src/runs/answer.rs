@@ -16,8 +16,14 @@ impl Hub {
         if pending.is_none() {
             pending = self.pending_elsewhere(run_id, wanted).await?;
         }
-        let Some(mut asked) = pending else { return Err(not_pending(run_id, wanted)) };
-        let command = Command::Resolve { actor, verdict: Verdict::Answered(text.into()), comment: None };
+        let Some(mut asked) = pending else {
+            return Err(not_pending(run_id, wanted));
+        };
+        let command = Command::Resolve {
+            actor,
+            verdict: Verdict::Answered(text.into()),
+            comment: None,
+        };
         let mut decided = self.decide(&asked.message_id, command.clone()).await?;
         // What another hub asked next may not have been heard here yet.
         while is_hearsay
@@ -48,11 +54,13 @@ fn not_pending(run_id: &str, wanted: Wanted<'_>) -> Refusal {
             let message = format!("No pending input request for run {run_id} agent {agent_name}");
             Refusal::new("NO_PENDING_INPUT", message)
         }
-        Wanted::Permission { id } => {
-            Refusal::new("NO_PENDING_PERMISSION", format!("No pending permission request {id} for run {run_id}"))
-        }
-        Wanted::Question { id } => {
-            Refusal::new("NO_PENDING_QUESTION", format!("No pending question request {id} for run {run_id}"))
-        }
+        Wanted::Permission { id } => Refusal::new(
+            "NO_PENDING_PERMISSION",
+            format!("No pending permission request {id} for run {run_id}"),
+        ),
+        Wanted::Question { id } => Refusal::new(
+            "NO_PENDING_QUESTION",
+            format!("No pending question request {id} for run {run_id}"),
+        ),
     }
 }

@@ -78,7 +78,13 @@ pub enum Next {
 
 impl Client {
     pub fn new(number: u64) -> Self {
-        Self { number, queue: Mutex::default(), bell: Notify::new(), alarm: Notify::new(), followed: Mutex::default() }
+        Self {
+            number,
+            queue: Mutex::default(),
+            bell: Notify::new(),
+            alarm: Notify::new(),
+            followed: Mutex::default(),
+        }
     }
 
     /// When there is too much, what streams is left out; when there still is, the connection ends.
@@ -94,7 +100,10 @@ impl Client {
             queue.drop_what_streams();
         }
         if queue.is_over() {
-            *queue = Queue { close: Some(Close::TooSlow), ..Queue::default() };
+            *queue = Queue {
+                close: Some(Close::TooSlow),
+                ..Queue::default()
+            };
             self.alarm.notify_one();
         }
         drop(queue);
@@ -143,7 +152,10 @@ impl Client {
     }
 
     pub fn unfollow(&self, run_id: &str) {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner).remove(run_id);
+        self.followed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(run_id);
     }
 
     pub fn unfollow_all(&self) -> HashSet<String> {
@@ -234,12 +246,17 @@ mod tests {
     fn a_stream_that_meets_a_full_queue_is_left_out_itself() {
         let client = Client::new(1);
         (1..MOST_FRAMES).for_each(|_| client.push("event".into(), false));
-        ["one", "two", "three"].into_iter().for_each(|text| client.push(text.into(), true));
+        ["one", "two", "three"]
+            .into_iter()
+            .for_each(|text| client.push(text.into(), true));
         let newest = client.lock().waiting.back().map(|newest| newest.text.to_string());
         assert_eq!(newest.as_deref(), Some("one"), "there was room for one");
         client.push("last".into(), false);
         let sent = sent(&client);
-        assert_eq!((sent.len(), sent.last().map(String::as_str)), (MOST_FRAMES, Some("last")));
+        assert_eq!(
+            (sent.len(), sent.last().map(String::as_str)),
+            (MOST_FRAMES, Some("last"))
+        );
         let queue = client.lock();
         assert_eq!((queue.droppable, queue.bytes), (0, 0));
     }

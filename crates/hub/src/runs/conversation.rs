@@ -8,7 +8,10 @@ use super::plan::Plan;
 
 /// A record that is not kept any more is not named either.
 pub fn conversation(records: &[String], inputs: Vec<Input>) -> Conversation {
-    let records: Vec<Record> = records.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
+    let records: Vec<Record> = records
+        .iter()
+        .filter_map(|text| serde_json::from_str(text).ok())
+        .collect();
     let known: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let named = |input: Input| Input {
         before_record_id: input.before_record_id.filter(|id| known.contains(id.as_str())),

@@ -25,7 +25,9 @@ fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
         return Err(invalid("its name must end in .json, .jsonc, .yaml or .yml"));
     };
     let bytes = read(&file, MAX_BYTES).map_err(not_found)?;
-    let Some(bytes) = bytes else { return Err(invalid(&format!("keep it within {MAX_BYTES} bytes"))) };
+    let Some(bytes) = bytes else {
+        return Err(invalid(&format!("keep it within {MAX_BYTES} bytes")));
+    };
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8"))?;
     let mut strategy = strategy::read(&text, format).map_err(|error| error.to_string())?;
     read_prompts(&mut strategy, file.parent().unwrap_or(base))?;
@@ -38,7 +40,12 @@ fn read_prompts(strategy: &mut Strategy, folder: &Path) -> Result<(), String> {
         if let AgentKind::Llm(llm) = &mut agent.kind
             && let Some(prompt) = &mut llm.system_prompt
         {
-            let invalid = |why| format!("Strategy validation failed:\n  - agents.{}.systemPrompt: {why}", agent.name);
+            let invalid = |why| {
+                format!(
+                    "Strategy validation failed:\n  - agents.{}.systemPrompt: {why}",
+                    agent.name
+                )
+            };
             *prompt = prompt_text(prompt, folder).map_err(invalid)?;
             let too_much = || format!("keep all system prompts together within {MAX_PROMPTS_BYTES} bytes");
             left = left.checked_sub(prompt.len()).ok_or_else(|| invalid(too_much()))?;
@@ -141,7 +148,10 @@ mod tests {
             ("missing.json", "Strategy file not found: missing.json - "),
             ("folder.json", "Strategy file not found: folder.json - "),
             ("large.json", "Strategy validation failed:\n  - file: keep it within"),
-            ("strategy.toml", "Strategy validation failed:\n  - file: its name must end in"),
+            (
+                "strategy.toml",
+                "Strategy validation failed:\n  - file: its name must end in",
+            ),
         ] {
             let error = load_now(path, &folder.0).unwrap_err();
             assert!(error.starts_with(said), "{error}");

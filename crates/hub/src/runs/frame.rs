@@ -16,7 +16,12 @@ pub struct Frame {
 impl Frame {
     pub fn of(event: &Event, seq: u64, text: impl Into<Utf8Bytes>) -> Self {
         let is_ask = is_ask(event.kind());
-        Self { seq, text: text.into(), is_droppable: event.is_droppable(), is_ask }
+        Self {
+            seq,
+            text: text.into(),
+            is_droppable: event.is_droppable(),
+            is_ask,
+        }
     }
 
     /// For somebody who hears of it after it was answered.
@@ -29,7 +34,12 @@ impl Frame {
 impl From<StoredEvent> for Frame {
     fn from(event: StoredEvent) -> Self {
         let is_ask = is_ask(&event.kind);
-        Self { seq: event.seq, text: event.body.into(), is_droppable: false, is_ask }
+        Self {
+            seq: event.seq,
+            text: event.body.into(),
+            is_droppable: false,
+            is_ask,
+        }
     }
 }
 

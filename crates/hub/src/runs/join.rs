@@ -73,13 +73,20 @@ impl Run {
 impl RunState {
     /// Says whether it is new. Whoever has learned of the extensions does not forget them.
     fn follow(&mut self, client: &Arc<Client>, extensions: bool) -> bool {
-        match self.followers.iter_mut().find(|follower| follower.client.number == client.number) {
+        match self
+            .followers
+            .iter_mut()
+            .find(|follower| follower.client.number == client.number)
+        {
             Some(follower) => {
                 follower.extensions |= extensions;
                 false
             }
             None => {
-                self.followers.push(Follower { client: Arc::clone(client), extensions });
+                self.followers.push(Follower {
+                    client: Arc::clone(client),
+                    extensions,
+                });
                 true
             }
         }
@@ -94,10 +101,17 @@ impl RunState {
     }
 
     fn send_again(&self, client: &Client, after: u64, joining: &Joining) {
-        let stored = joining.earlier.iter().filter(|frame| frame.seq > after && frame.seq <= joining.earlier_to);
+        let stored = joining
+            .earlier
+            .iter()
+            .filter(|frame| frame.seq > after && frame.seq <= joining.earlier_to);
         for frame in stored.chain(self.ring.after(after.max(joining.earlier_to))) {
             let is_open = || self.pending.iter().any(|pending| pending.frame.seq == frame.seq);
-            let text = if frame.is_ask && !is_open() { frame.resolved() } else { frame.text.clone() };
+            let text = if frame.is_ask && !is_open() {
+                frame.resolved()
+            } else {
+                frame.text.clone()
+            };
             client.push(text, frame.is_droppable);
         }
     }
@@ -113,7 +127,10 @@ mod tests {
     }
 
     fn after(seq: u64) -> Joining {
-        Joining { after: Some(seq), ..Joining::default() }
+        Joining {
+            after: Some(seq),
+            ..Joining::default()
+        }
     }
 
     fn told(seqs: impl IntoIterator<Item = u64>) -> Vec<String> {
@@ -175,7 +192,13 @@ mod tests {
         let (run, plain, extended) = (running("r", 0), client(), Arc::new(Client::new(2)));
         let id = ask(&run, 1);
         run.join(&plain, &after(1));
-        run.join(&extended, &Joining { extensions: true, ..after(1) });
+        run.join(
+            &extended,
+            &Joining {
+                extensions: true,
+                ..after(1)
+            },
+        );
         heard(&plain);
         heard(&extended);
         run.resolved(&id, NOW);

@@ -39,7 +39,15 @@ pub struct Entries {
 impl Ledger {
     pub fn new(run_id: &str, node: &str, segment: u64, request_id: Option<String>, last_seq: u64) -> Self {
         let (run_id, node) = (run_id.to_owned(), node.to_owned());
-        Self { run_id, node, segment, request_id, seq: last_seq, reserved: last_seq, entries: Entries::default() }
+        Self {
+            run_id,
+            node,
+            segment,
+            request_id,
+            seq: last_seq,
+            reserved: last_seq,
+            entries: Entries::default(),
+        }
     }
 
     /// Under which the run is moved.
@@ -101,24 +109,49 @@ impl Ledger {
     /// What could not be stored: it comes before whatever is noted next.
     pub fn take_back(&mut self, advance: Advance, news: News) {
         let later = std::mem::take(&mut self.entries);
-        let Advance { mut events, mut records, mut asks_done, .. } = advance;
+        let Advance {
+            mut events,
+            mut records,
+            mut asks_done,
+            ..
+        } = advance;
         let mut frames = news.frames;
         frames.extend(later.frames);
         events.extend(later.events);
         records.extend(later.records);
         asks_done.extend(later.asks_done);
-        let bytes = events.iter().map(|event| event.body.len()).chain(records.iter().map(String::len)).sum();
-        self.entries = Entries { frames, events, records, asks_done, bytes };
+        let bytes = events
+            .iter()
+            .map(|event| event.body.len())
+            .chain(records.iter().map(String::len))
+            .sum();
+        self.entries = Entries {
+            frames,
+            events,
+            records,
+            asks_done,
+            bytes,
+        };
     }
 
     /// Takes everything for one commit, and what it will make true.
     pub fn close(&mut self, phase: Phase, machine: String) -> (Advance, News) {
-        let Entries { frames, events, records, asks_done, bytes: _ } = std::mem::take(&mut self.entries);
+        let Entries {
+            frames,
+            events,
+            records,
+            asks_done,
+            bytes: _,
+        } = std::mem::take(&mut self.entries);
         self.reserved = match phase {
             Phase::Between => self.seq,
             Phase::Working => self.seq + RESERVED,
         };
-        let news = News { frames, pending: Vec::new(), records: records.len() as u64 };
+        let news = News {
+            frames,
+            pending: Vec::new(),
+            records: records.len() as u64,
+        };
         let (run_id, segment, last_seq) = (self.run_id.clone(), self.segment, self.reserved);
         let (node, write_id) = (self.node.clone(), Uuid::new_v4().to_string());
         let advance = Advance {
@@ -159,7 +192,10 @@ mod tests {
         assert!(frame.seq == 11 && frame.text.contains(r#""requestId":"s1""#));
         assert!(!ledger.add_unasked(&steer(), NOW).text.contains("requestId"));
         let (advance, news) = ledger.close(Phase::Between, String::new());
-        assert_eq!(advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(
+            advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
+            [11, 12]
+        );
         assert_eq!((advance.last_seq, news.frames.len()), (12, 2));
         assert!(ledger.is_empty());
     }
@@ -170,10 +206,16 @@ mod tests {
         assert!(ledger.stream(&steer(), NOW).is_none());
         let (advance, _) = ledger.close(Phase::Working, String::new());
         assert_eq!(advance.last_seq, 10 + RESERVED);
-        let streamed = (0..=RESERVED).map_while(|_| ledger.stream(&steer(), NOW)).last().unwrap();
+        let streamed = (0..=RESERVED)
+            .map_while(|_| ledger.stream(&steer(), NOW))
+            .last()
+            .unwrap();
         assert_eq!(streamed.seq, advance.last_seq);
         ledger.add(&steer(), NOW);
-        assert_eq!(ledger.close(Phase::Between, String::new()).0.last_seq, advance.last_seq + 1);
+        assert_eq!(
+            ledger.close(Phase::Between, String::new()).0.last_seq,
+            advance.last_seq + 1
+        );
     }
 
     #[test]
@@ -192,7 +234,10 @@ mod tests {
         ledger.add(&steer(), NOW);
         ledger.take_back(advance, news);
         let (advance, news) = ledger.close(Phase::Between, String::new());
-        assert_eq!(advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(
+            advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
+            [11, 12]
+        );
         assert_eq!(news.frames.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [11, 12]);
     }
 

@@ -21,7 +21,14 @@ impl Hub {
             self.runs.all().into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Vec::new();
         if self.store.is_shared() {
-            let page = self.store.run(ListRuns { cwd: None, before: None, limit: MOST_LISTED }).await?;
+            let page = self
+                .store
+                .run(ListRuns {
+                    cwd: None,
+                    before: None,
+                    limit: MOST_LISTED,
+                })
+                .await?;
             for run in page.runs.into_iter().filter(|run| run.state == RunState::Running) {
                 // What is over here, or prepared, has gone on elsewhere.
                 if known.get(&run.run_id).is_some_and(|known| known.is_certain()) {
@@ -39,7 +46,14 @@ impl Hub {
 
     /// Those that are stored, the latest first.
     pub async fn stored_runs(&self, cwd: Option<String>) -> Result<Vec<ListedRun>, StoreError> {
-        let page = self.store.run(ListRuns { cwd, before: None, limit: MOST_LISTED }).await?;
+        let page = self
+            .store
+            .run(ListRuns {
+                cwd,
+                before: None,
+                limit: MOST_LISTED,
+            })
+            .await?;
         Ok(page.runs.into_iter().map(listed).collect())
     }
 }
@@ -57,6 +71,21 @@ fn live(run: RunSummary, pending_inputs: Vec<PendingInput>) -> LiveRun {
 
 fn listed(run: RunSummary) -> ListedRun {
     let (status, completed_at) = (run.state.status(), run.state.completed_at());
-    let RunSummary { run_id, cwd, strategy_name, strategy_path, started_at, .. } = run;
-    ListedRun { run_id, cwd, strategy_name, strategy_path, started_at, completed_at, status }
+    let RunSummary {
+        run_id,
+        cwd,
+        strategy_name,
+        strategy_path,
+        started_at,
+        ..
+    } = run;
+    ListedRun {
+        run_id,
+        cwd,
+        strategy_name,
+        strategy_path,
+        started_at,
+        completed_at,
+        status,
+    }
 }

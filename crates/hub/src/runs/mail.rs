@@ -60,6 +60,9 @@ impl Mailbox {
 
 impl From<mpsc::Receiver<Mail>> for Mailbox {
     fn from(mail: mpsc::Receiver<Mail>) -> Self {
-        Self { mail, put_off: VecDeque::new() }
+        Self {
+            mail,
+            put_off: VecDeque::new(),
+        }
     }
 }

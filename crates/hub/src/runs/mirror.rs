@@ -45,8 +45,17 @@ impl Hub {
                 (state.last_seq, state.segment)
             };
             let run_id = run.id.clone();
-            let follow = FollowRun { run_id, after: Some(after), limit: PAGE, known_segment: Some(segment) };
-            let found = if run.is_elsewhere() { self.store.run(follow).await? } else { return Ok(false) };
+            let follow = FollowRun {
+                run_id,
+                after: Some(after),
+                limit: PAGE,
+                known_segment: Some(segment),
+            };
+            let found = if run.is_elsewhere() {
+                self.store.run(follow).await?
+            } else {
+                return Ok(false);
+            };
             let Some(found) = found else {
                 self.runs.lose_mirror(run);
                 return Ok(false);
@@ -71,7 +80,13 @@ impl Hub {
 
     /// What a run waits for, wherever it is.
     pub(crate) async fn pending_in_store(&self, run_id: &str) -> Result<Vec<Pending>, StoreError> {
-        Ok(still_open(self.store.run(OpenAsks { run_id: run_id.to_owned() }).await?))
+        Ok(still_open(
+            self.store
+                .run(OpenAsks {
+                    run_id: run_id.to_owned(),
+                })
+                .await?,
+        ))
     }
 
     /// The oldest that fits, of a run that is not here, or whose latest word has not come yet.
@@ -83,7 +98,11 @@ impl Hub {
         if !self.store.is_shared() {
             return Ok(None);
         }
-        Ok(self.pending_in_store(run_id).await?.into_iter().find(|pending| pending.is(wanted)))
+        Ok(self
+            .pending_in_store(run_id)
+            .await?
+            .into_iter()
+            .find(|pending| pending.is(wanted)))
     }
 }
 
@@ -107,7 +126,9 @@ fn is_all(found: &Followed) -> bool {
 }
 
 fn still_open(asks: Vec<OpenAsk>) -> Vec<Pending> {
-    asks.into_iter().filter_map(|ask| Pending::told(ask.message_id, &ask.wire)).collect()
+    asks.into_iter()
+        .filter_map(|ask| Pending::told(ask.message_id, &ask.wire))
+        .collect()
 }
 
 impl Run {
@@ -118,7 +139,9 @@ impl Run {
     /// What was told here while it was only prepared was never stored, and another hub gave those numbers again. Says whether
     /// the segment is to be heard from its start.
     fn go_back(&self, found: &Followed, together: &Together) -> bool {
-        let Some(first) = found.entered.as_ref().and_then(|entered| entered.first_event) else { return false };
+        let Some(first) = found.entered.as_ref().and_then(|entered| entered.first_event) else {
+            return false;
+        };
         let mut state = self.lock();
         let is_hidden = matches!(state.stage, Stage::Elsewhere) && first <= state.last_seq;
         if is_hidden {
@@ -136,19 +159,37 @@ impl Run {
             return false;
         }
         let is_all = is_all(&found);
-        let Followed { glance, entered, open, events, .. } = found;
+        let Followed {
+            glance,
+            entered,
+            open,
+            events,
+            ..
+        } = found;
         if let Some(Entered { run, .. }) = &entered {
             state.enter(run);
         }
         let heard = state.last_seq;
-        let frames: Vec<_> = events.into_iter().map(Frame::from).filter(|frame| frame.seq > heard).collect();
-        let up_to = if is_all { u64::MAX } else { frames.last().map_or(heard, |frame| frame.seq) };
+        let frames: Vec<_> = events
+            .into_iter()
+            .map(Frame::from)
+            .filter(|frame| frame.seq > heard)
+            .collect();
+        let up_to = if is_all {
+            u64::MAX
+        } else {
+            frames.last().map_or(heard, |frame| frame.seq)
+        };
         let (asked, resolved) = state.asked_and_resolved(still_open(open), up_to);
         if let (true, StoredState::Ended { ending, at }) = (is_all, glance.state) {
             state.stage = Stage::Over { ending, at };
             state.pending.clear();
         }
-        state.tell(News { frames, pending: asked, ..News::default() });
+        state.tell(News {
+            frames,
+            pending: asked,
+            ..News::default()
+        });
         let now = state.started_at;
         drop(state);
         resolved.iter().for_each(|id| self.resolved(id, now));

@@ -57,7 +57,10 @@ impl Runs {
 
     /// Says whether there is such a mirror.
     pub fn ring_mirror(&self, run_id: &str) -> bool {
-        self.mirrors().get(run_id).inspect(|mirror| mirror.bell.notify_one()).is_some()
+        self.mirrors()
+            .get(run_id)
+            .inspect(|mirror| mirror.bell.notify_one())
+            .is_some()
     }
 
     /// All of them are to look again.
@@ -66,14 +69,22 @@ impl Runs {
     }
 
     pub fn saw(&self, run: &Arc<Run>, glance: Glance) {
-        if let Some(mirror) = self.mirrors().get_mut(&run.id).filter(|mirror| Arc::ptr_eq(&mirror.run, run)) {
+        if let Some(mirror) = self
+            .mirrors()
+            .get_mut(&run.id)
+            .filter(|mirror| Arc::ptr_eq(&mirror.run, run))
+        {
             mirror.seen = Some(glance);
         }
     }
 
     /// Lets a run look again that stands otherwise than it did then.
     pub fn compare(&self, run: &Arc<Run>, glance: Option<&Glance>) {
-        if let Some(mirror) = self.mirrors().get(&run.id).filter(|mirror| mirror.seen.as_ref() != glance) {
+        if let Some(mirror) = self
+            .mirrors()
+            .get(&run.id)
+            .filter(|mirror| mirror.seen.as_ref() != glance)
+        {
             mirror.bell.notify_one();
         }
     }
@@ -82,7 +93,10 @@ impl Runs {
     pub fn keeps_mirror(&self, run: &Arc<Run>, bell: &Arc<Notify>) -> bool {
         let mut table = self.table();
         let mut mirrors = self.mirrors();
-        if !mirrors.get(&run.id).is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell)) {
+        if !mirrors
+            .get(&run.id)
+            .is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell))
+        {
             return false;
         }
         let mut state = run.lock();
@@ -101,7 +115,10 @@ impl Runs {
     /// It is this hub's now, or over.
     pub fn end_mirror(&self, run_id: &str, bell: &Arc<Notify>) {
         let mut mirrors = self.mirrors();
-        if mirrors.get(run_id).is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell)) {
+        if mirrors
+            .get(run_id)
+            .is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell))
+        {
             mirrors.remove(run_id);
         }
     }
@@ -145,7 +162,11 @@ impl Runs {
             }
         }
         let is_followed = |run: &Arc<Run>| !run.lock().followers.is_empty();
-        watched.extend(self.all().into_iter().filter(|run| !run.is_certain() && is_followed(run)));
+        watched.extend(
+            self.all()
+                .into_iter()
+                .filter(|run| !run.is_certain() && is_followed(run)),
+        );
         watched
     }
 
@@ -157,7 +178,11 @@ impl Runs {
 /// Whoever looked after it before finds that this is over.
 fn add(mirrors: &mut Mirrors, run: &Arc<Run>) -> Arc<Notify> {
     let bell = Arc::new(Notify::new());
-    let mirror = Mirror { run: Arc::clone(run), bell: Arc::clone(&bell), seen: None };
+    let mirror = Mirror {
+        run: Arc::clone(run),
+        bell: Arc::clone(&bell),
+        seen: None,
+    };
     if let Some(before) = mirrors.insert(run.id.clone(), mirror) {
         before.bell.notify_one();
     }
@@ -174,7 +199,10 @@ mod tests {
     use crate::config::{LlmSettings, RunsSettings};
 
     fn runs(max_live: usize) -> Runs {
-        Runs::new(Tools::new(&RunsSettings::default(), &LlmSettings::default()).expect("tools"), max_live)
+        Runs::new(
+            Tools::new(&RunsSettings::default(), &LlmSettings::default()).expect("tools"),
+            max_live,
+        )
     }
 
     fn elsewhere(id: &str) -> Arc<Run> {

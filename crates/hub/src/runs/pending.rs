@@ -60,15 +60,23 @@ impl Pending {
     /// Nothing for an event that asks nothing.
     pub fn of(message_id: MessageId, event: &Event, ts: Timestamp, frame: Frame) -> Option<Self> {
         let (kind, agent_name, id, prompt) = match event {
-            Event::RequestInput { agent_name, prompt, input_id } => {
-                (Asked::Input, agent_name, input_id, prompt.clone())
-            }
-            Event::RequestPermission { request_id, agent_name, resource, .. } => {
-                (Asked::Permission, agent_name, request_id, Some(resource.clone()))
-            }
-            Event::RequestQuestion { request_id, agent_name, question, .. } => {
-                (Asked::Question, agent_name, request_id, Some(question.clone()))
-            }
+            Event::RequestInput {
+                agent_name,
+                prompt,
+                input_id,
+            } => (Asked::Input, agent_name, input_id, prompt.clone()),
+            Event::RequestPermission {
+                request_id,
+                agent_name,
+                resource,
+                ..
+            } => (Asked::Permission, agent_name, request_id, Some(resource.clone())),
+            Event::RequestQuestion {
+                request_id,
+                agent_name,
+                question,
+                ..
+            } => (Asked::Question, agent_name, request_id, Some(question.clone())),
             Event::StrategyStarted { .. }
             | Event::StrategyCompleted { .. }
             | Event::StrategyError { .. }
@@ -80,7 +88,15 @@ impl Pending {
             | Event::SteerQueued { .. } => return None,
         };
         let (agent_name, id) = (agent_name.clone(), id.clone());
-        Some(Self { message_id, kind, agent_name, id, prompt, ts, frame })
+        Some(Self {
+            message_id,
+            kind,
+            agent_name,
+            id,
+            prompt,
+            ts,
+            frame,
+        })
     }
 
     /// From the frame that told of it. Nothing for one that asks nothing.
@@ -90,7 +106,10 @@ impl Pending {
             seq: u64,
             ts: Timestamp,
         }
-        let (event, told) = (serde_json::from_str::<Event>(wire).ok()?, serde_json::from_str::<Told>(wire).ok()?);
+        let (event, told) = (
+            serde_json::from_str::<Event>(wire).ok()?,
+            serde_json::from_str::<Told>(wire).ok()?,
+        );
         Self::of(message_id, &event, told.ts, Frame::of(&event, told.seq, wire))
     }
 
@@ -131,9 +150,19 @@ mod tests {
 
     fn input(agent_name: &str, input_id: &str) -> Pending {
         let (agent_name, input_id) = (agent_name.to_owned(), input_id.to_owned());
-        let event = Event::RequestInput { agent_name, prompt: None, input_id };
+        let event = Event::RequestInput {
+            agent_name,
+            prompt: None,
+            input_id,
+        };
         let message_id = MessageId::from_uuid(Uuid::from_u128(7));
-        Pending::of(message_id, &event, Timestamp::from_millis(1), Frame::of(&event, 1, "{}")).unwrap()
+        Pending::of(
+            message_id,
+            &event,
+            Timestamp::from_millis(1),
+            Frame::of(&event, 1, "{}"),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -141,7 +170,10 @@ mod tests {
         let pending = [input("ann", "1"), input("bob", "2"), input("bob", "3")];
         let found = |agent_name, input_id| {
             let wanted = Wanted::Input { agent_name, input_id };
-            pending.iter().find(|pending| pending.is(wanted)).map(|pending| pending.id.as_str())
+            pending
+                .iter()
+                .find(|pending| pending.is(wanted))
+                .map(|pending| pending.id.as_str())
         };
         assert_eq!(found("bob", None), Some("2"));
         assert_eq!(found("bob", Some("3")), Some("3"));

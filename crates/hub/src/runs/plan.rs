@@ -111,7 +111,10 @@ impl Segment {
     pub fn add_input(mut self) -> Self {
         if !self.input.is_empty() {
             let before_record_id = Some(self.first_record_id.clone());
-            self.inputs.push(Input { text: self.input.clone(), before_record_id });
+            self.inputs.push(Input {
+                text: self.input.clone(),
+                before_record_id,
+            });
         }
         let bytes = |inputs: &[Input]| inputs.iter().map(|input| input.text.len()).sum::<usize>();
         while self.inputs.len() > MOST_INPUTS || bytes(&self.inputs) > MOST_INPUT_BYTES {

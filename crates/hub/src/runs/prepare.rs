@@ -59,7 +59,9 @@ impl Hub {
         let run_id = request.run_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let place = self.runs.reserve(&run_id, request.strategy_path.is_some())?;
         if !who.client.has_room_for(&run_id) {
-            return Err(Refusal::prepare("This connection follows too many runs; unsubscribe from some"));
+            return Err(Refusal::prepare(
+                "This connection follows too many runs; unsubscribe from some",
+            ));
         }
         let (plan, past, said) = self.read(&run_id, request).await?;
         let reply = run_prepared(&run_id, &plan, said);
@@ -69,7 +71,13 @@ impl Hub {
         let run = make(&self.runs, &run_id, plan, past, self.store.clock().now());
         let first = vec![reply.frame(self.store.clock().now(), who.request_id).into()];
         // In this order: a run that nobody follows may have to make room for another.
-        run.join(who.client, &Joining { first, ..Joining::default() });
+        run.join(
+            who.client,
+            &Joining {
+                first,
+                ..Joining::default()
+            },
+        );
         place.fill(run);
         Ok(())
     }
@@ -77,8 +85,16 @@ impl Hub {
     /// What is told before the segment begins is not stored until then, and its numbers must not be given again.
     async fn reserve_numbers(&self, run_id: &str, past: &Past) -> Result<(), Refusal> {
         let up_to = past.last_seq + TOLD_EARLY;
-        let reserve = ReserveNumbers { run_id: run_id.to_owned(), segment: past.segment, up_to };
-        if self.store.run(reserve).await? { Ok(()) } else { Err(Refusal::already_exists(run_id)) }
+        let reserve = ReserveNumbers {
+            run_id: run_id.to_owned(),
+            segment: past.segment,
+            up_to,
+        };
+        if self.store.run(reserve).await? {
+            Ok(())
+        } else {
+            Err(Refusal::already_exists(run_id))
+        }
     }
 
     /// What is going to be done, and what was said before.
@@ -92,12 +108,17 @@ impl Hub {
             None => (None, None, Conversation::default()),
         };
         let plan = plan_of(run_id, request, earlier).await?;
-        plan.strategy.check_models(plan.model_override.as_deref()).map_err(Refusal::prepare)?;
+        plan.strategy
+            .check_models(plan.model_override.as_deref())
+            .map_err(Refusal::prepare)?;
         Ok((plan, past, said))
     }
 
     async fn find_running(&self, run_id: &str) -> Result<Option<Arc<Run>>, Refusal> {
-        let found = self.find_run(run_id).await.map_err(|error| error.refuse(Refusal::prepare))?;
+        let found = self
+            .find_run(run_id)
+            .await
+            .map_err(|error| error.refuse(Refusal::prepare))?;
         Ok(found.filter(|run| run.status() == RunStatus::Running))
     }
 
@@ -112,12 +133,21 @@ impl Hub {
             let said = found.map(|found| said(&found)).transpose()?.unwrap_or_default();
             let reply = run_prepared(&run.id, &plan, said).frame(self.store.clock().now(), who.request_id);
             let records = (reading < MOST_READINGS).then_some(records);
-            match run.join(who.client, &Joining { first: vec![reply.into()], records, ..Joining::default() }) {
+            match run.join(
+                who.client,
+                &Joining {
+                    first: vec![reply.into()],
+                    records,
+                    ..Joining::default()
+                },
+            ) {
                 Joined::Done | Joined::Missing { .. } => return Ok(true),
                 Joined::Gone => return Ok(false),
                 Joined::Stale => {}
                 Joined::TooMany => {
-                    return Err(Refusal::prepare("This connection follows too many runs; unsubscribe from some"));
+                    return Err(Refusal::prepare(
+                        "This connection follows too many runs; unsubscribe from some",
+                    ));
                 }
             }
         }
@@ -141,14 +171,29 @@ fn read_past(run_id: &str, found: &FoundRun) -> Result<(Plan, Past, Conversation
     let (plan, segment) = plan::read(&found.run).map_err(unreadable)?;
     let said = conversation(&found.records, segment.inputs.clone());
     let last_seq = found.run.summary.last_seq;
-    let Segment { number, inputs, policy, .. } = segment;
-    Ok((plan, Past { segment: number, last_seq, inputs, policy, before: (ending, at) }, said))
+    let Segment {
+        number, inputs, policy, ..
+    } = segment;
+    Ok((
+        plan,
+        Past {
+            segment: number,
+            last_seq,
+            inputs,
+            policy,
+            before: (ending, at),
+        },
+        said,
+    ))
 }
 
 /// Another segment does what the one before did, unless the request says otherwise.
 async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<Plan>) -> Result<Plan, Refusal> {
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let cwd = request.cwd.clone().or_else(|| earlier.as_ref().map(|plan| plan.cwd.clone()));
+    let cwd = request
+        .cwd
+        .clone()
+        .or_else(|| earlier.as_ref().map(|plan| plan.cwd.clone()));
     let (strategy, strategy_path) = match (request.strategy_path, &earlier) {
         (Some(path), _) => {
             let base = cwd.as_ref().map_or_else(here, |cwd| here().join(cwd));
@@ -171,9 +216,14 @@ async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<Plan>) -> Re
 /// A run that is over and still in memory keeps its followers and its numbers.
 fn make(runs: &Runs, run_id: &str, plan: Plan, past: Option<Past>, now: Timestamp) -> Arc<Run> {
     let before = past.as_ref().map(|past| past.before);
-    let (segment, last_seq, inputs, policy) = past
-        .map_or((0, 0, Vec::new(), Policy::default()), |past| (past.segment, past.last_seq, past.inputs, past.policy));
-    let stage = Stage::Prepared(Prepared { before, policy, ..Prepared::default() });
+    let (segment, last_seq, inputs, policy) = past.map_or((0, 0, Vec::new(), Policy::default()), |past| {
+        (past.segment, past.last_seq, past.inputs, past.policy)
+    });
+    let stage = Stage::Prepared(Prepared {
+        before,
+        policy,
+        ..Prepared::default()
+    });
     let (plan, is_continuation) = (Arc::new(plan), before.is_some());
     let Some(run) = runs.get(run_id) else {
         let state = RunState {

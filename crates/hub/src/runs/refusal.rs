@@ -14,7 +14,10 @@ pub struct Refusal {
 
 impl Refusal {
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into() }
+        Self {
+            code: code.into(),
+            message: message.into(),
+        }
     }
 
     pub fn prepare(message: impl Into<String>) -> Self {
@@ -50,7 +53,10 @@ impl Refusal {
     fn failed(error: &impl std::fmt::Display, what: &str) -> Self {
         let id = Uuid::new_v4();
         tracing::error!(%id, %error, "a message about a run could not be dealt with");
-        Self::new("INTERNAL_ERROR", format!("{what} The hub's log has the cause under {id}."))
+        Self::new(
+            "INTERNAL_ERROR",
+            format!("{what} The hub's log has the cause under {id}."),
+        )
     }
 }
 

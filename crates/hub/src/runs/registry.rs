@@ -94,11 +94,17 @@ impl Runs {
             return Err(Refusal::already_exists(run_id));
         }
         if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
-            let message = format!("{} runs are prepared or running, and no more may be; stop some", self.max_live);
+            let message = format!(
+                "{} runs are prepared or running, and no more may be; stop some",
+                self.max_live
+            );
             return Err(Refusal::prepare(message));
         }
         table.preparing.insert(run_id.to_owned());
-        Ok(Place { runs: self, run_id: run_id.to_owned() })
+        Ok(Place {
+            runs: self,
+            run_id: run_id.to_owned(),
+        })
     }
 
     /// A run that is under way, whoever prepared it.
@@ -149,14 +155,29 @@ impl Runs {
 
     /// The right to take a run up, until it is dropped. Nothing if somebody has it.
     pub fn take_up(&self, run_id: &str) -> Option<TakingUp> {
-        let is_free = self.taking_up.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id.to_owned());
-        is_free.then(|| TakingUp { run_id: run_id.to_owned(), all: Arc::clone(&self.taking_up) })
+        let is_free = self
+            .taking_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(run_id.to_owned());
+        is_free.then(|| TakingUp {
+            run_id: run_id.to_owned(),
+            all: Arc::clone(&self.taking_up),
+        })
     }
 
     /// Whether a task moves it here, or soon will.
     pub fn is_moved(&self, run_id: &str) -> bool {
-        let is_taken_up = self.taking_up.lock().unwrap_or_else(PoisonError::into_inner).contains(run_id);
-        is_taken_up || self.get(run_id).and_then(|run| run.mailbox()).is_some_and(|mailbox| !mailbox.is_closed())
+        let is_taken_up = self
+            .taking_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(run_id);
+        is_taken_up
+            || self
+                .get(run_id)
+                .and_then(|run| run.mailbox())
+                .is_some_and(|mailbox| !mailbox.is_closed())
     }
 
     /// Other hubs have taken over from this one.
@@ -175,13 +196,19 @@ impl Runs {
         }
         let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
         clients.insert(client.number, Arc::clone(&client));
-        Some(Connected { runs: Arc::clone(self), client })
+        Some(Connected {
+            runs: Arc::clone(self),
+            client,
+        })
     }
 
     /// For somebody who follows a run on a page, which is no connection of the door and speaks to nobody.
     pub fn onlooker(self: &Arc<Self>) -> Connected {
         let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
-        Connected { runs: Arc::clone(self), client }
+        Connected {
+            runs: Arc::clone(self),
+            client,
+        }
     }
 
     pub fn connected(&self) -> usize {
@@ -251,7 +278,11 @@ impl Table {
     }
 
     fn over_bytes(&self) -> usize {
-        self.over.iter().filter_map(|id| self.runs.get(id)).map(|run| run.lock().ring.bytes()).sum()
+        self.over
+            .iter()
+            .filter_map(|id| self.runs.get(id))
+            .map(|run| run.lock().ring.bytes())
+            .sum()
     }
 
     fn is_free(&mut self, run_id: &str, has_strategy: bool) -> bool {
@@ -307,7 +338,10 @@ pub struct TakingUp {
 
 impl Drop for TakingUp {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run_id);
+        self.all
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.run_id);
     }
 }
 

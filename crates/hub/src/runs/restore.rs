@@ -42,7 +42,13 @@ impl Adoption {
     pub async fn adopt(&mut self, hub: &Arc<Hub>) -> Result<(), StoreError> {
         // Runs that this hub may not move are left to others.
         while hub.config.runs.enabled && !*hub.stopping.borrow() {
-            let Adopted { runs, is_all } = hub.store.run(AdoptRuns { node: hub.store.node(), limit: MOST }).await?;
+            let Adopted { runs, is_all } = hub
+                .store
+                .run(AdoptRuns {
+                    node: hub.store.node(),
+                    limit: MOST,
+                })
+                .await?;
             if !runs.is_empty() {
                 tracing::info!(runs = runs.len(), "took up runs that nobody moved");
             }
@@ -64,7 +70,10 @@ impl Adoption {
                 return !self.suspects.is_empty();
             }
         };
-        let unmoved: HashSet<_> = found.into_iter().filter(|(run_id, _)| !hub.runs.is_moved(run_id)).collect();
+        let unmoved: HashSet<_> = found
+            .into_iter()
+            .filter(|(run_id, _)| !hub.runs.is_moved(run_id))
+            .collect();
         let (forgotten, suspects) = unmoved.into_iter().partition(|run| self.suspects.contains(run));
         self.suspects = suspects;
         for (run_id, _) in forgotten {
@@ -86,7 +95,9 @@ impl Adoption {
 async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
     stream::iter(runs.into_iter().map(Ok))
         .try_for_each_concurrent(AT_ONCE, |stored| async move {
-            let Some(taking_up) = hub.runs.take_up(&stored.summary.run_id) else { return Ok(()) };
+            let Some(taking_up) = hub.runs.take_up(&stored.summary.run_id) else {
+                return Ok(());
+            };
             match restore_one(hub, &stored).await {
                 // Nobody else will: it is this hub's already.
                 Err(error) if hub.store.is_shared() => {
@@ -118,7 +129,12 @@ async fn restore_later(hub: Arc<Hub>, stored: StoredRun, _taking_up: TakingUp) {
 
 /// Whether it stands where it stood when it became this hub's.
 async fn is_still_here(hub: &Hub, stored: &StoredRun) -> Result<bool, StoreError> {
-    let found = hub.store.run(LookAtRun { run_id: stored.summary.run_id.clone() }).await?;
+    let found = hub
+        .store
+        .run(LookAtRun {
+            run_id: stored.summary.run_id.clone(),
+        })
+        .await?;
     Ok(found.is_some_and(|found| found == *stored))
 }
 
@@ -158,7 +174,13 @@ async fn go_on(
 ) -> Result<(), StoreError> {
     let summary = &stored.summary;
     let (mut left, mut pending) = (Vec::new(), Vec::new());
-    for ask in hub.store.run(TakeAsks { run_id: summary.run_id.clone() }).await? {
+    for ask in hub
+        .store
+        .run(TakeAsks {
+            run_id: summary.run_id.clone(),
+        })
+        .await?
+    {
         if let Some((waiting, still_pending)) = take_up(hub, ask).await? {
             left.push(waiting);
             pending.extend(still_pending);
@@ -186,14 +208,26 @@ async fn go_on(
     };
     hub.runs.make_live(Arc::clone(&run));
     let node = stored.node.clone();
-    let beginning = Beginning { run, node, plan, segment, standing, last_seq, mail, left, has_past: true };
+    let beginning = Beginning {
+        run,
+        node,
+        plan,
+        segment,
+        standing,
+        last_seq,
+        mail,
+        left,
+        has_past: true,
+    };
     Task::new(Arc::clone(hub), beginning).spawn();
     Ok(())
 }
 
 /// One that somebody follows here already, with all that it told before.
 async fn followed(hub: &Arc<Hub>, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
-    let Some(run) = hub.known_run(run_id).await?.filter(|run| run.is_elsewhere()) else { return Ok(None) };
+    let Some(run) = hub.known_run(run_id).await?.filter(|run| run.is_elsewhere()) else {
+        return Ok(None);
+    };
     hub.refresh(&run).await?;
     Ok(Some(run))
 }
@@ -211,7 +245,13 @@ async fn end(
     if !is_still_here(hub, stored).await? {
         return Ok(());
     }
-    for ask in hub.store.run(TakeAsks { run_id: summary.run_id.clone() }).await? {
+    for ask in hub
+        .store
+        .run(TakeAsks {
+            run_id: summary.run_id.clone(),
+        })
+        .await?
+    {
         if matches!(ask.state, State::Open) {
             hub.decide(&ask.message_id, Command::Cancel).await?;
         }
@@ -231,9 +271,18 @@ async fn end(
         last_seq: seq,
         body,
     };
-    hub.store.run(EndRun { advance, ending: Ending::Error, at }).await?;
+    hub.store
+        .run(EndRun {
+            advance,
+            ending: Ending::Error,
+            at,
+        })
+        .await?;
     hub.runs.ring_mirror(&summary.run_id);
     hub.peers.say(|| Signal::Advanced(summary.run_id.clone()));
-    tracing::info!(run_id = summary.run_id, "a run was cut in the middle of an agent's work; it can be continued");
+    tracing::info!(
+        run_id = summary.run_id,
+        "a run was cut in the middle of an agent's work; it can be continued"
+    );
     Ok(())
 }

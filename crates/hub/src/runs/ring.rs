@@ -31,7 +31,13 @@ pub struct Ring {
 
 impl Ring {
     pub fn above(floor: u64, together: &Together) -> Self {
-        Self { frames: VecDeque::new(), bytes: 0, droppable: 0, floor, together: together.clone() }
+        Self {
+            frames: VecDeque::new(),
+            bytes: 0,
+            droppable: 0,
+            floor,
+            together: together.clone(),
+        }
     }
 
     pub fn floor(&self) -> u64 {
@@ -45,7 +51,11 @@ impl Ring {
     pub fn push(&mut self, frame: Frame) {
         let together = self.together.0.load(Ordering::Relaxed) + frame.text.len();
         let is_much = together > MOST_BYTES_TOGETHER;
-        let (frames, bytes) = if is_much { (FEW_FRAMES, FEW_BYTES) } else { (MOST_FRAMES, MOST_BYTES) };
+        let (frames, bytes) = if is_much {
+            (FEW_FRAMES, FEW_BYTES)
+        } else {
+            (MOST_FRAMES, MOST_BYTES)
+        };
         let is_over = self.frames.len() >= frames || self.bytes + frame.text.len() > bytes;
         if is_over && frame.is_droppable && !is_worth_a_pass(self.droppable, self.frames.len()) {
             return self.shrink(frames, bytes);
@@ -99,7 +109,12 @@ mod tests {
     use super::*;
 
     fn frame(seq: u64, bytes: usize, is_droppable: bool) -> Frame {
-        Frame { seq, text: "x".repeat(bytes).into(), is_droppable, is_ask: false }
+        Frame {
+            seq,
+            text: "x".repeat(bytes).into(),
+            is_droppable,
+            is_ask: false,
+        }
     }
 
     fn numbers(ring: &Ring, after: u64) -> Vec<u64> {
@@ -131,10 +146,21 @@ mod tests {
         let mut ring = Ring::above(0, &together);
         (1..MOST_FRAMES as u64).for_each(|seq| ring.push(frame(seq, 1, false)));
         (0..3).for_each(|more| ring.push(frame(MOST_FRAMES as u64 + more, 1, true)));
-        assert_eq!(ring.frames.back().map(|frame| frame.seq), Some(MOST_FRAMES as u64), "there was room for one");
-        assert_eq!((ring.droppable, ring.bytes, together.0.load(Ordering::Relaxed)), (1, MOST_FRAMES, MOST_FRAMES));
+        assert_eq!(
+            ring.frames.back().map(|frame| frame.seq),
+            Some(MOST_FRAMES as u64),
+            "there was room for one"
+        );
+        assert_eq!(
+            (ring.droppable, ring.bytes, together.0.load(Ordering::Relaxed)),
+            (1, MOST_FRAMES, MOST_FRAMES)
+        );
         ring.push(frame(MOST_FRAMES as u64 + 3, 1, false));
-        assert_eq!((ring.floor(), ring.droppable, ring.frames.len()), (0, 0, MOST_FRAMES), "it makes room for others");
+        assert_eq!(
+            (ring.floor(), ring.droppable, ring.frames.len()),
+            (0, 0, MOST_FRAMES),
+            "it makes room for others"
+        );
     }
 
     #[test]

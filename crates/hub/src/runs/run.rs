@@ -77,7 +77,11 @@ pub struct Prepared {
 
 impl Run {
     pub fn new(id: String, state: RunState) -> Arc<Self> {
-        Arc::new(Self { id, reading: tokio::sync::Mutex::default(), state: Mutex::new(state) })
+        Arc::new(Self {
+            id,
+            reading: tokio::sync::Mutex::default(),
+            state: Mutex::new(state),
+        })
     }
 
     /// From another hub: those who follow it stay, and hear it go on.
@@ -87,7 +91,11 @@ impl Run {
             std::mem::replace(&mut known.ring, Ring::above(0, &Together::default())),
             std::mem::take(&mut known.followers),
         );
-        *known = RunState { ring, followers, ..state };
+        *known = RunState {
+            ring,
+            followers,
+            ..state
+        };
         drop(known);
         self
     }
@@ -133,7 +141,9 @@ impl Run {
     /// Undoes a preparation that nobody follows any more: who made it has gone, and will hardly start it. Says whether it did.
     pub fn take_back(&self) -> bool {
         let mut state = self.lock();
-        let Stage::Prepared(prepared) = &state.stage else { return false };
+        let Stage::Prepared(prepared) = &state.stage else {
+            return false;
+        };
         let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, state.started_at));
         let is_abandoned = state.followers.is_empty();
         if is_abandoned {
@@ -143,7 +153,9 @@ impl Run {
     }
 
     pub fn unfollow(&self, client: &Client) {
-        self.lock().followers.retain(|follower| follower.client.number != client.number);
+        self.lock()
+            .followers
+            .retain(|follower| follower.client.number != client.number);
     }
 }
 

@@ -21,8 +21,11 @@ use super::telling::News;
 pub const NOW: Timestamp = Timestamp::from_millis(1);
 
 pub fn running(id: &str, floor: u64) -> Arc<Run> {
-    let flow =
-        Flow { name: "Main".to_owned(), kind: FlowKind::Sequential, steps: vec![Step::Agent("user".to_owned())] };
+    let flow = Flow {
+        name: "Main".to_owned(),
+        kind: FlowKind::Sequential,
+        steps: vec![Step::Agent("user".to_owned())],
+    };
     let strategy = Strategy {
         name: "Test".to_owned(),
         version: "1".to_owned(),
@@ -55,21 +58,37 @@ pub fn running(id: &str, floor: u64) -> Arc<Run> {
 }
 
 pub fn step(seq: u64) -> Frame {
-    let event = Event::StepStarted { step_name: "user".to_owned(), message: String::new() };
+    let event = Event::StepStarted {
+        step_name: "user".to_owned(),
+        message: String::new(),
+    };
     Frame::of(&event, seq, format!("{{\"seq\":{seq}}}"))
 }
 
 pub fn tell(run: &Run, seqs: impl IntoIterator<Item = u64>) {
-    run.tell(News { frames: seqs.into_iter().map(step).collect(), ..News::default() });
+    run.tell(News {
+        frames: seqs.into_iter().map(step).collect(),
+        ..News::default()
+    });
 }
 
 /// Asks, and gives the id of the message.
 pub fn ask(run: &Run, seq: u64) -> MessageId {
     let message_id = MessageId::from_uuid(Uuid::from_u128(u128::from(seq)));
-    let event = Event::RequestInput { agent_name: "user".to_owned(), prompt: None, input_id: seq.to_string() };
+    let event = Event::RequestInput {
+        agent_name: "user".to_owned(),
+        prompt: None,
+        input_id: seq.to_string(),
+    };
     let frame = Frame::of(&event, seq, format!("{{\"seq\":{seq}}}"));
-    let pending = Pending::of(message_id.clone(), &event, NOW, frame.clone()).into_iter().collect();
-    run.tell(News { frames: vec![frame], pending, records: 0 });
+    let pending = Pending::of(message_id.clone(), &event, NOW, frame.clone())
+        .into_iter()
+        .collect();
+    run.tell(News {
+        frames: vec![frame],
+        pending,
+        records: 0,
+    });
     message_id
 }
 

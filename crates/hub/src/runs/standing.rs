@@ -21,7 +21,12 @@ pub struct Standing {
 
 impl Standing {
     pub fn start(input: &str, steering: Steering, policy: Policy) -> Self {
-        Self { machine: Machine::start(input), steering, policy, steered: None }
+        Self {
+            machine: Machine::start(input),
+            steering,
+            policy,
+            steered: None,
+        }
     }
 
     pub fn text(&self) -> Result<String, serde_json::Error> {

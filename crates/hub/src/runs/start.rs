@@ -61,7 +61,9 @@ impl Hub {
         request_id: Option<&str>,
         client: &Arc<Client>,
     ) -> Result<(), Refusal> {
-        let Some(run) = self.runs.get(run_id) else { return Err(how.refuse("Prepared run not found", run_id)) };
+        let Some(run) = self.runs.get(run_id) else {
+            return Err(how.refuse("Prepared run not found", run_id));
+        };
         if self.runs.is_closing() {
             return Err(how.refuse("The hub is stopping and begins nothing", run_id));
         }
@@ -114,7 +116,13 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
         policy: prepared.policy.clone(),
     };
     let segment = segment.add_input();
-    Ok(Taken { prepared, plan: Arc::clone(&state.plan), segment, last_seq: state.last_seq, mail })
+    Ok(Taken {
+        prepared,
+        plan: Arc::clone(&state.plan),
+        segment,
+        last_seq: state.last_seq,
+        mail,
+    })
 }
 
 /// Stored first, then told.
@@ -127,13 +135,24 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
     };
     match store_begin(&hub, op).await {
         Ok(Begun::New) => {
-            let Taken { plan, segment, mail, .. } = taken;
+            let Taken {
+                plan, segment, mail, ..
+            } = taken;
             let (last_seq, has_past) = (started.seq, segment.number > 1);
             hub.runs.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
             hub.peers.say(|| Signal::Advanced(run.id.clone()));
-            let beginning =
-                Beginning { run, node, plan, segment, standing, last_seq, mail, left: Vec::new(), has_past };
+            let beginning = Beginning {
+                run,
+                node,
+                plan,
+                segment,
+                standing,
+                last_seq,
+                mail,
+                left: Vec::new(),
+                has_past,
+            };
             Task::new(hub, beginning).spawn();
             Ok(Begun::New)
         }
@@ -143,7 +162,8 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
             Ok(Begun::Exists)
         }
         Ok(refused @ (Begun::Exists | Begun::Missing)) => {
-            hub.runs.end(&run, |run| run.end(Ending::Cancelled, now, News::default()));
+            hub.runs
+                .end(&run, |run| run.end(Ending::Cancelled, now, News::default()));
             Ok(refused)
         }
         Err(error) => Err(back_to_prepared(&run, taken.prepared, error.into())),
@@ -167,7 +187,11 @@ async fn store_begin(hub: &Hub, op: BeginRun) -> Result<Begun, StoreError> {
 
 impl Taken {
     fn standing(&self) -> Standing {
-        Standing::start(&self.segment.input, self.prepared.steering.clone(), self.prepared.policy.clone())
+        Standing::start(
+            &self.segment.input,
+            self.prepared.steering.clone(),
+            self.prepared.policy.clone(),
+        )
     }
 
     /// What is stored, and what is told then.
@@ -194,7 +218,13 @@ impl Taken {
             machine: standing.text()?,
             body: plan.body(segment)?,
         };
-        let events = self.prepared.told.iter().cloned().chain(StoredEvent::of(&event, seq, &text)).collect();
+        let events = self
+            .prepared
+            .told
+            .iter()
+            .cloned()
+            .chain(StoredEvent::of(&event, seq, &text))
+            .collect();
         Ok((BeginRun { run, events }, Frame::of(&event, seq, text)))
     }
 }
@@ -211,5 +241,8 @@ fn become_running(run: &Run, segment: &Segment, started: Frame, now: Timestamp) 
     state.segment = segment.number;
     state.inputs.clone_from(&segment.inputs);
     state.started_at = now;
-    state.tell(News { frames: vec![started], ..News::default() });
+    state.tell(News {
+        frames: vec![started],
+        ..News::default()
+    });
 }

@@ -22,8 +22,12 @@ impl Hub {
         if self.is_run_here(run_id).await {
             return self.steer_run_here(run_id, text).await;
         }
-        let steer = ClientMessage::SteerRun { run_id: run_id.to_owned(), text };
-        self.said_elsewhere(run_id, &steer, || Refusal::not_steerable(run_id, NOT_RUNNING)).await
+        let steer = ClientMessage::SteerRun {
+            run_id: run_id.to_owned(),
+            text,
+        };
+        self.said_elsewhere(run_id, &steer, || Refusal::not_steerable(run_id, NOT_RUNNING))
+            .await
     }
 
     /// By a letter to the hub that moves the run.
@@ -43,11 +47,15 @@ impl Hub {
 
     pub(crate) async fn steer_run_here(&self, run_id: &str, text: String) -> Result<(), Refusal> {
         let refuse = |why| Refusal::not_steerable(run_id, why);
-        let Some(run) = self.runs.get(run_id) else { return Err(refuse(NOT_RUNNING)) };
+        let Some(run) = self.runs.get(run_id) else {
+            return Err(refuse(NOT_RUNNING));
+        };
         if let Some(was_taken) = self.steer_early(&run, &text) {
             return if was_taken { Ok(()) } else { Err(refuse(TOO_MUCH)) };
         }
-        let Some(mailbox) = run.mailbox() else { return Err(refuse(NOT_RUNNING)) };
+        let Some(mailbox) = run.mailbox() else {
+            return Err(refuse(NOT_RUNNING));
+        };
         let (taken, reply) = oneshot::channel();
         // A task that does not hear any more drops the reply.
         let _ = mailbox.send(Mail::Steer { text, taken }).await;
@@ -62,7 +70,9 @@ impl Hub {
     fn steer_early(&self, run: &Run, text: &str) -> Option<bool> {
         let now = self.store.clock().now();
         let mut state = run.lock();
-        let Stage::Prepared(prepared) = &mut state.stage else { return None };
+        let Stage::Prepared(prepared) = &mut state.stage else {
+            return None;
+        };
         if !prepared.steering.add(text) {
             return Some(false);
         }
@@ -76,16 +86,21 @@ impl Hub {
             return self.change_policy_here(change).await;
         }
         let change = ClientMessage::UpdatePolicy(change);
-        self.said_elsewhere(&run_id, &change, || Refusal::no_active_run(&run_id)).await
+        self.said_elsewhere(&run_id, &change, || Refusal::no_active_run(&run_id))
+            .await
     }
 
     pub(crate) async fn change_policy_here(&self, change: UpdatePolicy) -> Result<(), Refusal> {
         let run_id = change.run_id.clone();
-        let Some(run) = self.runs.get(&run_id) else { return Err(Refusal::no_active_run(&run_id)) };
+        let Some(run) = self.runs.get(&run_id) else {
+            return Err(Refusal::no_active_run(&run_id));
+        };
         if let Some(changed) = self.change_policy_early(&run, &change) {
             return changed;
         }
-        let Some(mailbox) = run.mailbox() else { return Err(Refusal::no_active_run(&run_id)) };
+        let Some(mailbox) = run.mailbox() else {
+            return Err(Refusal::no_active_run(&run_id));
+        };
         let (changed, reply) = oneshot::channel();
         let _ = mailbox.send(Mail::Policy { change, changed }).await;
         match reply.await {
@@ -97,7 +112,9 @@ impl Hub {
     fn change_policy_early(&self, run: &Run, change: &UpdatePolicy) -> Option<Result<(), Refusal>> {
         let now = self.store.clock().now();
         let mut state = run.lock();
-        let Stage::Prepared(prepared) = &mut state.stage else { return None };
+        let Stage::Prepared(prepared) = &mut state.stage else {
+            return None;
+        };
         if has_told_much(&prepared.told) {
             return Some(Err(too_many("the policy was changed too often; start the run")));
         }
@@ -106,7 +123,12 @@ impl Hub {
             Ok(false) => return Some(Ok(())),
             Err(error) => return Some(Err(too_many(error))),
         }
-        let policies = prepared.policy.names().into_iter().map(|name| PolicyName { name }).collect();
+        let policies = prepared
+            .policy
+            .names()
+            .into_iter()
+            .map(|name| PolicyName { name })
+            .collect();
         let tool = change.tool.clone().unwrap_or_else(|| TOOL.to_owned());
         state.tell_early(&run.id, &Event::PolicyUpdated { tool, policies }, now);
         Some(Ok(()))

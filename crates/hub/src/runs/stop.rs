@@ -26,7 +26,9 @@ impl Hub {
             self.stop_run_here(run_id).await;
             return Ok(());
         }
-        let stop = ClientMessage::StopRun { run_id: run_id.to_owned() };
+        let stop = ClientMessage::StopRun {
+            run_id: run_id.to_owned(),
+        };
         match self.write_to_run(run_id, &stop).await? {
             Some(Reply::Done) | None => Ok(()),
             Some(Reply::Refused { .. } | Reply::Undone) => Err(Unheard::Undone),
@@ -60,7 +62,9 @@ impl Hub {
         let now = self.store.clock().now();
         self.runs.end(run, |run| {
             let mut state = run.lock();
-            let Stage::Prepared(prepared) = &state.stage else { return false };
+            let Stage::Prepared(prepared) = &state.stage else {
+                return false;
+            };
             let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, now));
             state.stage = Stage::Over { ending, at };
             state.tell_early(&run.id, &cancelled(stopped), now);

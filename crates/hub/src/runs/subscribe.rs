@@ -23,11 +23,18 @@ impl Hub {
     ) -> Result<(), Refusal> {
         let not_found = || Refusal::subscribe(format!("Run not found: {run_id}"));
         let find = async || {
-            self.find_run(run_id).await.map_err(|error| error.refuse(Refusal::subscribe))?.ok_or_else(not_found)
+            self.find_run(run_id)
+                .await
+                .map_err(|error| error.refuse(Refusal::subscribe))?
+                .ok_or_else(not_found)
         };
         let mut run = find().await?;
         let mut turn = None;
-        let mut joining = Joining { after, extensions, ..Joining::default() };
+        let mut joining = Joining {
+            after,
+            extensions,
+            ..Joining::default()
+        };
         loop {
             match run.join(client, &joining) {
                 Joined::Done | Joined::Stale => return Ok(()),
@@ -61,11 +68,20 @@ impl Hub {
         {
             let message = format!("Events before {first} are not kept any more; the first available seq is {first}");
             let reply = countersign_protocol::runs::Reply::error("REPLAY_TRUNCATED", message);
-            joining.first.push(reply.frame(self.store.clock().now(), request_id).into());
+            joining
+                .first
+                .push(reply.frame(self.store.clock().now(), request_id).into());
         }
         let mut behind = after.max(joining.earlier_to);
         while behind < up_to {
-            let page = self.store.run(RunEvents { run_id: run.id.clone(), after: behind, limit: PAGE }).await?;
+            let page = self
+                .store
+                .run(RunEvents {
+                    run_id: run.id.clone(),
+                    after: behind,
+                    limit: PAGE,
+                })
+                .await?;
             let Some(last) = page.last() else { break };
             behind = last.seq;
             joining.earlier.extend(page.into_iter().map(Into::into));
@@ -76,7 +92,14 @@ impl Hub {
 
     /// The number of the first event that is kept, where earlier ones are not. The first of all is always stored.
     async fn first_kept(&self, run: &Run) -> Result<Option<u64>, StoreError> {
-        let first = self.store.run(RunEvents { run_id: run.id.clone(), after: 0, limit: 1 }).await?;
+        let first = self
+            .store
+            .run(RunEvents {
+                run_id: run.id.clone(),
+                after: 0,
+                limit: 1,
+            })
+            .await?;
         Ok(first.first().map(|event| event.seq).filter(|first| *first > 1))
     }
 

@@ -40,12 +40,26 @@ impl Run {
     /// Call it for every resolution of an ask of this run, after the commit: from here on the next answer is for the next ask.
     pub fn resolved(&self, message_id: &MessageId, ts: Timestamp) {
         let mut state = self.lock();
-        let Some(place) = state.pending.iter().position(|pending| pending.message_id == *message_id) else { return };
-        let Pending { agent_name, id: input_id, .. } = state.pending.remove(place);
+        let Some(place) = state
+            .pending
+            .iter()
+            .position(|pending| pending.message_id == *message_id)
+        else {
+            return;
+        };
+        let Pending {
+            agent_name,
+            id: input_id,
+            ..
+        } = state.pending.remove(place);
         if !state.followers.iter().any(|follower| follower.extensions) {
             return;
         }
-        let resolved = Reply::InputResolved { run_id: self.id.clone(), agent_name, input_id };
+        let resolved = Reply::InputResolved {
+            run_id: self.id.clone(),
+            agent_name,
+            input_id,
+        };
         let text = axum::extract::ws::Utf8Bytes::from(resolved.frame(ts, None));
         for follower in state.followers.iter().filter(|follower| follower.extensions) {
             follower.client.push(text.clone(), false);
@@ -74,6 +88,9 @@ impl RunState {
         if let Stage::Prepared(prepared) = &mut self.stage {
             prepared.told.extend(StoredEvent::of(event, seq, &body));
         }
-        self.tell(News { frames: vec![frame], ..News::default() });
+        self.tell(News {
+            frames: vec![frame],
+            ..News::default()
+        });
     }
 }

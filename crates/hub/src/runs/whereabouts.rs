@@ -37,9 +37,9 @@ impl NotFound {
     pub fn refuse(self, refuse: fn(String) -> Refusal) -> Refusal {
         match self {
             Self::Store(error) => error.into(),
-            Self::TooMany(most) => {
-                refuse(format!("{most} runs of other hubs are followed here, and no more may be; ask the hub itself"))
-            }
+            Self::TooMany(most) => refuse(format!(
+                "{most} runs of other hubs are followed here, and no more may be; ask the hub itself"
+            )),
         }
     }
 }
@@ -66,9 +66,18 @@ impl Hub {
         if !is_run_id(run_id) {
             return Ok(None);
         }
-        let whole = FollowRun { run_id: run_id.to_owned(), after: None, limit: 0, known_segment: None };
-        let Some(found) = self.store.run(whole).await? else { return Ok(None) };
-        let Some(Entered { run: stored, .. }) = found.entered else { return Ok(None) };
+        let whole = FollowRun {
+            run_id: run_id.to_owned(),
+            after: None,
+            limit: 0,
+            known_segment: None,
+        };
+        let Some(found) = self.store.run(whole).await? else {
+            return Ok(None);
+        };
+        let Some(Entered { run: stored, .. }) = found.entered else {
+            return Ok(None);
+        };
         let state = RunState::stored(&stored, found.last_event, found.open, &self.runs.together)?;
         let run = Run::new(run_id.to_owned(), state);
         match stored.summary.state {
@@ -92,11 +101,19 @@ impl Hub {
 
     /// One in memory, as it is now: if another hub has gone on with it, it is followed, or forgotten where nobody does.
     pub(super) async fn known_run(&self, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
-        let Some(run) = self.runs.get(run_id) else { return Ok(None) };
+        let Some(run) = self.runs.get(run_id) else {
+            return Ok(None);
+        };
         if !self.store.is_shared() || run.is_certain() {
             return Ok(Some(run));
         }
-        let glance = self.store.run(GlanceAtRuns { run_ids: vec![run_id.to_owned()] }).await?.pop();
+        let glance = self
+            .store
+            .run(GlanceAtRuns {
+                run_ids: vec![run_id.to_owned()],
+            })
+            .await?
+            .pop();
         if !glance.is_some_and(|glance| run.is_behind(&glance)) {
             return Ok(Some(run));
         }

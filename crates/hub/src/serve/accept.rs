@@ -24,7 +24,9 @@ pub struct Acceptor {
 
 impl Acceptor {
     pub fn from_config(config: &Config) -> anyhow::Result<Self> {
-        Ok(Self { tls: config.tls.as_ref().map(tls::acceptor).transpose()? })
+        Ok(Self {
+            tls: config.tls.as_ref().map(tls::acceptor).transpose()?,
+        })
     }
 
     pub fn scheme(&self) -> &'static str {
@@ -40,7 +42,9 @@ impl Acceptor {
                 accepted = accept(&listener, &places) => accepted,
                 _ = stop.wait_for(|stop| *stop) => break,
             };
-            let Some((stream, peer, place)) = accepted else { continue };
+            let Some((stream, peer, place)) = accepted else {
+                continue;
+            };
             let (router, stopping, tls) = (router.clone(), stopping.clone(), self.tls.clone());
             tokio::spawn(async move {
                 match tls {

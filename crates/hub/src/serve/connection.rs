@@ -34,18 +34,26 @@ where
 {
     let intake = Intake::default();
     let patient = Patient::new(stream, intake.clone());
-    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(patient)).await else { return };
+    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(patient)).await else {
+        return;
+    };
     let marked = MapRequest::new(router, move |request| intake.mark(peer.mark(request)));
     let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
     match spoken {
         Spoken::Http1 => {
             let connection = http1().serve_connection(io, service).with_upgrades();
-            drive(Box::pin(connection), stopping, |connection| connection.graceful_shutdown()).await;
+            drive(Box::pin(connection), stopping, |connection| {
+                connection.graceful_shutdown()
+            })
+            .await;
         }
         Spoken::Http2 => {
             let connection = http2().serve_connection(io, service);
-            drive(Box::pin(connection), stopping, |connection| connection.graceful_shutdown()).await;
+            drive(Box::pin(connection), stopping, |connection| {
+                connection.graceful_shutdown()
+            })
+            .await;
         }
     }
 }
@@ -95,7 +103,9 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(600)).await;
             "at last"
         };
-        Router::new().route("/large", get(async || "x".repeat(LARGE))).route("/late", get(late))
+        Router::new()
+            .route("/large", get(async || "x".repeat(LARGE)))
+            .route("/late", get(late))
     }
 
     /// A client that has asked for something, and the connection that serves it.

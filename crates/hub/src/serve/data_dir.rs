@@ -32,7 +32,10 @@ impl DataDir {
             .create(path)
             .with_context(|| format!("cannot create the data directory {shown}"))?;
         // Its owner could read and change everything in it.
-        if path.metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw()) {
+        if path
+            .metadata()
+            .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
+        {
             bail!(
                 "the data directory {shown} belongs to another user; start the hub as that user, or use another --data"
             );
@@ -45,7 +48,10 @@ impl DataDir {
                  own --data directory"
             )
         })?;
-        let data = Self { path: path.to_owned(), _lock: lock };
+        let data = Self {
+            path: path.to_owned(),
+            _lock: lock,
+        };
         // One that was killed left it behind, and it would now seem to be this hub's.
         let _ = std::fs::remove_file(data.note());
         Ok(data)
@@ -61,7 +67,9 @@ impl DataDir {
 
     /// Under which the hub that was here before had things under way in a store that others share.
     pub fn last_node(&self) -> Option<String> {
-        std::fs::read_to_string(self.node_file()).ok().map(|text| text.trim().to_owned())
+        std::fs::read_to_string(self.node_file())
+            .ok()
+            .map(|text| text.trim().to_owned())
     }
 
     pub fn node_file(&self) -> PathBuf {
@@ -79,7 +87,12 @@ impl DataDir {
             "started_at": welcome.started_at,
         });
         let draft = self.path.join("hub.json.new");
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&draft)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.write_all(text.to_string().as_bytes())?;
         std::fs::rename(&draft, self.note()).context("cannot write hub.json")
@@ -100,7 +113,9 @@ pub struct WithoutHub {
 impl WithoutHub {
     pub fn on(path: &Path) -> anyhow::Result<Self> {
         let taken = || format!("a hub is running on {}, or another copy; stop it first", path.display());
-        Ok(Self { _lock: lock(path)?.with_context(taken)? })
+        Ok(Self {
+            _lock: lock(path)?.with_context(taken)?,
+        })
     }
 }
 

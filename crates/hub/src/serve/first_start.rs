@@ -44,18 +44,37 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         // The owner last: a start that was cut short in between is a first start again.
         add_demo_agent(hub).await?;
         let (name, actor) = (OWNER.to_owned(), HUB.to_owned());
-        hub.store.run(AddPerson { name, role: Role::Owner, token: None, actor }).await?;
+        hub.store
+            .run(AddPerson {
+                name,
+                role: Role::Owner,
+                token: None,
+                actor,
+            })
+            .await?;
     }
     let owner = owner_of(&hub.store.run(ListPeople).await?);
     let now = hub.store.clock().now();
-    let has_demo = hub.store.run(ListAgents).await?.iter().any(|agent| agent.agent_id == DEMO_AGENT);
-    let demo_token = if has_demo { Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?) } else { None };
+    let has_demo = hub
+        .store
+        .run(ListAgents)
+        .await?
+        .iter()
+        .any(|agent| agent.agent_id == DEMO_AGENT);
+    let demo_token = if has_demo {
+        Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?)
+    } else {
+        None
+    };
     Ok(Welcome {
         local_url: hub.local_url().to_owned(),
         started_at: hub.started_at,
         owner_token: per_start(hub, Kind::Person, &owner, None).await?,
         terminal_token: per_start(hub, Kind::Terminal, &owner, None).await?,
-        sign_in_url: link_to(hub, &per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?),
+        sign_in_url: link_to(
+            hub,
+            &per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?,
+        ),
         demo_token,
         owner,
     })
@@ -63,7 +82,10 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
 
 /// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
 pub fn owner_of(people: &[PersonSummary]) -> String {
-    let mut owners = people.iter().filter(|person| person.role == Role::Owner).map(|person| person.name.as_str());
+    let mut owners = people
+        .iter()
+        .filter(|person| person.role == Role::Owner)
+        .map(|person| person.name.as_str());
     let first = owners.clone().find(|name| *name == OWNER);
     first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()
 }
@@ -71,25 +93,47 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
 async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
     let (subject, label) = (subject.to_owned(), label(hub));
-    let credential = NewCredential { hash: token.hash, kind, subject, label, expires_at };
+    let credential = NewCredential {
+        hash: token.hash,
+        kind,
+        subject,
+        label,
+        expires_at,
+    };
     hub.store.run(Relabel(credential.clone())).await?;
     // A link works once, and must not come back.
     if kind != Kind::SignIn {
-        hub.start_credentials.lock().unwrap_or_else(PoisonError::into_inner).push(credential);
+        hub.start_credentials
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(credential);
     }
     Ok(token.text)
 }
 
 fn label(hub: &Hub) -> String {
-    if hub.store.is_shared() { format!("{LABEL}{}", hub.store.node()) } else { PER_START.to_owned() }
+    if hub.store.is_shared() {
+        format!("{LABEL}{}", hub.store.node())
+    } else {
+        PER_START.to_owned()
+    }
 }
 
 impl Hub {
     /// Those of an earlier node end with it, and this process has become another one.
     pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
-        let kept = self.start_credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kept = self
+            .start_credentials
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         for credential in kept {
-            self.store.run(Relabel(NewCredential { label: label(self), ..credential })).await?;
+            self.store
+                .run(Relabel(NewCredential {
+                    label: label(self),
+                    ..credential
+                }))
+                .await?;
         }
         Ok(())
     }
@@ -117,7 +161,10 @@ impl Welcome {
         );
         if let Some(token) = &self.demo_token {
             text.push_str(&format!("\nLet an agent ask something:\n  {}\n", self.demo_line(token)));
-            text.push_str(&format!("\nThen answer it in the browser or a terminal:\n  {}/inbox\n", hub.browser_url()));
+            text.push_str(&format!(
+                "\nThen answer it in the browser or a terminal:\n  {}/inbox\n",
+                hub.browser_url()
+            ));
             text.push_str("  countersign inbox\n");
         }
         text.push_str("\nCtrl-C stops the hub.\n");

@@ -45,7 +45,11 @@ pub struct ServeOptions {
 pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let data = DataDir::open(&options.data)?;
     let acceptor = Acceptor::from_config(&options.config)?;
-    let store = Arc::new(open_store(&options.config, &data).await.context("cannot open the database")?);
+    let store = Arc::new(
+        open_store(&options.config, &data)
+            .await
+            .context("cannot open the database")?,
+    );
     ensure_key(&store).await?;
     let (stop_sender, stopping) = watch::channel(false);
     let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
@@ -53,7 +57,9 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
     // Before anybody can connect: a run that waits is to be found.
-    take_the_place_of_the_last(&hub, &data).await.context("cannot take up what was under way")?;
+    take_the_place_of_the_last(&hub, &data)
+        .await
+        .context("cannot take up what was under way")?;
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
@@ -128,8 +134,13 @@ async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let wanted = config.listen;
     let listener = match TcpListener::bind(wanted).await {
         Err(error) if config.listen_is_default && error.kind() == std::io::ErrorKind::AddrInUse => {
-            let free = TcpListener::bind(SocketAddr::new(wanted.ip(), 0)).await.context("no free port")?;
-            print(&format!("Port {} is taken by another program; using a free one.\n", wanted.port()))?;
+            let free = TcpListener::bind(SocketAddr::new(wanted.ip(), 0))
+                .await
+                .context("no free port")?;
+            print(&format!(
+                "Port {} is taken by another program; using a free one.\n",
+                wanted.port()
+            ))?;
             free
         }
         bound => bound.with_context(|| format!("cannot listen on {wanted}"))?,

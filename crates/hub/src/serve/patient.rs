@@ -23,7 +23,11 @@ pub struct Patient<S> {
 
 impl<S> Patient<S> {
     pub fn new(stream: S, intake: Intake) -> Self {
-        Self { stream, intake, until: None }
+        Self {
+            stream,
+            intake,
+            until: None,
+        }
     }
 
     /// The stream has said whether it took something.
@@ -34,7 +38,10 @@ impl<S> Patient<S> {
         }
         let until = self.until.get_or_insert_with(|| Box::pin(sleep(STALL)));
         ready!(until.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "nobody takes what is sent")))
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "nobody takes what is sent",
+        )))
     }
 }
 

@@ -24,7 +24,12 @@ pub enum Spoken {
 impl<S: AsyncRead + Unpin> Prefixed<S> {
     /// Reads just enough to tell the two protocols apart. The caller bounds how long that may take.
     pub async fn sniff(stream: S) -> io::Result<(Self, Spoken)> {
-        let mut prefixed = Self { head: [0; HTTP2_PREFACE.len()], length: 0, given: 0, stream };
+        let mut prefixed = Self {
+            head: [0; HTTP2_PREFACE.len()],
+            length: 0,
+            given: 0,
+            stream,
+        };
         loop {
             let read = prefixed.stream.read(&mut prefixed.head[prefixed.length..]).await?;
             prefixed.length += read;

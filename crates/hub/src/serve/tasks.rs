@@ -38,7 +38,9 @@ async fn keep<T, F: Future<Output = ()>>(name: &'static str, hub: Arc<T>, run: f
             Ok(()) => tracing::error!(task = name, "ended by itself; it starts again"),
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().map(String::as_str);
-                let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("nothing");
+                let said = said
+                    .or_else(|| panic.downcast_ref::<&str>().copied())
+                    .unwrap_or("nothing");
                 tracing::error!(task = name, said, "panicked; it starts again");
             }
         }
@@ -61,7 +63,10 @@ mod tests {
     }
 
     async fn fails_first(scene: Arc<Scene>) {
-        assert!(scene.runs.fetch_add(1, Ordering::SeqCst) > 0, "the first time goes wrong");
+        assert!(
+            scene.runs.fetch_add(1, Ordering::SeqCst) > 0,
+            "the first time goes wrong"
+        );
         scene.goes_well.notify_one();
         std::future::pending().await
     }

@@ -25,7 +25,9 @@ pub fn acceptor(files: &TlsFiles) -> anyhow::Result<TlsAcceptor> {
 fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let shown = file.display();
     let found = CertificateDer::pem_file_iter(file).with_context(|| format!("cannot read {shown}"))?;
-    let certificates: Vec<_> = found.collect::<Result<_, _>>().with_context(|| format!("{shown} is not PEM"))?;
+    let certificates: Vec<_> = found
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("{shown} is not PEM"))?;
     anyhow::ensure!(!certificates.is_empty(), "{shown} holds no certificate");
     Ok(certificates)
 }

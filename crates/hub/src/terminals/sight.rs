@@ -38,7 +38,10 @@ impl Elsewhere {
     }
 
     pub fn left(&mut self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
-        let of_node = self.0.get_mut(id).and_then(|sights| sights.iter_mut().find(|(of, _)| of == node));
+        let of_node = self
+            .0
+            .get_mut(id)
+            .and_then(|sights| sights.iter_mut().find(|(of, _)| of == node));
         if let Some((_, sight)) = of_node {
             (sight.held, sight.left_at, sight.is_gone) = (0, at, broken);
         }
@@ -84,7 +87,13 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(10_000);
 
     fn sight(held: usize) -> Sight {
-        Sight { kind: Kind::Cue, held, here_since: NOW, left_at: NOW, is_gone: false }
+        Sight {
+            kind: Kind::Cue,
+            held,
+            here_since: NOW,
+            left_at: NOW,
+            is_gone: false,
+        }
     }
 
     fn is_here(elsewhere: &Elsewhere, id: &MessageId, now: Timestamp) -> Option<bool> {
@@ -112,7 +121,11 @@ mod tests {
         elsewhere.note("a", &id, sight(0));
         elsewhere.note("b", &id, sight(1));
         elsewhere.take_back("b", &id);
-        assert_eq!(is_here(&elsewhere, &id, NOW), Some(true), "only what the other one said");
+        assert_eq!(
+            is_here(&elsewhere, &id, NOW),
+            Some(true),
+            "only what the other one said"
+        );
         elsewhere.take_back("a", &id);
         assert!(elsewhere.0.is_empty());
     }

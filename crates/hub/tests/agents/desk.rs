@@ -21,8 +21,13 @@ pub struct TestDesk {
 
 impl TestDesk {
     pub fn answering(answers: &[&[&str]]) -> Self {
-        let answers = answers.iter().map(|answers| answers.iter().map(|&answer| answer.to_owned()).collect());
-        Self { answers: answers.collect(), ..Self::default() }
+        let answers = answers
+            .iter()
+            .map(|answers| answers.iter().map(|&answer| answer.to_owned()).collect());
+        Self {
+            answers: answers.collect(),
+            ..Self::default()
+        }
     }
 
     pub fn listen(&mut self) -> mpsc::UnboundedReceiver<StreamEvent> {

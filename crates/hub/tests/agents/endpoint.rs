@@ -58,7 +58,10 @@ impl Model {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let script = Mutex::new(acts.into_iter().collect());
-        let shared = Arc::new(Shared { script, seen: watch::Sender::default() });
+        let shared = Arc::new(Shared {
+            script,
+            seen: watch::Sender::default(),
+        });
         let serving = Arc::clone(&shared);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -77,7 +80,11 @@ impl Model {
     }
 
     pub async fn until(&self, what: &str, enough: impl FnMut(&Seen) -> bool) {
-        drop(within(what, self.shared.seen.subscribe().wait_for(enough)).await.unwrap());
+        drop(
+            within(what, self.shared.seen.subscribe().wait_for(enough))
+                .await
+                .unwrap(),
+        );
     }
 }
 
@@ -85,7 +92,12 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read_request(&mut stream).await {
         shared.seen.send_modify(|seen| seen.requests.push(request));
-        let act = shared.script.lock().unwrap().pop_front().expect("no request beyond the script");
+        let act = shared
+            .script
+            .lock()
+            .unwrap()
+            .pop_front()
+            .expect("no request beyond the script");
         if !play(&mut stream, act, &shared).await {
             return;
         }
@@ -154,13 +166,19 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await.ok()?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     let length = headers.get("content-length")?.parse().ok()?;
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Request { line: first.trim_end().to_owned(), headers, body: serde_json::from_slice(&body).unwrap() })
+    Some(Request {
+        line: first.trim_end().to_owned(),
+        headers,
+        body: serde_json::from_slice(&body).unwrap(),
+    })
 }
 
 /// Events, as such a server writes them.
@@ -199,7 +217,9 @@ pub fn calls(calls: &[(&str, &str, &str)]) -> String {
         let begin =
             json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": first}});
         chunks.push(delta(json!({"tool_calls": [begin]})));
-        chunks.push(delta(json!({"tool_calls": [{"index": index, "function": {"arguments": rest}}]})));
+        chunks.push(delta(
+            json!({"tool_calls": [{"index": index, "function": {"arguments": rest}}]}),
+        ));
     }
     chunks.extend([finish("tool_calls"), count(10, 5)]);
     events(chunks)

@@ -25,7 +25,11 @@ impl Lifeline {
         let path = scratch.0.join("lifeline");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let pipe = BufReader::new(pipe::OpenOptions::new().open_receiver(&path).unwrap());
-        Self { _scratch: scratch, path, pipe }
+        Self {
+            _scratch: scratch,
+            path,
+            pipe,
+        }
     }
 
     /// A shell that holds the pipe, does this, and says `up` when all that it starts has begun.
@@ -35,12 +39,16 @@ impl Lifeline {
 
     async fn begun(&mut self) {
         let mut line = String::new();
-        within("the program to begin", self.pipe.read_line(&mut line)).await.unwrap();
+        within("the program to begin", self.pipe.read_line(&mut line))
+            .await
+            .unwrap();
         assert_eq!(line, "up\n");
     }
 
     async fn ended(mut self) {
-        within("every process to end", self.pipe.read_to_end(&mut Vec::new())).await.unwrap();
+        within("every process to end", self.pipe.read_to_end(&mut Vec::new()))
+            .await
+            .unwrap();
     }
 }
 
@@ -66,7 +74,10 @@ async fn a_time_out_takes_the_children_along() {
     for limit in [200, 2_000, 20_000].map(Duration::from_millis) {
         let mut lifeline = Lifeline::new();
         let agent = lifeline.shell("trap '' TERM INT HUP; (sleep 1000 & echo up >&9; wait)");
-        let tools = command_tools(RunsSettings { command_timeout: limit, ..commands(Commands::Allow) });
+        let tools = command_tools(RunsSettings {
+            command_timeout: limit,
+            ..commands(Commands::Allow)
+        });
         let mut desk = TestDesk::default();
         let mut work = pin!(Task::new(&agent, "").done(&tools, &mut desk));
         tokio::select! {
@@ -86,7 +97,10 @@ async fn what_a_program_leaves_in_the_background_ends_with_it() {
     let lifeline = Lifeline::new();
     let agent = lifeline.shell("sleep 1000 & echo done");
     let tools = command_tools(commands(Commands::Allow));
-    let done = Task::new(&agent, "").done(&tools, &mut TestDesk::default()).await.unwrap();
+    let done = Task::new(&agent, "")
+        .done(&tools, &mut TestDesk::default())
+        .await
+        .unwrap();
     assert_eq!(done.text, "done");
     lifeline.ended().await;
 }

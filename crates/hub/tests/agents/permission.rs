@@ -8,7 +8,10 @@ use crate::stage::{Task, command_tools, commands, program};
 
 async fn run(rule: Commands, desk: &mut TestDesk) -> Result<String, String> {
     let agent = program("printf", &["%s", "a b"]);
-    Task::new(&agent, "in").done(&command_tools(commands(rule)), desk).await.map(|done| done.text)
+    Task::new(&agent, "in")
+        .done(&command_tools(commands(rule)), desk)
+        .await
+        .map(|done| done.text)
 }
 
 fn denying(pattern: &str) -> TestDesk {
@@ -29,7 +32,10 @@ fn denying(pattern: &str) -> TestDesk {
 async fn commands_are_off_until_the_operator_says_otherwise() {
     let mut desk = TestDesk::answering(&[&["allow"]]);
     let said = run(Commands::Off, &mut desk).await.unwrap_err();
-    assert!(said.contains("commands are off") && said.contains("runs.commands"), "{said}");
+    assert!(
+        said.contains("commands are off") && said.contains("runs.commands"),
+        "{said}"
+    );
     assert!(desk.asked.is_empty());
 }
 
@@ -39,7 +45,11 @@ async fn a_person_sees_what_they_allow() {
     assert_eq!(run(Commands::Ask, &mut desk).await.unwrap(), "a b");
     let details = json!({"program": "printf", "args": ["%s", "a b"], "cwd": "/", "input": "in", "inputBytes": 2});
     let resource = "printf %s 'a b'".to_owned();
-    let ask = AgentAsk::Permission { operation: "command.execute", resource, details: Some(details) };
+    let ask = AgentAsk::Permission {
+        operation: "command.execute",
+        resource,
+        details: Some(details),
+    };
     assert_eq!(desk.asked.len(), 1);
     assert_eq!(desk.asked[0].0, [ask]);
     assert!(desk.remembered.is_empty());
@@ -51,7 +61,10 @@ async fn of_a_long_input_both_ends_are_shown_and_what_is_left_out_is_counted() {
     let details = async |input: &str| {
         let mut desk = TestDesk::answering(&[&["deny"]]);
         let agent = program("sh", &[]);
-        Task::new(&agent, input).done(&command_tools(commands(Commands::Ask)), &mut desk).await.unwrap_err();
+        Task::new(&agent, input)
+            .done(&command_tools(commands(Commands::Ask)), &mut desk)
+            .await
+            .unwrap_err();
         match &desk.asked[0].0[0] {
             AgentAsk::Permission { details, .. } => details.clone().unwrap(),
             AgentAsk::Question { .. } => panic!("no permission"),
@@ -62,9 +75,15 @@ async fn of_a_long_input_both_ends_are_shown_and_what_is_left_out_is_counted() {
     assert_eq!((&shown["input"], shown.get("inputTail")), (&json!(whole), None));
     let shown = details(&format!("first {} last", "ä".repeat(5000))).await;
     let text = |name: &str| shown[name].as_str().unwrap().to_owned();
-    assert!(text("input").starts_with("first ä") && text("inputTail").ends_with("ä last"), "{shown}");
+    assert!(
+        text("input").starts_with("first ä") && text("inputTail").ends_with("ä last"),
+        "{shown}"
+    );
     let left_out = 10_011 - text("input").len() - text("inputTail").len();
-    assert_eq!((&shown["inputBytes"], &shown["inputBytesNotShown"]), (&json!(10_011), &json!(left_out)));
+    assert_eq!(
+        (&shown["inputBytes"], &shown["inputBytesNotShown"]),
+        (&json!(10_011), &json!(left_out))
+    );
     assert!(left_out <= 10_011 - 8192 + 4, "{left_out}");
 }
 
@@ -88,8 +107,18 @@ async fn a_decision_for_the_run_is_remembered() {
     assert_eq!(desk.remembered, [("printf %s 'a b'".to_owned(), true)]);
 
     let mut desk = TestDesk::answering(&[&["deny-session"]]);
-    assert!(run(Commands::Ask, &mut desk).await.unwrap_err().contains("permission was denied"));
-    assert!(run(Commands::Ask, &mut desk).await.unwrap_err().contains("the policy of this run denies"));
+    assert!(
+        run(Commands::Ask, &mut desk)
+            .await
+            .unwrap_err()
+            .contains("permission was denied")
+    );
+    assert!(
+        run(Commands::Ask, &mut desk)
+            .await
+            .unwrap_err()
+            .contains("the policy of this run denies")
+    );
     assert_eq!(desk.asked.len(), 1);
 }
 
@@ -112,16 +141,34 @@ async fn an_answer_given_during_a_restart_counts_for_its_own_command_only() {
     Task::new(&agent, "in").done(&tools, &mut desk).await.unwrap_err();
     let state = desk.asked[0].1.clone();
 
-    let resumed = Some(Resumed { state: state.clone(), answers: vec!["allow".to_owned()] });
+    let resumed = Some(Resumed {
+        state: state.clone(),
+        answers: vec!["allow".to_owned()],
+    });
     let mut desk = TestDesk::default();
-    let done = Task { resumed, ..Task::new(&agent, "in") }.done(&tools, &mut desk).await.unwrap();
+    let done = Task {
+        resumed,
+        ..Task::new(&agent, "in")
+    }
+    .done(&tools, &mut desk)
+    .await
+    .unwrap();
     assert_eq!(done.text, "a b");
     assert!(desk.asked.is_empty());
 
     let other = program("printf", &["other"]);
-    let resumed = Some(Resumed { state, answers: vec!["allow".to_owned()] });
+    let resumed = Some(Resumed {
+        state,
+        answers: vec!["allow".to_owned()],
+    });
     let mut desk = TestDesk::answering(&[&["deny"]]);
-    let said = Task { resumed, ..Task::new(&other, "in") }.done(&tools, &mut desk).await.unwrap_err();
+    let said = Task {
+        resumed,
+        ..Task::new(&other, "in")
+    }
+    .done(&tools, &mut desk)
+    .await
+    .unwrap_err();
     assert!(said.contains("permission was denied"), "{said}");
     assert_eq!(desk.asked.len(), 1);
 }

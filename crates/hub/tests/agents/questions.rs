@@ -9,19 +9,33 @@ use crate::desk::TestDesk;
 use crate::endpoint::{Act, Model, answer, calls};
 use crate::stage::{Task, asker, llm, tools};
 
-const TWO: [(&str, &str, &str); 2] =
-    [("a", "ask_question", r#"{"question": "Which sea?"}"#), ("b", "ask_question", r#"{"question": "How löng?"}"#)];
+const TWO: [(&str, &str, &str); 2] = [
+    ("a", "ask_question", r#"{"question": "Which sea?"}"#),
+    ("b", "ask_question", r#"{"question": "How löng?"}"#),
+];
 
 #[tokio::test]
 async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
     for size in [1, usize::MAX] {
         let model = Model::start([Act::Stream(calls(&TWO), size), Act::Stream(answer(&["Fine."]), size)]).await;
         let mut desk = TestDesk::answering(&[&["North", ""]]);
-        let done = Task::new(&asker(), "write").done(&tools(&model), &mut desk).await.unwrap();
+        let done = Task::new(&asker(), "write")
+            .done(&tools(&model), &mut desk)
+            .await
+            .unwrap();
         assert_eq!(done.text, "Fine.");
-        assert_eq!(done.usage, Usage { prompt_tokens: 13, completion_tokens: 7 });
+        assert_eq!(
+            done.usage,
+            Usage {
+                prompt_tokens: 13,
+                completion_tokens: 7
+            }
+        );
         let responses = [("tool", "North"), ("tool", ""), ("assistant", "Fine.")];
-        assert_eq!(done.responses, responses.map(|(role, text)| (role.to_owned(), text.to_owned())));
+        assert_eq!(
+            done.responses,
+            responses.map(|(role, text)| (role.to_owned(), text.to_owned()))
+        );
         assert_eq!(desk.asked.len(), 1, "asked together");
         assert_eq!(desk.questions(), ["Which sea?", "How löng?"]);
 
@@ -42,12 +56,19 @@ async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
 async fn whoever_watches_sees_calls_and_results() {
     let model = Model::start([Act::Stream(calls(&TWO[..1]), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
     let mut desk = TestDesk::answering(&[&["North"]]);
-    Task::new(&asker(), "write").done(&tools(&model), &mut desk).await.unwrap();
+    Task::new(&asker(), "write")
+        .done(&tools(&model), &mut desk)
+        .await
+        .unwrap();
     let (id, name) = ("a".to_owned(), "ask_question".to_owned());
     let args = r#"{"question": "Which sea?"}"#.to_owned();
     let expected = [
         StreamEvent::StepStart,
-        StreamEvent::ToolCall { tool_call_id: id.clone(), tool_name: name.clone(), args },
+        StreamEvent::ToolCall {
+            tool_call_id: id.clone(),
+            tool_name: name.clone(),
+            args,
+        },
         StreamEvent::ToolResult {
             tool_call_id: id,
             tool_name: name,
@@ -56,7 +77,9 @@ async fn whoever_watches_sees_calls_and_results() {
             error: None,
         },
         StreamEvent::StepStart,
-        StreamEvent::Text { text: "Fine.".to_owned() },
+        StreamEvent::Text {
+            text: "Fine.".to_owned(),
+        },
     ];
     assert_eq!(desk.said, expected);
 }
@@ -66,29 +89,59 @@ async fn a_conversation_goes_on_after_a_restart() {
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
     let agent = asker();
     let mut before = TestDesk::default();
-    let cut = Task::new(&agent, "write").done(&tools(&model), &mut before).await.unwrap_err();
+    let cut = Task::new(&agent, "write")
+        .done(&tools(&model), &mut before)
+        .await
+        .unwrap_err();
     assert_eq!(cut, "nobody answered");
 
     // What was kept goes through the store as text.
     let state: Value = serde_json::from_str(&before.asked[0].1.to_string()).unwrap();
-    let resumed = Some(Resumed { state, answers: vec!["North".to_owned(), "long".to_owned()] });
+    let resumed = Some(Resumed {
+        state,
+        answers: vec!["North".to_owned(), "long".to_owned()],
+    });
     let mut after = TestDesk::default();
-    let done = Task { resumed, ..Task::new(&agent, "write") }.done(&tools(&model), &mut after).await.unwrap();
+    let done = Task {
+        resumed,
+        ..Task::new(&agent, "write")
+    }
+    .done(&tools(&model), &mut after)
+    .await
+    .unwrap();
     assert_eq!(done.text, "Fine.");
-    assert_eq!(done.usage, Usage { prompt_tokens: 13, completion_tokens: 7 });
+    assert_eq!(
+        done.usage,
+        Usage {
+            prompt_tokens: 13,
+            completion_tokens: 7
+        }
+    );
     assert_eq!(done.responses.len(), 3);
     assert!(after.asked.is_empty(), "nobody is asked twice");
     let messages = &model.requests()[1].body["messages"];
-    assert_eq!(messages[2], json!({"role": "tool", "tool_call_id": "a", "content": "North"}));
-    assert_eq!(messages[3], json!({"role": "tool", "tool_call_id": "b", "content": "long"}));
+    assert_eq!(
+        messages[2],
+        json!({"role": "tool", "tool_call_id": "a", "content": "North"})
+    );
+    assert_eq!(
+        messages[3],
+        json!({"role": "tool", "tool_call_id": "b", "content": "long"})
+    );
 }
 
 #[tokio::test]
 async fn answers_that_do_not_fit_the_questions_are_refused() {
     let (model, agent) = (Model::start([]).await, asker());
     for state in [json!({}), json!({"talk": 1}), Value::Null] {
-        let resumed = Some(Resumed { state, answers: vec!["North".to_owned()] });
-        let task = Task { resumed, ..Task::new(&agent, "write") };
+        let resumed = Some(Resumed {
+            state,
+            answers: vec!["North".to_owned()],
+        });
+        let task = Task {
+            resumed,
+            ..Task::new(&agent, "write")
+        };
         let said = task.done(&tools(&model), &mut TestDesk::default()).await.unwrap_err();
         assert!(said.contains("cannot be read"), "{said}");
     }
@@ -105,7 +158,10 @@ async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
     ];
     let model = Model::start([Act::Stream(calls(&wrong), 9), Act::Stream(answer(&["Sorry."]), 9)]).await;
     let mut desk = TestDesk::default();
-    let done = Task::new(&asker(), "write").done(&tools(&model), &mut desk).await.unwrap();
+    let done = Task::new(&asker(), "write")
+        .done(&tools(&model), &mut desk)
+        .await
+        .unwrap();
     assert_eq!(done.text, "Sorry.");
     assert!(desk.asked.is_empty());
     let messages = &model.requests()[1].body["messages"];
@@ -121,16 +177,26 @@ async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
 async fn an_agent_without_the_tool_cannot_ask() {
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(answer(&["ok"]), 9)]).await;
     let mut desk = TestDesk::answering(&[&["North", "long"]]);
-    Task::new(&llm(LlmAgent::default()), "write").done(&tools(&model), &mut desk).await.unwrap();
+    Task::new(&llm(LlmAgent::default()), "write")
+        .done(&tools(&model), &mut desk)
+        .await
+        .unwrap();
     assert!(desk.asked.is_empty());
 }
 
 #[tokio::test]
 async fn rounds_come_to_an_end() {
-    let agent = llm(LlmAgent { tools: vec!["ask_question".to_owned()], max_steps: Some(2), ..LlmAgent::default() });
+    let agent = llm(LlmAgent {
+        tools: vec!["ask_question".to_owned()],
+        max_steps: Some(2),
+        ..LlmAgent::default()
+    });
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(calls(&TWO), 9)]).await;
     let mut desk = TestDesk::answering(&[&["North", "long"]]);
-    let said = Task::new(&agent, "write").done(&tools(&model), &mut desk).await.unwrap_err();
+    let said = Task::new(&agent, "write")
+        .done(&tools(&model), &mut desk)
+        .await
+        .unwrap_err();
     assert!(said.contains("round 2 of 2") && said.contains("maxSteps"), "{said}");
     assert_eq!(desk.asked.len(), 1, "nobody is asked what the model will not hear");
     let requests = model.requests();
@@ -140,7 +206,10 @@ async fn rounds_come_to_an_end() {
 
 #[tokio::test]
 async fn a_stopped_agent_hangs_up() {
-    let model = Model::start([Act::Stall(answer(&["a"]).replace("data: [DONE]", "").replace("stop", ""))]).await;
+    let model = Model::start([Act::Stall(
+        answer(&["a"]).replace("data: [DONE]", "").replace("stop", ""),
+    )])
+    .await;
     let (agent, tools) = (llm(LlmAgent::default()), tools(&model));
     let mut desk = TestDesk::default();
     let mut heard = desk.listen();
@@ -154,16 +223,28 @@ async fn a_stopped_agent_hangs_up() {
             } => {}
         }
     }
-    model.until("the connection to be closed", |seen| seen.cut_off == 1).await;
+    model
+        .until("the connection to be closed", |seen| seen.cut_off == 1)
+        .await;
 }
 
 #[tokio::test]
 async fn more_rounds_are_not_advised_where_the_tool_was_never_given() {
     let wrong = calls(&[("a", "rm\u{1b}_rf", "{}")]);
     for tools_given in [vec![], vec!["ask_question".to_owned()]] {
-        let agent = llm(LlmAgent { tools: tools_given, max_steps: Some(2), ..LlmAgent::default() });
+        let agent = llm(LlmAgent {
+            tools: tools_given,
+            max_steps: Some(2),
+            ..LlmAgent::default()
+        });
         let model = Model::start([Act::Stream(wrong.clone(), 9), Act::Stream(wrong.clone(), 9)]).await;
-        let said = Task::new(&agent, "write").done(&tools(&model), &mut TestDesk::default()).await.unwrap_err();
-        assert_eq!(said, "the model called \"rm _rf\" in round 2 of 2, a tool it was not given");
+        let said = Task::new(&agent, "write")
+            .done(&tools(&model), &mut TestDesk::default())
+            .await
+            .unwrap_err();
+        assert_eq!(
+            said,
+            "the model called \"rm _rf\" in round 2 of 2, a tool it was not given"
+        );
     }
 }

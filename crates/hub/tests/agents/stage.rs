@@ -26,7 +26,10 @@ pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
 pub fn llm_settings(model: &Model) -> LlmSettings {
     let key = Key::Given(Secret::new(KEY.to_owned()));
     LlmSettings {
-        endpoint: Some(Endpoint { base_url: model.base_url().parse().unwrap(), key }),
+        endpoint: Some(Endpoint {
+            base_url: model.base_url().parse().unwrap(),
+            key,
+        }),
         first_retry: Duration::from_millis(1),
         ..LlmSettings::default()
     }
@@ -37,7 +40,10 @@ pub fn tools(model: &Model) -> Tools {
 }
 
 pub fn commands(rule: Commands) -> RunsSettings {
-    RunsSettings { commands: rule, ..RunsSettings::default() }
+    RunsSettings {
+        commands: rule,
+        ..RunsSettings::default()
+    }
 }
 
 pub fn command_tools(runs: RunsSettings) -> Tools {
@@ -45,18 +51,33 @@ pub fn command_tools(runs: RunsSettings) -> Tools {
 }
 
 pub fn llm(agent: LlmAgent) -> AgentDef {
-    let agent = LlmAgent { model: agent.model.or(Some("tiny".to_owned())), ..agent };
-    AgentDef { name: "writer".to_owned(), kind: AgentKind::Llm(Box::new(agent)) }
+    let agent = LlmAgent {
+        model: agent.model.or(Some("tiny".to_owned())),
+        ..agent
+    };
+    AgentDef {
+        name: "writer".to_owned(),
+        kind: AgentKind::Llm(Box::new(agent)),
+    }
 }
 
 pub fn asker() -> AgentDef {
-    llm(LlmAgent { tools: vec!["ask_question".to_owned()], ..LlmAgent::default() })
+    llm(LlmAgent {
+        tools: vec!["ask_question".to_owned()],
+        ..LlmAgent::default()
+    })
 }
 
 pub fn program(program: &str, args: &[&str]) -> AgentDef {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
-    let kind = AgentKind::Command(CommandAgent { program: program.to_owned(), args });
-    AgentDef { name: "tool".to_owned(), kind }
+    let kind = AgentKind::Command(CommandAgent {
+        program: program.to_owned(),
+        args,
+    });
+    AgentDef {
+        name: "tool".to_owned(),
+        kind,
+    }
 }
 
 /// A job and everything that may be said about it.
@@ -71,7 +92,14 @@ pub struct Task<'a> {
 
 impl<'a> Task<'a> {
     pub fn new(agent: &'a AgentDef, message: &'a str) -> Self {
-        Self { agent, message, model_override: None, cwd: Path::new("/"), earlier: &[], resumed: None }
+        Self {
+            agent,
+            message,
+            model_override: None,
+            cwd: Path::new("/"),
+            earlier: &[],
+            resumed: None,
+        }
     }
 
     pub async fn done(self, tools: &Tools, desk: &mut TestDesk) -> Result<Done, String> {
@@ -94,7 +122,11 @@ pub struct Scratch(pub PathBuf);
 impl Scratch {
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("countersign-agents-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "countersign-agents-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)

@@ -16,8 +16,14 @@ async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmS
     let mut settings = llm_settings(&model);
     change(&mut settings);
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
-    let said = Task::new(&llm(LlmAgent::default()), "?").done(&tools, &mut TestDesk::default()).await.unwrap_err();
-    assert!(said.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())), "{said}");
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut TestDesk::default())
+        .await
+        .unwrap_err();
+    assert!(
+        said.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
+        "{said}"
+    );
     assert!(!said.contains(KEY), "{said}");
     said
 }
@@ -27,7 +33,10 @@ async fn a_server_that_never_answers_is_left_after_the_time_out() {
     let begun = "data: {\"choices\":[]}\n\n".to_owned();
     for act in [Act::Hang, Act::Stall(String::new()), Act::Stall(begun)] {
         let said = told([act], |settings| settings.timeout = Duration::from_millis(50)).await;
-        assert!(said.contains("did not finish its answer within 0.05 s (llm.timeout_seconds)"), "{said}");
+        assert!(
+            said.contains("did not finish its answer within 0.05 s (llm.timeout_seconds)"),
+            "{said}"
+        );
     }
 }
 
@@ -37,18 +46,31 @@ async fn a_server_that_falls_silent_is_left_sooner() {
         settings.idle_timeout = Duration::from_millis(50);
     });
     let said = said.await;
-    assert!(said.contains("said nothing for 0.05 s (llm.idle_timeout_seconds)"), "{said}");
+    assert!(
+        said.contains("said nothing for 0.05 s (llm.idle_timeout_seconds)"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
 async fn an_answer_that_is_complete_needs_no_goodbye() {
     let stream = answer(&["a", "b"]);
     let without_mark = stream.replace("data: [DONE]\n\n", "");
-    for act in [Act::Stall(stream.clone()), Act::Stall(without_mark), Act::Endless(stream)] {
+    for act in [
+        Act::Stall(stream.clone()),
+        Act::Stall(without_mark),
+        Act::Endless(stream),
+    ] {
         let model = Model::start([act]).await;
-        let settings = LlmSettings { idle_timeout: Duration::from_millis(50), ..llm_settings(&model) };
+        let settings = LlmSettings {
+            idle_timeout: Duration::from_millis(50),
+            ..llm_settings(&model)
+        };
         let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
-        let done = Task::new(&llm(LlmAgent::default()), "?").done(&tools, &mut TestDesk::default()).await.unwrap();
+        let done = Task::new(&llm(LlmAgent::default()), "?")
+            .done(&tools, &mut TestDesk::default())
+            .await
+            .unwrap();
         assert_eq!((done.text.as_str(), done.usage.prompt_tokens), ("ab", 3));
     }
 }
@@ -59,17 +81,32 @@ async fn a_server_that_is_not_there_is_told_with_the_reason() {
     let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let model = Model::start([]).await;
     let mut settings = llm_settings(&model);
-    settings.endpoint.as_mut().unwrap().base_url.set_port(Some(address.port())).unwrap();
+    settings
+        .endpoint
+        .as_mut()
+        .unwrap()
+        .base_url
+        .set_port(Some(address.port()))
+        .unwrap();
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
-    let said = Task::new(&llm(LlmAgent::default()), "?").done(&tools, &mut TestDesk::default()).await.unwrap_err();
-    assert!(said.contains(&format!("{address}/v1/chat/completions cannot be reached: ")), "{said}");
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut TestDesk::default())
+        .await
+        .unwrap_err();
+    assert!(
+        said.contains(&format!("{address}/v1/chat/completions cannot be reached: ")),
+        "{said}"
+    );
     assert!(said.contains("refused") && said.ends_with("(attempt 3)"), "{said}");
 }
 
 #[tokio::test]
 async fn what_is_no_answer_is_shown_in_short() {
     let said = told([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
-    assert!(said.contains("sent what is no answer of a model") && said.contains("{\"choices\": oops}"), "{said}");
+    assert!(
+        said.contains("sent what is no answer of a model") && said.contains("{\"choices\": oops}"),
+        "{said}"
+    );
 
     let said = told([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
     assert!(said.contains("sent what is no answer of a model"), "{said}");
@@ -95,16 +132,32 @@ async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
 
 #[tokio::test]
 async fn a_stream_that_ends_in_its_first_word_broke_off() {
-    let cut = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), "data: {\"cho".to_owned());
+    let cut = || {
+        Act::Reply(
+            200,
+            "content-type: text/event-stream\r\n".to_owned(),
+            "data: {\"cho".to_owned(),
+        )
+    };
     let said = told([cut(), cut(), cut()], |_| {}).await;
-    assert!(said.ends_with("broke off in the middle of its answer (attempt 3)"), "{said}");
+    assert!(
+        said.ends_with("broke off in the middle of its answer (attempt 3)"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
 async fn an_error_in_the_stream_is_told() {
-    let stream = format!("data: {}\n\ndata: {}\n\n", word("a"), json!({"error": {"message": "overloaded"}}));
+    let stream = format!(
+        "data: {}\n\ndata: {}\n\n",
+        word("a"),
+        json!({"error": {"message": "overloaded"}})
+    );
     let said = told([Act::Stream(stream, 5)], |_| {}).await;
-    assert!(said.contains("reports an error: {\"message\":\"overloaded\"}"), "{said}");
+    assert!(
+        said.contains("reports an error: {\"message\":\"overloaded\"}"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -123,7 +176,10 @@ async fn the_key_does_not_follow_a_redirect() {
     let elsewhere = Model::start([]).await;
     let location = format!("location: {}/chat/completions\r\n", elsewhere.base_url());
     let said = told([Act::Reply(307, location, String::new())], |_| {}).await;
-    assert!(said.contains("answered 307 Temporary Redirect (redirects are not followed; correct base_url)"), "{said}");
+    assert!(
+        said.contains("answered 307 Temporary Redirect (redirects are not followed; correct base_url)"),
+        "{said}"
+    );
     assert!(elsewhere.requests().is_empty());
 }
 
@@ -132,10 +188,15 @@ async fn an_answer_without_end_is_cut_off() {
     let model = Model::start([Act::Endless(format!("data: {}\n\n", word(&"x".repeat(64 * 1024))))]).await;
     let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
     let mut desk = TestDesk::default();
-    let said = Task::new(&llm(LlmAgent::default()), "?").done(&tools, &mut desk).await.unwrap_err();
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut desk)
+        .await
+        .unwrap_err();
     assert!(said.ends_with("sent more than 4 MiB of text"), "{said}");
     assert_eq!(desk.text().len(), 4 * 1024 * 1024);
-    model.until("the connection to be closed", |seen| seen.cut_off == 1).await;
+    model
+        .until("the connection to be closed", |seen| seen.cut_off == 1)
+        .await;
 }
 
 #[tokio::test]

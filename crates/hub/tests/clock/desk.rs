@@ -88,7 +88,8 @@ impl Desk {
     }
 
     pub async fn post_message(&self, message: &Value) -> (StatusCode, Value) {
-        self.call("POST", "/v1/messages", &self.agent_token, Some(message)).await
+        self.call("POST", "/v1/messages", &self.agent_token, Some(message))
+            .await
     }
 
     pub async fn submit(&self, message: &Value) -> String {
@@ -98,50 +99,83 @@ impl Desk {
     }
 
     pub async fn pull(&self, id: &str) -> (StatusCode, Value) {
-        self.call("GET", &format!("/v1/messages/{id}"), &self.agent_token, None).await
+        self.call("GET", &format!("/v1/messages/{id}"), &self.agent_token, None)
+            .await
     }
 
     pub async fn pull_as_stranger(&self, id: &str) -> (StatusCode, Value) {
-        self.call("GET", &format!("/v1/messages/{id}"), &self.stranger_token, None).await
+        self.call("GET", &format!("/v1/messages/{id}"), &self.stranger_token, None)
+            .await
     }
 
     pub async fn cancel(&self, id: &str) -> (StatusCode, Value) {
-        self.call("POST", &format!("/v1/messages/{id}/cancel"), &self.agent_token, None).await
+        self.call("POST", &format!("/v1/messages/{id}/cancel"), &self.agent_token, None)
+            .await
     }
 
     pub async fn resolve(&self, id: &str, body: &Value) -> (StatusCode, Value) {
-        self.call("POST", &format!("/v1/messages/{id}/resolve"), &self.person_token, Some(body)).await
+        self.call(
+            "POST",
+            &format!("/v1/messages/{id}/resolve"),
+            &self.person_token,
+            Some(body),
+        )
+        .await
     }
 
     pub async fn cue(&self, body: &Value) -> Value {
-        let (status, ack) = self.call("POST", "/v1/hap/cues", &self.terminal_token, Some(body)).await;
+        let (status, ack) = self
+            .call("POST", "/v1/hap/cues", &self.terminal_token, Some(body))
+            .await;
         assert_eq!(status, StatusCode::CREATED, "{ack}");
         ack
     }
 
     pub async fn import(&self, body: &Value) -> Value {
-        let (status, ack) = self.call("POST", "/v1/hap/import", &self.terminal_token, Some(body)).await;
+        let (status, ack) = self
+            .call("POST", "/v1/hap/import", &self.terminal_token, Some(body))
+            .await;
         assert_eq!(status, StatusCode::OK, "{ack}");
         ack
     }
 
     pub async fn look(&self, id: &str, wait: u64) -> Value {
-        self.call("GET", &format!("/v1/hap/cues/{id}?wait={wait}"), &self.terminal_token, None).await.1
+        self.call(
+            "GET",
+            &format!("/v1/hap/cues/{id}?wait={wait}"),
+            &self.terminal_token,
+            None,
+        )
+        .await
+        .1
     }
 
     pub async fn kept(&self) -> Vec<Value> {
-        let told = self.call("GET", "/v1/hap/agents/bamolodo/kept", &self.terminal_token, None).await.1;
+        let told = self
+            .call("GET", "/v1/hap/agents/bamolodo/kept", &self.terminal_token, None)
+            .await
+            .1;
         told["kept"].as_array().expect("a list").clone()
     }
 
     pub async fn item(&self, id: &str) -> Value {
-        self.call("GET", &format!("/v1/inbox/{id}"), &self.person_token, None).await.1
+        self.call("GET", &format!("/v1/inbox/{id}"), &self.person_token, None)
+            .await
+            .1
     }
 
     async fn call(&self, method: &str, path: &str, token: &str, body: Option<&Value>) -> (StatusCode, Value) {
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        let request = Request::builder().method(method).uri(path).header("authorization", format!("Bearer {token}"));
-        let response = self.router.clone().oneshot(request.body(body).expect("a request")).await.expect("a response");
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer {token}"));
+        let response = self
+            .router
+            .clone()
+            .oneshot(request.body(body).expect("a request"))
+            .await
+            .expect("a response");
         let status = response.status();
         let bytes = response.into_body().collect().await.expect("a body").to_bytes();
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
@@ -158,7 +192,10 @@ fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
     let config = Config::resolve(ConfigFile::default(), Overrides::default()).expect("defaults");
     let outbox = Outbox::new(Arc::clone(store), config.push).expect("an outbox");
     let (stop, stopping) = watch::channel(false);
-    (router(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")), stop)
+    (
+        router(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")),
+        stop,
+    )
 }
 
 async fn add_agent(store: &Store, id: &str) -> String {
@@ -177,18 +214,44 @@ async fn add_agent(store: &Store, id: &str) -> String {
 async fn add_terminal(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Terminal).expect("a token");
     let (subject, label) = (name.to_owned(), "test".to_owned());
-    let token_of = NewCredential { hash: token.hash, kind: Kind::Terminal, subject, label, expires_at: None };
+    let token_of = NewCredential {
+        hash: token.hash,
+        kind: Kind::Terminal,
+        subject,
+        label,
+        expires_at: None,
+    };
     let (name, actor) = (name.to_owned(), "system:test".to_owned());
-    assert!(store.run(AddPersonToken { name, token: token_of, actor }).await.expect("a person"));
+    assert!(
+        store
+            .run(AddPersonToken {
+                name,
+                token: token_of,
+                actor
+            })
+            .await
+            .expect("a person")
+    );
     token.text
 }
 
 async fn add_person(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Person).expect("a token");
     let (subject, label) = (name.to_owned(), "test".to_owned());
-    let credential = NewCredential { hash: token.hash, kind: Kind::Person, subject, label, expires_at: None };
+    let credential = NewCredential {
+        hash: token.hash,
+        kind: Kind::Person,
+        subject,
+        label,
+        expires_at: None,
+    };
     let (name, actor) = (name.to_owned(), "system:test".to_owned());
-    let op = AddPerson { name, role: Role::Resolver, token: Some(credential), actor };
+    let op = AddPerson {
+        name,
+        role: Role::Resolver,
+        token: Some(credential),
+        actor,
+    };
     assert!(store.run(op).await.expect("a person"));
     token.text
 }

@@ -22,9 +22,13 @@ fn expiring(desk: &Desk, after: Duration, default: Value) -> Value {
 #[tokio::test]
 async fn an_answer_exactly_at_the_expiry_wins() {
     let desk = Desk::open().await;
-    let id = desk.submit(&expiring(&desk, Duration::from_secs(60), json!("deny"))).await;
+    let id = desk
+        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+        .await;
     desk.pass(Duration::from_secs(60));
-    let (status, body) = desk.resolve(&id, &json!({"resolution": "answered", "value": "approve"})).await;
+    let (status, body) = desk
+        .resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
+        .await;
     assert_eq!(status, StatusCode::OK, "{body}");
     assert_eq!(body["status"], "answered");
 }
@@ -32,9 +36,13 @@ async fn an_answer_exactly_at_the_expiry_wins() {
 #[tokio::test]
 async fn an_answer_a_millisecond_later_loses_to_the_default() {
     let desk = Desk::open().await;
-    let id = desk.submit(&expiring(&desk, Duration::from_secs(60), json!("deny"))).await;
+    let id = desk
+        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+        .await;
     desk.pass(Duration::from_millis(60_001));
-    let (status, body) = desk.resolve(&id, &json!({"resolution": "answered", "value": "approve"})).await;
+    let (status, body) = desk
+        .resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
+        .await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(body["error"]["code"], "already_terminal");
     assert_eq!(body["resolution"], "expired");
@@ -47,7 +55,9 @@ async fn an_answer_a_millisecond_later_loses_to_the_default() {
 #[tokio::test]
 async fn whoever_looks_first_makes_an_overdue_message_expire() {
     let desk = Desk::open().await;
-    let id = desk.submit(&expiring(&desk, Duration::from_secs(60), Value::Null)).await;
+    let id = desk
+        .submit(&expiring(&desk, Duration::from_secs(60), Value::Null))
+        .await;
     desk.pass(Duration::from_millis(60_001));
     let pulled = desk.pull(&id).await.1;
     assert_eq!(pulled["status"], "expired");
@@ -59,11 +69,16 @@ async fn whoever_looks_first_makes_an_overdue_message_expire() {
 #[tokio::test]
 async fn a_cancel_after_the_expiry_is_told_what_really_happened() {
     let desk = Desk::open().await;
-    let id = desk.submit(&expiring(&desk, Duration::from_secs(60), json!("deny"))).await;
+    let id = desk
+        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+        .await;
     desk.pass(Duration::from_millis(60_001));
     let (status, body) = desk.cancel(&id).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    assert_eq!((&body["status"], &body["resolution"]), (&json!("expired"), &json!("expired")));
+    assert_eq!(
+        (&body["status"], &body["resolution"]),
+        (&json!("expired"), &json!("expired"))
+    );
 }
 
 #[tokio::test]
@@ -83,7 +98,8 @@ async fn what_retention_has_emptied_is_gone_for_its_agent_and_unknown_to_others(
     let desk = Desk::open().await;
     let ask = desk.ask("kept for thirty days");
     let id = desk.submit(&ask).await;
-    desk.resolve(&id, &json!({"resolution": "answered", "value": "approve"})).await;
+    desk.resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
+        .await;
     desk.pass(DAY * 29);
     assert_eq!(desk.purge(DAY * 30).await, 0);
     assert_eq!(desk.pull(&id).await.0, StatusCode::OK);
@@ -100,6 +116,12 @@ async fn what_retention_has_emptied_is_gone_for_its_agent_and_unknown_to_others(
 impl Desk {
     async fn purge(&self, retention: Duration) -> u64 {
         let resolved_before = self.now().minus(retention);
-        self.store().run(Purge { resolved_before, limit: 100 }).await.expect("purge")
+        self.store()
+            .run(Purge {
+                resolved_before,
+                limit: 100,
+            })
+            .await
+            .expect("purge")
     }
 }

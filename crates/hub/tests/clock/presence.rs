@@ -74,7 +74,10 @@ async fn after_a_start_everybody_has_ten_seconds_to_come_back() {
     desk.pass(Duration::from_secs(10) - MILLISECOND);
     assert_eq!(state(&desk, &id).await, "waiting");
     let queued = desk.cue(&words("Two?")).await;
-    assert_eq!((&queued["superseded"], &queued["queued_behind"]), (&json!([]), &json!(1)));
+    assert_eq!(
+        (&queued["superseded"], &queued["queued_behind"]),
+        (&json!([]), &json!(1))
+    );
     desk.pass(MILLISECOND);
     assert_eq!(state(&desk, &id).await, "gone");
     let next = desk.cue(&words("Three?")).await;
@@ -88,7 +91,10 @@ async fn whoever_asked_elsewhere_is_gone_from_the_start() {
     before["request_id"] = json!("req_1");
     before["created_at"] = json!(desk.now().minus(Duration::from_secs(60)).to_string());
     let id = id(&desk.import(&before).await);
-    assert_eq!(desk.item(&id).await["presence"], json!({"state": "gone", "since": before["created_at"]}));
+    assert_eq!(
+        desk.item(&id).await["presence"],
+        json!({"state": "gone", "since": before["created_at"]})
+    );
     let next = desk.cue(&words("Two?")).await;
     assert_eq!(next["superseded"], json!([id]));
 }
@@ -97,7 +103,9 @@ async fn whoever_asked_elsewhere_is_gone_from_the_start() {
 async fn an_answer_is_left_to_whoever_waits_for_it_and_kept_three_seconds_later() {
     let mut desk = Desk::open().await;
     let id = id(&desk.cue(&words("One?")).await);
-    let (status, _) = desk.resolve(&id, &json!({"resolution": "answered", "value": "yes"})).await;
+    let (status, _) = desk
+        .resolve(&id, &json!({"resolution": "answered", "value": "yes"}))
+        .await;
     assert!(status.is_success());
     desk.pass(Duration::from_secs(2));
     assert_eq!(desk.look(&id, 1).await["status"], "answered");
@@ -108,5 +116,9 @@ async fn an_answer_is_left_to_whoever_waits_for_it_and_kept_three_seconds_later(
     desk.look(&id, 0).await;
     assert!(desk.kept().await.is_empty());
     desk.restart();
-    assert_eq!(desk.kept().await.len(), 1, "a hub that knows of nobody leaves nothing to them");
+    assert_eq!(
+        desk.kept().await.len(),
+        1,
+        "a hub that knows of nobody leaves nothing to them"
+    );
 }

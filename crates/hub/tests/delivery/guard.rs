@@ -14,7 +14,11 @@ use crate::stage::{Stage, Wish, counted, settings};
 const NOWHERE: &str = "3000::1";
 
 fn closed() -> PushSettings {
-    PushSettings { allow_loopback: false, attempt_timeout: Duration::from_millis(500), ..settings() }
+    PushSettings {
+        allow_loopback: false,
+        attempt_timeout: Duration::from_millis(500),
+        ..settings()
+    }
 }
 
 const THIS_MACHINE: [&str; 17] = [
@@ -90,13 +94,18 @@ async fn the_development_switch_opens_loopback_and_nothing_else() {
         stage.oblige(&format!("https://{host}:{}/inside", receiver.port)).await;
         stage.oblige(&format!("http://{host}:{}/inside", receiver.port)).await;
     }
-    stage.oblige(&format!("http://hooks.example:{}/plain", receiver.port)).await;
+    stage
+        .oblige(&format!("http://hooks.example:{}/plain", receiver.port))
+        .await;
     let good = stage.oblige(&receiver.url()).await;
     let named = stage.oblige(&format!("http://localhost:{}/", receiver.port)).await;
     let names = Arc::new(Names::answering("localhost", &[&["127.0.0.1"]]));
     let outbox = stage.outbox_with(settings(), names).await;
     let refused = 2 * INSIDE.len() as u64 + 1;
-    counted(&outbox, "all settled", |counts| counts.refused == refused && counts.delivered == 2).await;
+    counted(&outbox, "all settled", |counts| {
+        counts.refused == refused && counts.delivered == 2
+    })
+    .await;
     for id in [good, named] {
         assert_eq!(stage.delivery(&id).await.track, Track::Delivered);
     }
@@ -110,7 +119,11 @@ async fn a_name_that_changes_its_answer_never_leads_inside() {
     let outbox = stage.outbox_with(closed(), names.clone()).await;
     let counts = counted(&outbox, "refused at the second answer", |counts| counts.refused == 1).await;
     assert_eq!(counts.retried, 1, "the first answer was tried");
-    assert_eq!(names.asked(), 2, "one question for each attempt: what was checked is what was dialled");
+    assert_eq!(
+        names.asked(),
+        2,
+        "one question for each attempt: what was checked is what was dialled"
+    );
     let delivery = stage.delivery(&id).await;
     assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 2));
     assert!(delivery.last_error.unwrap().contains("loopback"));
@@ -143,10 +156,21 @@ async fn the_addresses_of_a_name_are_the_ones_dialled() {
     let (stage, receiver) = (Stage::new().await, Receiver::start().await);
     let id = stage.oblige(&format!("https://open.test:{}/", receiver.port)).await;
     let names = Arc::new(Names::answering("open.test", &[&["127.0.0.1"]]));
-    let outbox = stage.outbox_with(PushSettings { attempt_timeout: Duration::from_secs(1), ..settings() }, names).await;
+    let outbox = stage
+        .outbox_with(
+            PushSettings {
+                attempt_timeout: Duration::from_secs(1),
+                ..settings()
+            },
+            names,
+        )
+        .await;
     receiver.until("a connection", |seen| seen.connections >= 1).await;
     counted(&outbox, "no TLS there", |counts| counts.retried >= 1).await;
-    assert!(receiver.seen().pushes.is_empty(), "nothing is said before the certificate is checked");
+    assert!(
+        receiver.seen().pushes.is_empty(),
+        "nothing is said before the certificate is checked"
+    );
     outbox.stop(Duration::ZERO).await;
     assert_ne!(stage.delivery(&id).await.track, Track::Delivered);
 }
@@ -165,7 +189,10 @@ async fn a_name_nobody_knows_is_tried_again() {
 async fn a_redirect_is_not_followed() {
     let (stage, receiver, elsewhere) = (Stage::new().await, Receiver::start().await, Receiver::start().await);
     stage.approve(&elsewhere.host()).await;
-    receiver.script(&[Act::Redirect(elsewhere.url()), Act::Redirect("http://169.254.169.254/latest".to_owned())]);
+    receiver.script(&[
+        Act::Redirect(elsewhere.url()),
+        Act::Redirect("http://169.254.169.254/latest".to_owned()),
+    ]);
     let first = stage.oblige(&receiver.url()).await;
     let second = stage.oblige(&receiver.url()).await;
     let outbox = stage.outbox(settings()).await;

@@ -35,7 +35,9 @@ async fn a_body_without_end_is_cut_and_counted_by_its_status() {
     stage.oblige(&receiver.url()).await;
     let outbox = stage.outbox(settings()).await;
     counted(&outbox, "both delivered", |counts| counts.delivered == 2).await;
-    receiver.until("the endless one is cut off", |seen| seen.cut_off == 1).await;
+    receiver
+        .until("the endless one is cut off", |seen| seen.cut_off == 1)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +50,11 @@ async fn a_connection_carries_many_pushes() {
     counted(&outbox, "all delivered", |counts| counts.delivered == 50).await;
     let seen = receiver.seen();
     assert_eq!(seen.pushes.len(), 50);
-    assert!(seen.connections <= 8, "{} connections for four pushes at a time", seen.connections);
+    assert!(
+        seen.connections <= 8,
+        "{} connections for four pushes at a time",
+        seen.connections
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,7 +78,11 @@ async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
     outbox.wake(&receiver.host());
     receiver.pushes(1).await;
     outbox.stop(Duration::from_secs(20)).await;
-    assert_eq!(stage.delivery(&first).await.track, Track::Delivered, "settled before the stop returned");
+    assert_eq!(
+        stage.delivery(&first).await.track,
+        Track::Delivered,
+        "settled before the stop returned"
+    );
     let second = stage.oblige(&receiver.url()).await;
     outbox.wake(&receiver.host());
     let successor = stage.outbox(settings()).await;
@@ -94,25 +104,43 @@ async fn what_was_cut_off_is_met_after_a_restart() {
     outbox.stop(Duration::ZERO).await;
     for id in &ids {
         let delivery = stage.delivery(id).await;
-        assert_eq!((delivery.track, delivery.attempts), (Track::Pending, 0), "a cut attempt does not count");
+        assert_eq!(
+            (delivery.track, delivery.attempts),
+            (Track::Pending, 0),
+            "a cut attempt does not count"
+        );
     }
     receiver.otherwise(Act::Status(200));
     stage.store.run(LeaveNode { id: stage.store.node() }).await.unwrap();
     let successor = stage.outbox(settings()).await;
     counted(&successor, "all met", |counts| counts.delivered == 10).await;
     let pushes = receiver.seen().pushes;
-    let told: BTreeSet<String> = pushes.iter().map(|push| push.json()["in_reply_to"].to_string()).collect();
+    let told: BTreeSet<String> = pushes
+        .iter()
+        .map(|push| push.json()["in_reply_to"].to_string())
+        .collect();
     assert_eq!((pushes.len(), told.len()), (14, 10));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_obligation_committed_before_the_start_needs_no_wake_up() {
     let (stage, receiver) = (Stage::new().await, Receiver::start().await);
-    let id = stage.oblige_as(&receiver.url(), Wish { state: Some("{\"k\":1.0}"), ..Wish::default() }).await;
+    let id = stage
+        .oblige_as(
+            &receiver.url(),
+            Wish {
+                state: Some("{\"k\":1.0}"),
+                ..Wish::default()
+            },
+        )
+        .await;
     let outbox = stage.outbox(settings()).await;
     counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
     let push = receiver.pushes(1).await.remove(0);
     assert_eq!(push.header("content-type"), "application/json");
-    assert!(String::from_utf8_lossy(&push.body).contains("\"state\":{\"k\":1.0}"), "the state in its own spelling");
+    assert!(
+        String::from_utf8_lossy(&push.body).contains("\"state\":{\"k\":1.0}"),
+        "the state in its own spelling"
+    );
     assert_eq!(push.json()["in_reply_to"], id.as_str());
 }

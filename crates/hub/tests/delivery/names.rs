@@ -18,7 +18,10 @@ impl Names {
     /// The answers to the first, second, … question; the last one stays.
     pub fn answering(name: &str, answers: &[&[&str]]) -> Self {
         let names = Self::default();
-        let parsed = answers.iter().map(|ips| ips.iter().map(|ip| ip.parse().unwrap()).collect()).collect();
+        let parsed = answers
+            .iter()
+            .map(|ips| ips.iter().map(|ip| ip.parse().unwrap()).collect())
+            .collect();
         names.answers.lock().unwrap().insert(name.to_owned(), parsed);
         names
     }

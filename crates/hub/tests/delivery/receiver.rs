@@ -64,7 +64,11 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let otherwise = Mutex::new(Act::Status(200));
-        let shared = Arc::new(Shared { script: Mutex::default(), otherwise, seen: watch::Sender::default() });
+        let shared = Arc::new(Shared {
+            script: Mutex::default(),
+            otherwise,
+            seen: watch::Sender::default(),
+        });
         let serving = Arc::clone(&shared);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -98,11 +102,16 @@ impl Receiver {
     }
 
     pub async fn until(&self, what: &str, enough: impl FnMut(&Seen) -> bool) -> Seen {
-        within(what, self.shared.seen.subscribe().wait_for(enough)).await.unwrap().clone()
+        within(what, self.shared.seen.subscribe().wait_for(enough))
+            .await
+            .unwrap()
+            .clone()
     }
 
     pub async fn pushes(&self, count: usize) -> Vec<Push> {
-        self.until(&format!("{count} pushes"), |seen| seen.pushes.len() >= count).await.pushes
+        self.until(&format!("{count} pushes"), |seen| seen.pushes.len() >= count)
+            .await
+            .pushes
     }
 }
 
@@ -143,7 +152,9 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Push> {
     loop {
         line.clear();
         stream.read_line(&mut line).await.ok()?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     let length = headers.get("content-length")?.parse().ok()?;

@@ -19,7 +19,10 @@ async fn every_attempt_has_its_own_instant_and_jti_and_the_same_resolution() {
     let stage = Stage::with(clock.clone(), SignatureAlg::HmacSha256).await;
     let receiver = Receiver::start().await;
     receiver.script(&[Act::Status(500), Act::HangUp, Act::Status(503), Act::Status(204)]);
-    let schedule = Schedule { first_retry: Duration::from_secs(5), ..settings().schedule };
+    let schedule = Schedule {
+        first_retry: Duration::from_secs(5),
+        ..settings().schedule
+    };
     let outbox = stage.outbox(PushSettings { schedule, ..settings() }).await;
     let id = stage.oblige(&receiver.url()).await;
     outbox.wake(&receiver.host());
@@ -29,14 +32,19 @@ async fn every_attempt_has_its_own_instant_and_jti_and_the_same_resolution() {
         let next = delivery.next_attempt_at.unwrap();
         let delay = next.since(clock.now()).as_millis();
         let due = 5000 << (failed - 1);
-        assert!((due * 8 / 10..=due * 12 / 10).contains(&delay), "attempt {failed} is followed after {delay} ms");
+        assert!(
+            (due * 8 / 10..=due * 12 / 10).contains(&delay),
+            "attempt {failed} is followed after {delay} ms"
+        );
         clock.set(next);
         outbox.wake(&receiver.host());
     }
     counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
     let pushes = receiver.seen().pushes;
     assert_eq!(pushes.len(), 4);
-    let headers = pushes.iter().map(|push| SignatureHeader::parse(push.header("a2h-signature")).unwrap());
+    let headers = pushes
+        .iter()
+        .map(|push| SignatureHeader::parse(push.header("a2h-signature")).unwrap());
     let (instants, jtis): (BTreeSet<i64>, BTreeSet<String>) = headers.map(|header| (header.t, header.jti)).unzip();
     assert_eq!((instants.len(), jtis.len()), (4, 4));
     let resolutions: BTreeSet<&str> = pushes.iter().map(|push| push.header("webhook-id")).collect();
@@ -80,7 +88,10 @@ async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand
     assert_eq!(receiver.seen().pushes.len(), 5);
 
     receiver.otherwise(Act::Status(200));
-    let retry = RetryDelivery { message_id: id.clone(), actor: "human:owner".to_owned() };
+    let retry = RetryDelivery {
+        message_id: id.clone(),
+        actor: "human:owner".to_owned(),
+    };
     let host = stage.store.run(retry).await.unwrap().unwrap();
     outbox.wake(&host);
     counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
@@ -95,9 +106,16 @@ async fn a_closed_port_and_a_late_answer_are_tried_again_and_told_apart() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
     };
-    let refused = stage.oblige(&format!("http://127.0.0.1:{closed_port}/resume?token=MARK")).await;
+    let refused = stage
+        .oblige(&format!("http://127.0.0.1:{closed_port}/resume?token=MARK"))
+        .await;
     let late = stage.oblige(&hanging.url()).await;
-    let outbox = stage.outbox(PushSettings { attempt_timeout: Duration::from_millis(200), ..settings() }).await;
+    let outbox = stage
+        .outbox(PushSettings {
+            attempt_timeout: Duration::from_millis(200),
+            ..settings()
+        })
+        .await;
     counted(&outbox, "both given up", |counts| counts.failed == 2).await;
     for (id, reason) in [(refused, "connection refused"), (late, "no answer in time")] {
         let error = stage.delivery(&id).await.last_error.unwrap();

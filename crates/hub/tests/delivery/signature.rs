@@ -40,7 +40,13 @@ fn rebuilt(push: &Push, url: &str, version: Version) -> (SignatureHeader, String
 
 fn stock_library_accepts(push: &Push, key: VerifyKey<'_>) -> bool {
     let at = push.header("webhook-timestamp").parse().unwrap();
-    webhooks::verify(key, push.header("webhook-id"), at, &push.body, push.header("webhook-signature"))
+    webhooks::verify(
+        key,
+        push.header("webhook-id"),
+        at,
+        &push.body,
+        push.header("webhook-signature"),
+    )
 }
 
 async fn pushed(stage: &Stage, receiver: &Receiver, wish: Wish) -> Push {
@@ -61,17 +67,34 @@ async fn each_family_and_version_gets_its_own_signature() {
         (Family::Ma2h, "ma2h", 3, "0.3"),
         (Family::Ma2h, "ma2h", 6, "0.6"),
     ] {
-        let wish = Wish { family: Some(name), version: Some(text), state: Some("{\"n\":1e2}"), auth: None };
+        let wish = Wish {
+            family: Some(name),
+            version: Some(text),
+            state: Some("{\"n\":1e2}"),
+            auth: None,
+        };
         let push = pushed(&stage, &receiver, wish).await;
         let (header, canonical) = rebuilt(&push, &receiver.url(), Version { family, minor });
-        assert!(verify_hmac(&header, &[SIGNING_KEY.as_bytes()], &canonical), "{name} {text}");
+        assert!(
+            verify_hmac(&header, &[SIGNING_KEY.as_bytes()], &canonical),
+            "{name} {text}"
+        );
         assert_eq!((header.v1.len(), header.kid), (1, None));
         assert!(!verify_hmac(
-            &SignatureHeader { t: header.t, jti: header.jti, v1: header.v1, kid: None },
+            &SignatureHeader {
+                t: header.t,
+                jti: header.jti,
+                v1: header.v1,
+                kid: None
+            },
             &[b"other"],
             &canonical
         ));
-        let other = if family == Family::A2h { "ma2h-signature" } else { "a2h-signature" };
+        let other = if family == Family::A2h {
+            "ma2h-signature"
+        } else {
+            "a2h-signature"
+        };
         assert_eq!(push.header(other), "");
         let secret = webhooks::decode_secret(SIGNING_KEY).unwrap();
         assert!(stock_library_accepts(&push, VerifyKey::Hmac(&secret)));
@@ -81,7 +104,11 @@ async fn each_family_and_version_gets_its_own_signature() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_without_a_push_signature_is_not_pushed() {
     let (stage, receiver) = (Stage::new().await, Receiver::start().await);
-    let wish = Wish { family: Some("ma2h"), version: Some("0.2"), ..Wish::default() };
+    let wish = Wish {
+        family: Some("ma2h"),
+        version: Some("0.2"),
+        ..Wish::default()
+    };
     let id = stage.oblige_as(&receiver.url(), wish).await;
     let outbox = stage.outbox(settings()).await;
     counted(&outbox, "refused", |counts| counts.refused == 1).await;
@@ -101,10 +128,23 @@ async fn during_a_rotation_the_new_key_and_the_old_one_both_verify() {
     };
     stage.store.run(rotate).await.unwrap().unwrap();
     let push = pushed(&stage, &receiver, Wish::default()).await;
-    let (header, canonical) = rebuilt(&push, &receiver.url(), Version { family: Family::A2h, minor: 3 });
-    let newest = SignatureHeader { v1: vec![header.v1[0].clone()], ..header.clone() };
+    let (header, canonical) = rebuilt(
+        &push,
+        &receiver.url(),
+        Version {
+            family: Family::A2h,
+            minor: 3,
+        },
+    );
+    let newest = SignatureHeader {
+        v1: vec![header.v1[0].clone()],
+        ..header.clone()
+    };
     assert_eq!(header.v1.len(), 2);
-    assert!(verify_hmac(&newest, &[NEW_KEY.as_bytes()], &canonical), "the new one comes first");
+    assert!(
+        verify_hmac(&newest, &[NEW_KEY.as_bytes()], &canonical),
+        "the new one comes first"
+    );
     for key in [NEW_KEY, SIGNING_KEY] {
         assert!(verify_hmac(&header, &[key.as_bytes()], &canonical));
         let secret = webhooks::decode_secret(key).unwrap();
@@ -119,11 +159,23 @@ async fn an_ed25519_agent_verifies_with_the_keys_the_hub_publishes() {
     let mut seeds = vec![];
     for (kid, seed) in [("old", [1; 32]), ("new", [2; 32])] {
         let overlap = Duration::from_secs(60);
-        let key = AddHubKey { kid: kid.to_owned(), seed: seed.to_vec(), overlap, actor: "human:owner".to_owned() };
+        let key = AddHubKey {
+            kid: kid.to_owned(),
+            seed: seed.to_vec(),
+            overlap,
+            actor: "human:owner".to_owned(),
+        };
         stage.store.run(key).await.unwrap();
         seeds.push(seed);
         let push = pushed(&stage, &receiver, Wish::default()).await;
-        let (header, canonical) = rebuilt(&push, &receiver.url(), Version { family: Family::A2h, minor: 3 });
+        let (header, canonical) = rebuilt(
+            &push,
+            &receiver.url(),
+            Version {
+                family: Family::A2h,
+                minor: 3,
+            },
+        );
         assert_eq!((header.v1.len(), header.kid.as_deref()), (seeds.len(), Some(kid)));
         for seed in &seeds {
             let pair = Ed25519KeyPair::from_seed_unchecked(seed).unwrap();
@@ -132,7 +184,10 @@ async fn an_ed25519_agent_verifies_with_the_keys_the_hub_publishes() {
             assert!(stock_library_accepts(&push, VerifyKey::Ed25519(public)));
         }
         let secret = webhooks::decode_secret(SIGNING_KEY).unwrap();
-        assert!(stock_library_accepts(&push, VerifyKey::Hmac(&secret)), "the agent's own key stands beside them");
+        assert!(
+            stock_library_accepts(&push, VerifyKey::Hmac(&secret)),
+            "the agent's own key stands beside them"
+        );
     }
 }
 
@@ -141,19 +196,39 @@ async fn a_named_secret_signs_or_goes_along() {
     let (stage, receiver) = (Stage::new().await, Receiver::start().await);
     stage.secret("s", "sécret").await;
     stage.secret("t", "tok-1").await;
-    let with = |scheme, name| Wish { auth: Some((scheme, name)), ..Wish::default() };
+    let with = |scheme, name| Wish {
+        auth: Some((scheme, name)),
+        ..Wish::default()
+    };
 
     let push = pushed(&stage, &receiver, with(AuthScheme::Hmac, "s")).await;
-    let (header, canonical) = rebuilt(&push, &receiver.url(), Version { family: Family::A2h, minor: 3 });
+    let (header, canonical) = rebuilt(
+        &push,
+        &receiver.url(),
+        Version {
+            family: Family::A2h,
+            minor: 3,
+        },
+    );
     assert!(verify_hmac(&header, &["sécret".as_bytes()], &canonical));
     assert!(!verify_hmac(&header, &[SIGNING_KEY.as_bytes()], &canonical));
     assert!(stock_library_accepts(&push, VerifyKey::Hmac("sécret".as_bytes())));
     assert_eq!([push.header("authorization"), push.header("x-api-key")], ["", ""]);
 
-    for (scheme, sent) in [(AuthScheme::Bearer, ["Bearer tok-1", ""]), (AuthScheme::Apikey, ["", "tok-1"])] {
+    for (scheme, sent) in [
+        (AuthScheme::Bearer, ["Bearer tok-1", ""]),
+        (AuthScheme::Apikey, ["", "tok-1"]),
+    ] {
         let push = pushed(&stage, &receiver, with(scheme, "t")).await;
         assert_eq!([push.header("authorization"), push.header("x-api-key")], sent);
-        let (header, canonical) = rebuilt(&push, &receiver.url(), Version { family: Family::A2h, minor: 3 });
+        let (header, canonical) = rebuilt(
+            &push,
+            &receiver.url(),
+            Version {
+                family: Family::A2h,
+                minor: 3,
+            },
+        );
         assert!(verify_hmac(&header, &[SIGNING_KEY.as_bytes()], &canonical));
     }
 }
@@ -170,7 +245,10 @@ async fn a_secret_that_is_gone_or_fits_no_header_sends_nothing() {
         (AuthScheme::Bearer, "broken"),
         (AuthScheme::Apikey, "broken"),
     ] {
-        let wish = Wish { auth: Some((scheme, name)), ..Wish::default() };
+        let wish = Wish {
+            auth: Some((scheme, name)),
+            ..Wish::default()
+        };
         ids.push(stage.oblige_as(&receiver.url(), wish).await);
     }
     let outbox = stage.outbox(settings()).await;

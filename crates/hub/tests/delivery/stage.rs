@@ -80,12 +80,22 @@ impl Stage {
 
     pub async fn with(clock: Arc<dyn Clock>, signature_alg: SignatureAlg) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("countersign-delivery-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "countersign-delivery-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let dir = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&dir).unwrap();
         let store = Arc::new(Store::open_sqlite(&dir.join("hub.db"), clock).unwrap());
         let (id, signing_key) = ("bot".to_owned(), SIGNING_KEY.to_owned());
-        let add = AddAgent { id, signature_alg, token_hash: [1; 32], signing_key, actor: OWNER.to_owned() };
+        let add = AddAgent {
+            id,
+            signature_alg,
+            token_hash: [1; 32],
+            signing_key,
+            actor: OWNER.to_owned(),
+        };
         assert!(store.run(add).await.unwrap());
         let (id, lease) = (store.node(), Duration::from_secs(24 * 3600));
         store.run(EnterNode { id, lease }).await.unwrap();
@@ -94,12 +104,33 @@ impl Stage {
 
     pub async fn approve(&self, host: &str) {
         let (agent_id, host, actor) = ("bot".to_owned(), host.to_owned(), OWNER.to_owned());
-        assert!(self.store.run(PutHost { agent_id, host, approve: true, actor }).await.unwrap().is_some());
+        assert!(
+            self.store
+                .run(PutHost {
+                    agent_id,
+                    host,
+                    approve: true,
+                    actor
+                })
+                .await
+                .unwrap()
+                .is_some()
+        );
     }
 
     pub async fn secret(&self, name: &str, value: &str) {
         let (agent_id, name, value) = ("bot".to_owned(), name.to_owned(), value.to_owned());
-        assert!(self.store.run(PutSecret { agent_id, name, value, actor: OWNER.to_owned() }).await.unwrap());
+        assert!(
+            self.store
+                .run(PutSecret {
+                    agent_id,
+                    name,
+                    value,
+                    actor: OWNER.to_owned()
+                })
+                .await
+                .unwrap()
+        );
     }
 
     pub async fn outbox(&self, settings: PushSettings) -> Arc<Outbox> {
@@ -128,8 +159,15 @@ impl Stage {
         let id = MessageId::from_uuid(Uuid::now_v7());
         let now = self.store.clock().now();
         let content = json_text(&content()).unwrap();
-        let auth = wish.auth.map(|(scheme, name)| CallbackAuth { scheme, reference: name.to_owned() });
-        let callback = Callback { url: url.to_owned(), host: host.to_owned(), auth };
+        let auth = wish.auth.map(|(scheme, name)| CallbackAuth {
+            scheme,
+            reference: name.to_owned(),
+        });
+        let callback = Callback {
+            url: url.to_owned(),
+            host: host.to_owned(),
+            auth,
+        };
         let (family, version) = (wish.family.unwrap_or("a2h"), wish.version.unwrap_or("0.3"));
         let source = json!({"door": "a2h", "family": family, "version": version, "run_id": "run-1"});
         let message = NewMessage {
@@ -142,7 +180,9 @@ impl Stage {
             idempotency_key: None,
             source: source.to_string(),
             callback: Some(serde_json::to_string(&callback).unwrap()),
-            wire: wish.state.map_or("{}".to_owned(), |state| format!("{{\"state\":{state}}}")),
+            wire: wish
+                .state
+                .map_or("{}".to_owned(), |state| format!("{{\"state\":{state}}}")),
             audit: Entry {
                 subject: id.to_string(),
                 at: now,
@@ -154,28 +194,56 @@ impl Stage {
             },
             content: Some(content),
         };
-        assert_eq!(self.store.run(Submit { message, max_open: i64::MAX }).await.unwrap(), Submission::Created);
+        assert_eq!(
+            self.store
+                .run(Submit {
+                    message,
+                    max_open: i64::MAX
+                })
+                .await
+                .unwrap(),
+            Submission::Created
+        );
         id
     }
 
     pub async fn resolve(&self, message_id: MessageId) -> MessageId {
         let (actor, verdict) = (Actor::human("owner"), Verdict::Answered(json!("approve")));
-        let command = Command::Resolve { actor, verdict, comment: None };
+        let command = Command::Resolve {
+            actor,
+            verdict,
+            comment: None,
+        };
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = Proposal { message_id: message_id.clone(), command, resolution_id, files: Vec::new() };
+        let proposal = Proposal {
+            message_id: message_id.clone(),
+            command,
+            resolution_id,
+            files: Vec::new(),
+        };
         let applied = self.store.run(Apply(proposal)).await.unwrap();
         assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
         message_id
     }
 
     pub async fn delivery(&self, id: &MessageId) -> Delivery {
-        let all = self.store.run(Deliveries { track: None, limit: 10_000 }).await.unwrap();
+        let all = self
+            .store
+            .run(Deliveries {
+                track: None,
+                limit: 10_000,
+            })
+            .await
+            .unwrap();
         all.into_iter().find(|delivery| delivery.message_id == *id).unwrap()
     }
 }
 
 fn content() -> Content {
-    let question = Question::Confirm { options: approve_or_deny(), allow_edit: false };
+    let question = Question::Confirm {
+        options: approve_or_deny(),
+        allow_edit: false,
+    };
     let ask = Ask {
         question,
         may_respond: true,

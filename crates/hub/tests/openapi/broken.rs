@@ -24,8 +24,14 @@ async fn a_store_that_fails_is_told_by_503_on_every_route_that_says_so() {
         if !document.statuses(method, path).contains(&503) || ELSEWHERE.contains(&path) {
             continue;
         }
-        let call = if method == "get" { get(path) } else { post(path).json(&json!({})) };
-        let reply = scene.expect(503, call.at("msg_00000000000000000000000000").by(&scene.owner)).await;
+        let call = if method == "get" {
+            get(path)
+        } else {
+            post(path).json(&json!({}))
+        };
+        let reply = scene
+            .expect(503, call.at("msg_00000000000000000000000000").by(&scene.owner))
+            .await;
         let error = &reply.json()["error"];
         assert!(error["id"].is_string(), "{method} {path}: {error}");
         assert!(!error.to_string().contains("sql"), "{method} {path}: {error}");
@@ -37,5 +43,6 @@ fn blank(path: &Path) {
     let mut file = OpenOptions::new().write(true).open(path).expect("the store's file");
     let length = file.seek(SeekFrom::End(0)).expect("a length");
     file.seek(SeekFrom::Start(0)).expect("its start");
-    file.write_all(&vec![0; usize::try_from(length).expect("a small file")]).expect("room");
+    file.write_all(&vec![0; usize::try_from(length).expect("a small file")])
+        .expect("room");
 }

@@ -28,16 +28,29 @@ impl Reply {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 }
 
 pub fn get(path: &str) -> Call<'_> {
-    Call { method: "get", path, place: path.to_owned(), query: String::new(), headers: Vec::new(), body: Vec::new() }
+    Call {
+        method: "get",
+        path,
+        place: path.to_owned(),
+        query: String::new(),
+        headers: Vec::new(),
+        body: Vec::new(),
+    }
 }
 
 pub fn post(path: &str) -> Call<'_> {
-    Call { method: "post", ..get(path) }
+    Call {
+        method: "post",
+        ..get(path)
+    }
 }
 
 impl Call<'_> {
@@ -88,8 +101,9 @@ impl Call<'_> {
     }
 
     pub fn request(&self) -> Request<Body> {
-        let mut request =
-            Request::builder().method(self.method.to_uppercase().as_str()).uri(format!("{}{}", self.place, self.query));
+        let mut request = Request::builder()
+            .method(self.method.to_uppercase().as_str())
+            .uri(format!("{}{}", self.place, self.query));
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }

@@ -44,8 +44,13 @@ impl Document {
     }
 
     pub fn statuses(&self, method: &str, path: &str) -> BTreeSet<u16> {
-        let responses = self.operation(method, path)["responses"].as_object().expect("responses");
-        responses.keys().map(|status| status.parse().expect("a status")).collect()
+        let responses = self.operation(method, path)["responses"]
+            .as_object()
+            .expect("responses");
+        responses
+            .keys()
+            .map(|status| status.parse().expect("a status"))
+            .collect()
     }
 
     /// What stands behind a reference within the document, or the value itself.
@@ -54,7 +59,9 @@ impl Document {
             None => value,
             Some(reference) => {
                 let pointer = reference.strip_prefix('#').expect("a reference within the document");
-                self.text.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+                self.text
+                    .pointer(pointer)
+                    .unwrap_or_else(|| panic!("{reference} leads nowhere"))
             }
         }
     }
@@ -62,7 +69,10 @@ impl Document {
     fn response(&self, method: &str, path: &str, status: u16) -> &Value {
         let responses = &self.operation(method, path)["responses"];
         let response = &responses[status.to_string()];
-        assert!(response.is_object(), "{method} {path} gave {status}, which is not described");
+        assert!(
+            response.is_object(),
+            "{method} {path} gave {status}, which is not described"
+        );
         self.follow(response)
     }
 
@@ -73,15 +83,23 @@ impl Document {
         let described = self.response(method, path, status);
         for (name, header) in described["headers"].as_object().into_iter().flatten() {
             let is_there = headers.contains_key(name);
-            assert!(is_there || header["required"] != true, "{place}: the header {name} is missing");
+            assert!(
+                is_there || header["required"] != true,
+                "{place}: the header {name} is missing"
+            );
         }
         let Some(content) = described["content"].as_object() else {
             assert!(body.is_empty(), "{place}: a body that is not described");
             return;
         };
-        let given = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let given = headers
+            .get("content-type")
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         let media = given.split(';').next().unwrap_or_default();
-        let described = content.get(media).unwrap_or_else(|| panic!("{place}: {media} is not described"));
+        let described = content
+            .get(media)
+            .unwrap_or_else(|| panic!("{place}: {media} is not described"));
         if media == "application/json" {
             let body: Value = serde_json::from_slice(body).unwrap_or_else(|error| panic!("{place}: {error}"));
             self.check(&place, &described["schema"], &body);
@@ -103,16 +121,26 @@ impl Document {
     pub fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
         assert!(schema.is_object(), "no schema for {value}");
         let mut compiled = self.compiled.lock().expect("nobody panicked");
-        let validator = compiled.entry(schema.to_string()).or_insert_with(|| Arc::new(self.compile(schema))).clone();
+        let validator = compiled
+            .entry(schema.to_string())
+            .or_insert_with(|| Arc::new(self.compile(schema)))
+            .clone();
         drop(compiled);
-        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+        validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect()
     }
 
     /// References point into the components, so those go along with the schema.
     fn compile(&self, schema: &Value) -> Validator {
         let whole = json!({"allOf": [schema], "components": self.text["components"]});
-        let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
-        options.build(&whole).unwrap_or_else(|error| panic!("{schema} is no schema: {error}"))
+        let options = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .should_validate_formats(true);
+        options
+            .build(&whole)
+            .unwrap_or_else(|error| panic!("{schema} is no schema: {error}"))
     }
 
     /// Every described body, of requests and of replies, of calls and of pushes.
@@ -120,12 +148,20 @@ impl Document {
         let mut bodies = Vec::new();
         for (method, path) in self.operations() {
             let operation = self.operation(method, path);
-            self.collect(format!("{method} {path}, the request"), &operation["requestBody"], &mut bodies);
+            self.collect(
+                format!("{method} {path}, the request"),
+                &operation["requestBody"],
+                &mut bodies,
+            );
             for (status, response) in operation["responses"].as_object().expect("responses") {
                 self.collect(format!("{method} {path} {status}"), self.follow(response), &mut bodies);
             }
         }
-        self.collect("the push".to_owned(), &self.text["webhooks"]["resolution"]["post"]["requestBody"], &mut bodies);
+        self.collect(
+            "the push".to_owned(),
+            &self.text["webhooks"]["resolution"]["post"]["requestBody"],
+            &mut bodies,
+        );
         bodies
     }
 
@@ -134,8 +170,16 @@ impl Document {
         if !media.is_object() {
             return;
         }
-        let named = media["examples"].as_object().into_iter().flatten().map(|(_, example)| &example["value"]);
+        let named = media["examples"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(_, example)| &example["value"]);
         let examples = media.get("example").into_iter().chain(named).collect();
-        bodies.push(Body { place, schema: &media["schema"], examples });
+        bodies.push(Body {
+            place,
+            schema: &media["schema"],
+            examples,
+        });
     }
 }

@@ -38,7 +38,9 @@ async fn every_documented_status_is_given_and_every_given_one_is_documented() {
         .operations()
         .flat_map(|(method, path)| {
             let statuses = document.statuses(method, path);
-            statuses.into_iter().map(move |status| (method.to_owned(), path.to_owned(), status))
+            statuses
+                .into_iter()
+                .map(move |status| (method.to_owned(), path.to_owned(), status))
         })
         .filter(|(method, path, status)| !is_out_of_reach(method, path, *status))
         .collect();

@@ -54,7 +54,10 @@ impl Scratch {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("countersign-openapi-{}-{number}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&path).expect("a directory of our own");
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .expect("a directory of our own");
         Self(path)
     }
 }
@@ -128,27 +131,51 @@ impl Scene {
 
     /// A reply whose body nobody reads, and which therefore goes on.
     pub async fn held(&self, call: Call<'_>) -> axum::response::Response {
-        self.router.clone().oneshot(call.request()).await.expect("the router answers")
+        self.router
+            .clone()
+            .oneshot(call.request())
+            .await
+            .expect("the router answers")
     }
 
     /// Every reply is held against the document; what was accepted must have been a described request as well.
     pub async fn send(&self, call: Call<'_>) -> Reply {
-        let response = self.router.clone().oneshot(call.request()).await.expect("the router answers");
+        let response = self
+            .router
+            .clone()
+            .oneshot(call.request())
+            .await
+            .expect("the router answers");
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.into_body().collect().await.expect("a body").to_bytes().to_vec();
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .expect("a body")
+            .to_bytes()
+            .to_vec();
         let route = (call.method, call.path);
         self.document.check_reply(route, status.as_u16(), &headers, &body);
         if let Some(sent) = call.sent().filter(|_| status.is_success()) {
             self.document.check_request(route, &sent);
         }
         self.seen.note(&call, status.as_u16());
-        Reply { status: status.as_u16(), headers, body }
+        Reply {
+            status: status.as_u16(),
+            headers,
+            body,
+        }
     }
 
     pub async fn expect(&self, status: u16, call: Call<'_>) -> Reply {
         let (method, path) = (call.method, call.path);
         let reply = self.send(call).await;
-        assert_eq!(reply.status, status, "{method} {path}: {}", String::from_utf8_lossy(&reply.body));
+        assert_eq!(
+            reply.status,
+            status,
+            "{method} {path}: {}",
+            String::from_utf8_lossy(&reply.body)
+        );
         reply
     }
 
@@ -168,7 +195,14 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
         expires_at: None,
     };
     let actor = "system:hub".to_owned();
-    let added = store.run(AddPerson { name: name.to_owned(), role, token: Some(credential), actor }).await;
+    let added = store
+        .run(AddPerson {
+            name: name.to_owned(),
+            role,
+            token: Some(credential),
+            actor,
+        })
+        .await;
     assert!(added.expect("the store works"));
     token.text
 }
@@ -176,9 +210,24 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
 async fn terminal(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Terminal).expect("randomness");
     let (subject, label) = (name.to_owned(), "token".to_owned());
-    let credential = NewCredential { hash: token.hash, kind: Kind::Terminal, subject, label, expires_at: None };
+    let credential = NewCredential {
+        hash: token.hash,
+        kind: Kind::Terminal,
+        subject,
+        label,
+        expires_at: None,
+    };
     let (name, actor) = (name.to_owned(), "system:hub".to_owned());
-    assert!(store.run(AddPersonToken { name, token: credential, actor }).await.expect("the store works"));
+    assert!(
+        store
+            .run(AddPersonToken {
+                name,
+                token: credential,
+                actor
+            })
+            .await
+            .expect("the store works")
+    );
     token.text
 }
 

@@ -23,14 +23,22 @@ fn every_error_code_is_described_here_and_in_the_docs() {
     let (codes, _) = after.split_once("fn message(").expect("what follows the codes");
     let quoted = codes.split('"').skip(1).step_by(2);
     let known: BTreeSet<&str> = quoted.collect();
-    assert!(known.contains("validation_error") && known.len() > 10, "the codes were not found: {known:?}");
+    assert!(
+        known.contains("validation_error") && known.len() > 10,
+        "the codes were not found: {known:?}"
+    );
     let document = Document::read();
-    let listed = document.text["components"]["schemas"]["ErrorCode"]["enum"].as_array().expect("a list of codes");
+    let listed = document.text["components"]["schemas"]["ErrorCode"]["enum"]
+        .as_array()
+        .expect("a list of codes");
     let listed: BTreeSet<&str> = listed.iter().filter_map(Value::as_str).collect();
     assert_eq!(listed, known);
     let page = include_str!("../../../../docs/errors.md");
     for code in known {
-        assert!(page.contains(&format!("`{code}`")), "docs/errors.md does not explain {code}");
+        assert!(
+            page.contains(&format!("`{code}`")),
+            "docs/errors.md does not explain {code}"
+        );
     }
 }
 
@@ -43,8 +51,15 @@ fn every_reference_leads_somewhere_and_every_component_is_used() {
         document.follow(&json!({ "$ref": reference }));
     }
     for kind in ["parameters", "responses", "schemas"] {
-        for name in document.text["components"][kind].as_object().expect("components").keys() {
-            assert!(used.contains(&format!("#/components/{kind}/{name}")), "nothing uses {kind}/{name}");
+        for name in document.text["components"][kind]
+            .as_object()
+            .expect("components")
+            .keys()
+        {
+            assert!(
+                used.contains(&format!("#/components/{kind}/{name}")),
+                "nothing uses {kind}/{name}"
+            );
         }
     }
 }
@@ -64,8 +79,14 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 fn every_json_body_has_an_example_that_fits() {
     let document = Document::read();
     for body in document.bodies() {
-        assert!(!body.examples.is_empty() || body.place == "get /openapi.json 200", "{}: no example", body.place);
-        body.examples.iter().for_each(|example| document.check(&body.place, body.schema, example));
+        assert!(
+            !body.examples.is_empty() || body.place == "get /openapi.json 200",
+            "{}: no example",
+            body.place
+        );
+        body.examples
+            .iter()
+            .for_each(|example| document.check(&body.place, body.schema, example));
     }
 }
 
@@ -73,12 +94,21 @@ fn every_json_body_has_an_example_that_fits() {
 #[test]
 fn what_is_not_described_is_not_in_a_reply() {
     let document = Document::read();
-    for body in document.bodies().iter().filter(|body| !body.place.ends_with("the request")) {
+    for body in document
+        .bodies()
+        .iter()
+        .filter(|body| !body.place.ends_with("the request"))
+    {
         let is_open = body.place == "get /v1/messages/{id} 200";
         for example in &body.examples {
             let mut extended = (*example).clone();
             extended["surprise"] = json!(true);
-            assert_eq!(document.faults(body.schema, &extended).is_empty(), is_open, "{}", body.place);
+            assert_eq!(
+                document.faults(body.schema, &extended).is_empty(),
+                is_open,
+                "{}",
+                body.place
+            );
         }
     }
 }

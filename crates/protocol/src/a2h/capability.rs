@@ -76,11 +76,21 @@ mod tests {
             auth_schemes: vec!["bearer", "apikey"],
             callback_auth_schemes: vec!["hmac", "bearer", "apikey"],
             signature_algs: vec!["hmac-sha256", "ed25519"],
-            rate_limit: RateLimit { requests_per_minute: Some(60), inbox_depth: None },
+            rate_limit: RateLimit {
+                requests_per_minute: Some(60),
+                inbox_depth: None,
+            },
             retention_days: 30,
             replay_window_seconds: 120,
-            callback_retry: CallbackRetry { max_attempts: 8, max_duration_seconds: 86_400 },
-            signature_keys: vec![SignatureKey { kid: "k1".into(), alg: "ed25519", public_key: "AA".into() }],
+            callback_retry: CallbackRetry {
+                max_attempts: 8,
+                max_duration_seconds: 86_400,
+            },
+            signature_keys: vec![SignatureKey {
+                kid: "k1".into(),
+                alg: "ed25519",
+                public_key: "AA".into(),
+            }],
         }
     }
 
@@ -90,17 +100,29 @@ mod tests {
         let ma2h = capability().to_value(Family::Ma2h);
         assert_eq!((&a2h["a2h_version"], a2h.get("ma2h_version")), (&json!("0.3"), None));
         assert_eq!((&ma2h["ma2h_version"], ma2h.get("a2h_version")), (&json!("0.6"), None));
-        assert_eq!(a2h["callback_retry"], json!({"max_attempts": 8, "max_duration_seconds": 86_400}));
-        assert_eq!(a2h["signature_keys"], json!([{"kid": "k1", "alg": "ed25519", "public_key": "AA"}]));
+        assert_eq!(
+            a2h["callback_retry"],
+            json!({"max_attempts": 8, "max_duration_seconds": 86_400})
+        );
+        assert_eq!(
+            a2h["signature_keys"],
+            json!([{"kid": "k1", "alg": "ed25519", "public_key": "AA"}])
+        );
     }
 
     #[test]
     fn what_is_not_limited_is_not_told() {
         let mut open = capability();
-        assert_eq!(open.to_value(Family::A2h)["rate_limit"], json!({"requests_per_minute": 60}));
+        assert_eq!(
+            open.to_value(Family::A2h)["rate_limit"],
+            json!({"requests_per_minute": 60})
+        );
         open.rate_limit = RateLimit::default();
         open.signature_keys.clear();
         let document = open.to_value(Family::A2h);
-        assert_eq!((document.get("rate_limit"), document.get("signature_keys")), (None, None));
+        assert_eq!(
+            (document.get("rate_limit"), document.get("signature_keys")),
+            (None, None)
+        );
     }
 }

@@ -29,12 +29,19 @@ pub enum EnvelopeError {
 
 impl EnvelopeError {
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Invalid { field: field.into(), message: message.into() }
+        Self::Invalid {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 }
 
 fn subject(field: &str) -> String {
-    if field.is_empty() { "the envelope ".to_owned() } else { format!("`{field}` ") }
+    if field.is_empty() {
+        "the envelope ".to_owned()
+    } else {
+        format!("`{field}` ")
+    }
 }
 
 words!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
@@ -187,6 +194,8 @@ pub fn payload_hash(value: &Value) -> [u8; 32] {
 }
 
 fn write_agent(agent: &serde_json::Map<String, Value>, out: &mut Vec<u8>) {
-    let kept = agent.iter().filter(|(key, _)| !matches!(key.as_str(), "run_id" | "session"));
+    let kept = agent
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_str(), "run_id" | "session"));
     jcs::write_entries(kept, out, |_, value, out| jcs::write(value, out));
 }

@@ -89,14 +89,22 @@ impl Version {
         };
         match value.as_str() {
             Some(text) => Self::parse(family, text),
-            None => Err(EnvelopeError::invalid(family.version_key(), "must be a string such as \"0.3\"")),
+            None => Err(EnvelopeError::invalid(
+                family.version_key(),
+                "must be a string such as \"0.3\"",
+            )),
         }
     }
 
     pub fn parse(family: Family, text: &str) -> Result<Self, EnvelopeError> {
-        let parts = text.split_once('.').filter(|(major, minor)| is_canonical(major) && is_canonical(minor));
+        let parts = text
+            .split_once('.')
+            .filter(|(major, minor)| is_canonical(major) && is_canonical(minor));
         let Some((major, minor)) = parts else {
-            return Err(EnvelopeError::invalid(family.version_key(), "must be MAJOR.MINOR such as \"0.3\""));
+            return Err(EnvelopeError::invalid(
+                family.version_key(),
+                "must be MAJOR.MINOR such as \"0.3\"",
+            ));
         };
         match (major, minor.parse()) {
             ("0", Ok(minor)) => Ok(Self { family, minor }),
@@ -135,10 +143,25 @@ mod tests {
 
     #[test]
     fn the_version_key_names_the_family() {
-        assert_eq!(read(json!({"a2h_version": "0.2"})), Ok(Version { family: Family::A2h, minor: 2 }));
-        assert_eq!(read(json!({"ma2h_version": "0.12"})), Ok(Version { family: Family::Ma2h, minor: 12 }));
+        assert_eq!(
+            read(json!({"a2h_version": "0.2"})),
+            Ok(Version {
+                family: Family::A2h,
+                minor: 2
+            })
+        );
+        assert_eq!(
+            read(json!({"ma2h_version": "0.12"})),
+            Ok(Version {
+                family: Family::Ma2h,
+                minor: 12
+            })
+        );
         assert!(matches!(read(json!({})), Err(EnvelopeError::Invalid { .. })));
-        assert!(matches!(read(json!({"ahcp_version": "0.3"})), Err(EnvelopeError::Invalid { .. })));
+        assert!(matches!(
+            read(json!({"ahcp_version": "0.3"})),
+            Err(EnvelopeError::Invalid { .. })
+        ));
         let both = read(json!({"a2h_version": "0.3", "ma2h_version": "0.3"}));
         assert!(matches!(both, Err(EnvelopeError::Invalid { .. })));
     }
@@ -147,15 +170,22 @@ mod tests {
     fn another_major_is_not_supported_and_a_malformed_version_is_invalid() {
         for text in ["1.0", "2.3", "10.0", "0.99999999999999999999"] {
             let refused = read(json!({"a2h_version": text}));
-            assert!(matches!(refused, Err(EnvelopeError::VersionNotSupported { .. })), "{text}");
+            assert!(
+                matches!(refused, Err(EnvelopeError::VersionNotSupported { .. })),
+                "{text}"
+            );
         }
-        for text in ["0.03", "00.2", "0.3.1", "", ".", "0.", ".3", "0", "+0.3", "0.-3", " 0.3", "1.00", "01.0", "0.٣"]
-        {
+        for text in [
+            "0.03", "00.2", "0.3.1", "", ".", "0.", ".3", "0", "+0.3", "0.-3", " 0.3", "1.00", "01.0", "0.٣",
+        ] {
             let refused = read(json!({"a2h_version": text}));
             assert!(matches!(refused, Err(EnvelopeError::Invalid { .. })), "{text}");
         }
         for value in [json!(0.3), json!(null), json!(["0.3"])] {
-            assert!(matches!(read(json!({"a2h_version": value})), Err(EnvelopeError::Invalid { .. })));
+            assert!(matches!(
+                read(json!({"a2h_version": value})),
+                Err(EnvelopeError::Invalid { .. })
+            ));
         }
     }
 

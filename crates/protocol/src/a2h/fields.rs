@@ -31,7 +31,10 @@ impl fmt::Display for Place<'_> {
 
 impl Place<'_> {
     pub fn invalid(&self, message: impl Into<String>) -> EnvelopeError {
-        EnvelopeError::Invalid { field: self.to_string(), message: message.into() }
+        EnvelopeError::Invalid {
+            field: self.to_string(),
+            message: message.into(),
+        }
     }
 
     pub fn expected(&self, wanted: &str, found: &Value) -> EnvelopeError {
@@ -101,7 +104,11 @@ impl<'a> Fields<'a> {
     /// A required string of at least one character.
     pub fn required_name(&mut self, key: &str) -> Result<String> {
         let text = self.required_text(key)?;
-        if text.is_empty() { Err(self.invalid(key, "must not be empty")) } else { Ok(text) }
+        if text.is_empty() {
+            Err(self.invalid(key, "must not be empty"))
+        } else {
+            Ok(text)
+        }
     }
 
     pub fn flag(&mut self, key: &str) -> Result<Option<bool>> {
@@ -161,7 +168,10 @@ impl<'a> Fields<'a> {
             None => Ok(None),
             Some(Value::Array(items)) => {
                 let items = items.into_iter().enumerate();
-                items.map(|(index, item)| read(item, Place::Item(&place, index))).collect::<Result<_>>().map(Some)
+                items
+                    .map(|(index, item)| read(item, Place::Item(&place, index)))
+                    .collect::<Result<_>>()
+                    .map(Some)
             }
             Some(other) => Err(place.expected("an array", &other)),
         }
@@ -179,9 +189,13 @@ impl<'a> Fields<'a> {
 
 /// RFC 3986: a scheme, a colon, and only the characters a URI may hold.
 pub(super) fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
     let scheme_ok = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     scheme_ok && !rest.is_empty() && has_only_uri_characters(rest.as_bytes())
 }
 
@@ -205,11 +219,24 @@ mod tests {
 
     #[test]
     fn a_uri_has_a_scheme_and_no_foreign_characters() {
-        for text in ["https://a.example/x?y=%20#z", "urn:uuid:1", "mailto:a@b.example", "http://[::1]:80/"] {
+        for text in [
+            "https://a.example/x?y=%20#z",
+            "urn:uuid:1",
+            "mailto:a@b.example",
+            "http://[::1]:80/",
+        ] {
             assert!(is_uri(text), "{text}");
         }
-        for text in ["", "a.example/x", ":x", "1http://a", "https:", "https://a b", "https://ä.example", "http://a/%zz"]
-        {
+        for text in [
+            "",
+            "a.example/x",
+            ":x",
+            "1http://a",
+            "https:",
+            "https://a b",
+            "https://ä.example",
+            "http://a/%zz",
+        ] {
             assert!(!is_uri(text), "{text}");
         }
     }

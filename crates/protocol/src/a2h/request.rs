@@ -118,9 +118,10 @@ fn check_mode(
         (Mode::Confirm, Some(options)) if options.len() != 2 => {
             Err(fields.invalid("options", "must hold exactly two options to confirm, or be left out"))
         }
-        (Mode::Input, _) if !has_schema => {
-            Err(fields.invalid("schema", "is missing: describe the fields of the answer, or use another mode"))
-        }
+        (Mode::Input, _) if !has_schema => Err(fields.invalid(
+            "schema",
+            "is missing: describe the fields of the answer, or use another mode",
+        )),
         (Mode::Select | Mode::Confirm | Mode::Input, _) => Ok(()),
     }
 }
@@ -155,7 +156,10 @@ fn default_on_expire(fields: &mut Fields<'_>) -> Result<Option<Value>, EnvelopeE
 
 fn check_item(value: Value, place: Place<'_>) -> Result<CheckItem, EnvelopeError> {
     let mut fields = Fields::of(value, place)?;
-    Ok(CheckItem { text: fields.required_text("text")?, done: fields.flag("done")?.unwrap_or(false) })
+    Ok(CheckItem {
+        text: fields.required_text("text")?,
+        done: fields.flag("done")?.unwrap_or(false),
+    })
 }
 
 fn allowed_resolvers(fields: &mut Fields<'_>) -> Result<Option<Vec<String>>, EnvelopeError> {
@@ -170,7 +174,9 @@ fn allowed_resolvers(fields: &mut Fields<'_>) -> Result<Option<Vec<String>>, Env
 
 /// `human:`, `agent:` or `system:` and then a name on one line.
 fn is_actor(text: &str) -> bool {
-    let Some((kind, name)) = text.split_once(':') else { return false };
+    let Some((kind, name)) = text.split_once(':') else {
+        return false;
+    };
     let one_line = !name.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
     matches!(kind, "human" | "agent" | "system") && !name.is_empty() && one_line
 }
@@ -181,7 +187,11 @@ fn callback(mut fields: Fields<'_>) -> Result<Callback, EnvelopeError> {
     if mode == CallbackMode::Push && url.is_none() {
         return Err(fields.invalid("url", "is missing: a push needs an address to go to"));
     }
-    Ok(Callback { mode, url, auth: fields.object("auth", callback_auth)? })
+    Ok(Callback {
+        mode,
+        url,
+        auth: fields.object("auth", callback_auth)?,
+    })
 }
 
 fn callback_auth(mut fields: Fields<'_>) -> Result<CallbackAuth, EnvelopeError> {
@@ -191,7 +201,13 @@ fn callback_auth(mut fields: Fields<'_>) -> Result<CallbackAuth, EnvelopeError> 
         AuthScheme::Bearer | AuthScheme::Apikey => ("token_ref", "secret_ref"),
     };
     if fields.has(foreign) {
-        return Err(fields.invalid(foreign, format!("does not belong to the scheme {scheme}: send `{named}`")));
+        return Err(fields.invalid(
+            foreign,
+            format!("does not belong to the scheme {scheme}: send `{named}`"),
+        ));
     }
-    Ok(CallbackAuth { scheme, reference: fields.required_text(named)? })
+    Ok(CallbackAuth {
+        scheme,
+        reference: fields.required_text(named)?,
+    })
 }

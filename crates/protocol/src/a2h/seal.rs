@@ -98,7 +98,10 @@ impl SealToken {
             return Err(TokenError::TooLong);
         }
         let mut parts = text.split('.');
-        let form = parts.next().and_then(|prefix| prefix.parse().ok()).ok_or(TokenError::UnknownPrefix)?;
+        let form = parts
+            .next()
+            .and_then(|prefix| prefix.parse().ok())
+            .ok_or(TokenError::UnknownPrefix)?;
         let mut part = |name| {
             let decoded = parts.next().and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
             decoded.ok_or(TokenError::Malformed(name))
@@ -129,11 +132,24 @@ impl SealToken {
         let mut ciphertext = plaintext.to_vec();
         let sealed = cipher(key).and_then(|cipher| {
             let nonce = Nonce::assume_unique_for_key(nonce);
-            cipher.seal_in_place_separate_tag(nonce, Aad::from(binding.bytes()), &mut ciphertext).ok()
+            cipher
+                .seal_in_place_separate_tag(nonce, Aad::from(binding.bytes()), &mut ciphertext)
+                .ok()
         });
-        let tag = sealed.and_then(|tag| tag.as_ref().try_into().ok()).ok_or(TokenError::DoesNotSeal)?;
-        let token = Self { form: binding.form(), nonce, ciphertext, tag };
-        if token.length() > MAX_TOKEN_BYTES { Err(TokenError::TooLong) } else { Ok(token) }
+        let tag = sealed
+            .and_then(|tag| tag.as_ref().try_into().ok())
+            .ok_or(TokenError::DoesNotSeal)?;
+        let token = Self {
+            form: binding.form(),
+            nonce,
+            ciphertext,
+            tag,
+        };
+        if token.length() > MAX_TOKEN_BYTES {
+            Err(TokenError::TooLong)
+        } else {
+            Ok(token)
+        }
     }
 
     /// Whoever names an owner is not given a token that belongs to nobody: the hub could have put it there from another
@@ -167,7 +183,14 @@ fn cipher(key: &[u8; KEY_BYTES]) -> Option<LessSafeKey> {
 impl fmt::Display for SealToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
-        write!(f, "{}.{}.{}.{}", self.form, encode(&self.nonce), encode(&self.ciphertext), encode(&self.tag))
+        write!(
+            f,
+            "{}.{}.{}.{}",
+            self.form,
+            encode(&self.nonce),
+            encode(&self.ciphertext),
+            encode(&self.tag)
+        )
     }
 }
 
@@ -185,7 +208,10 @@ mod tests {
     const KEY: [u8; 32] = [7; 32];
     const NONCE: [u8; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
     const PLAINTEXT: &str = r#"{"step":3,"note":"é","list":[1.5,null]}"#;
-    const OWNER: SealedFor<'_> = SealedFor { agent_id: "acme/deployer", idempotency_key: "idem_1" };
+    const OWNER: SealedFor<'_> = SealedFor {
+        agent_id: "acme/deployer",
+        idempotency_key: "idem_1",
+    };
 
     // Made with node's crypto: createCipheriv("aes-256-gcm", key, nonce).
     const PARTS: &str =
@@ -212,23 +238,41 @@ mod tests {
     #[test]
     fn a_bound_token_opens_for_its_owner_alone() {
         let others = [
-            SealedFor { agent_id: "acme/other", ..OWNER },
-            SealedFor { idempotency_key: "idem_2", ..OWNER },
-            SealedFor { agent_id: "idem_1", idempotency_key: "acme/deployer" },
-            SealedFor { agent_id: "acme/deployer\",\"idem_1", idempotency_key: "" },
+            SealedFor {
+                agent_id: "acme/other",
+                ..OWNER
+            },
+            SealedFor {
+                idempotency_key: "idem_2",
+                ..OWNER
+            },
+            SealedFor {
+                agent_id: "idem_1",
+                idempotency_key: "acme/deployer",
+            },
+            SealedFor {
+                agent_id: "acme/deployer\",\"idem_1",
+                idempotency_key: "",
+            },
         ];
         for other in others {
             assert_eq!(open(BOUND, Some(other)), Err(TokenError::DoesNotOpen), "{other:?}");
         }
         assert_eq!(open(BOUND, None), Err(TokenError::NeedsOwner));
-        assert_eq!(open(&format!("A2HSEALv1{PARTS}"), Some(OWNER)), Err(TokenError::NotBound));
+        assert_eq!(
+            open(&format!("A2HSEALv1{PARTS}"), Some(OWNER)),
+            Err(TokenError::NotBound)
+        );
     }
 
     #[test]
     fn the_prefix_cannot_be_exchanged_for_a_weaker_or_a_stronger_one() {
         let stripped = BOUND.replace("CSEALv2", "A2HSEALv1");
         assert_eq!(open(&stripped, None), Err(TokenError::DoesNotOpen));
-        assert_eq!(open(&format!("CSEALv2{PARTS}"), Some(OWNER)), Err(TokenError::DoesNotOpen));
+        assert_eq!(
+            open(&format!("CSEALv2{PARTS}"), Some(OWNER)),
+            Err(TokenError::DoesNotOpen)
+        );
     }
 
     #[test]
@@ -241,7 +285,10 @@ mod tests {
             assert!(open(&changed, None).is_err(), "{changed}");
             assert!(open(&text[..at], None).is_err());
         }
-        assert_eq!(SealToken::parse(&text).unwrap().open(&[8; 32], None), Err(TokenError::DoesNotOpen));
+        assert_eq!(
+            SealToken::parse(&text).unwrap().open(&[8; 32], None),
+            Err(TokenError::DoesNotOpen)
+        );
     }
 
     #[test]
@@ -254,11 +301,23 @@ mod tests {
             (format!(" A2HSEALv1{PARTS}"), TokenError::UnknownPrefix),
             ("A2HSEALv1".to_owned(), TokenError::Malformed("nonce")),
             (format!("A2HSEALv1.AAEC.AA.{tag}"), TokenError::Malformed("nonce")),
-            (format!("A2HSEALv1.AAECAwQFBgcICQoL.A.{tag}"), TokenError::Malformed("ciphertext")),
-            (format!("A2HSEALv1.AAECAwQFBgcICQoL.AA==.{tag}"), TokenError::Malformed("ciphertext")),
+            (
+                format!("A2HSEALv1.AAECAwQFBgcICQoL.A.{tag}"),
+                TokenError::Malformed("ciphertext"),
+            ),
+            (
+                format!("A2HSEALv1.AAECAwQFBgcICQoL.AA==.{tag}"),
+                TokenError::Malformed("ciphertext"),
+            ),
             ("A2HSEALv1.AAECAwQFBgcICQoL.AA".to_owned(), TokenError::Malformed("tag")),
-            ("A2HSEALv1.AAECAwQFBgcICQoL.AA.AAAA".to_owned(), TokenError::Malformed("tag")),
-            (format!("A2HSEALv1.AAECAwQFBgcICQoL.AA.{tag}."), TokenError::Malformed("end")),
+            (
+                "A2HSEALv1.AAECAwQFBgcICQoL.AA.AAAA".to_owned(),
+                TokenError::Malformed("tag"),
+            ),
+            (
+                format!("A2HSEALv1.AAECAwQFBgcICQoL.AA.{tag}."),
+                TokenError::Malformed("end"),
+            ),
             ("A".repeat(MAX_TOKEN_BYTES + 1), TokenError::TooLong),
         ];
         for (text, reason) in table {

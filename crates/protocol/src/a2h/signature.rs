@@ -99,7 +99,9 @@ pub fn verify_hmac(header: &SignatureHeader, keys: &[&[u8]], canonical: &str) ->
     let given = header.signatures();
     keys.iter().any(|key| {
         let expected = hmac_tag(key, canonical);
-        given.iter().any(|tag| constant_time::verify_slices_are_equal(tag, expected.as_ref()).is_ok())
+        given
+            .iter()
+            .any(|tag| constant_time::verify_slices_are_equal(tag, expected.as_ref()).is_ok())
     })
 }
 
@@ -108,6 +110,8 @@ pub fn verify_ed25519(header: &SignatureHeader, public_keys: &[&[u8]], canonical
     let given = header.signatures();
     public_keys.iter().any(|key| {
         let key = UnparsedPublicKey::new(&ED25519, key);
-        given.iter().any(|signature| key.verify(canonical.as_bytes(), signature).is_ok())
+        given
+            .iter()
+            .any(|signature| key.verify(canonical.as_bytes(), signature).is_ok())
     })
 }

@@ -74,7 +74,10 @@ mod tests {
         let names: Vec<String> = (0..10_000).filter_map(|n| agent_id(n * step + 7919 * n)).collect();
         assert!(names.len() > 5_000, "{}", names.len());
         for name in &names {
-            assert!((8..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase()), "{name}");
+            assert!(
+                (8..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase()),
+                "{name}"
+            );
         }
     }
 

@@ -62,7 +62,10 @@ fn choice(payload: &Map<String, Value>) -> Result<Payload, String> {
     if offers.is_empty() {
         return Err("options is empty; offer at least one".to_owned());
     }
-    Ok(Payload::Choice { offers, many: flag(payload, "allow_multiple", "allow_multiple")? })
+    Ok(Payload::Choice {
+        offers,
+        many: flag(payload, "allow_multiple", "allow_multiple")?,
+    })
 }
 
 fn confirm(payload: &Map<String, Value>) -> Result<Payload, String> {
@@ -85,18 +88,28 @@ fn form(payload: &Map<String, Value>) -> Result<Payload, String> {
     if entries.is_empty() || entries.len() > MAX_FIELDS {
         return Err(format!("fields must have 1 to {MAX_FIELDS} entries"));
     }
-    entries.iter().enumerate().map(|(index, entry)| field(index, entry)).collect::<Result<_, _>>().map(Payload::Form)
+    entries
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| field(index, entry))
+        .collect::<Result<_, _>>()
+        .map(Payload::Form)
 }
 
 fn field(index: usize, entry: &Value) -> Result<Field, String> {
     let place = |key: &str| format!("fields[{index}].{key}");
-    let Value::Object(entry) = entry else { return Err(format!("fields[{index}] must be an object")) };
+    let Value::Object(entry) = entry else {
+        return Err(format!("fields[{index}] must be an object"));
+    };
     let label = text(entry, "label", &place("label"))?.filter(|label| !label.trim().is_empty());
     Ok(Field {
         label: label.unwrap_or_else(|| format!("Field {}", index + 1)),
         offers: offers(entry.get("options"), &place("options"))?,
         many: flag(entry, "allow_multiple", &place("allow_multiple"))?,
-        is_long: matches!(text(entry, "kind", &place("kind"))?.as_deref(), Some("textarea" | "multiline")),
+        is_long: matches!(
+            text(entry, "kind", &place("kind"))?.as_deref(),
+            Some("textarea" | "multiline")
+        ),
     })
 }
 
@@ -127,7 +140,10 @@ fn label(entry: &Value) -> Option<String> {
     let text = match entry {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
-        Value::Object(entry) => ["label", "id"].iter().find_map(|key| entry.get(*key)?.as_str())?.to_owned(),
+        Value::Object(entry) => ["label", "id"]
+            .iter()
+            .find_map(|key| entry.get(*key)?.as_str())?
+            .to_owned(),
         Value::Null | Value::Bool(_) | Value::Array(_) => return None,
     };
     (!text.trim().is_empty()).then_some(text)
@@ -165,36 +181,67 @@ mod tests {
     }
 
     fn offer(label: &str) -> Offer {
-        Offer { label: label.to_owned() }
+        Offer {
+            label: label.to_owned(),
+        }
     }
 
     #[test]
     fn a_choice_has_labels_of_its_own() {
         let options = json!(["Go on", {"id": "stop", "label": "Stop"}, {"id": "later"}, "Go on", 3]);
         let offers = ["Go on", "Stop", "later", "3"].map(offer).to_vec();
-        assert_eq!(read(json!({"type": "choice", "options": options})), Payload::Choice { offers, many: false });
+        assert_eq!(
+            read(json!({"type": "choice", "options": options})),
+            Payload::Choice { offers, many: false }
+        );
         let many = read(json!({"type": "choice", "options": ["a"], "allow_multiple": true}));
-        assert_eq!(many, Payload::Choice { offers: vec![offer("a")], many: true });
+        assert_eq!(
+            many,
+            Payload::Choice {
+                offers: vec![offer("a")],
+                many: true
+            }
+        );
     }
 
     #[test]
     fn a_confirm_has_two_buttons_unless_one_is_taken_away() {
-        let plain =
-            Confirm { text: None, confirm_label: "Confirm".to_owned(), cancel_label: Some("Cancel".to_owned()) };
+        let plain = Confirm {
+            text: None,
+            confirm_label: "Confirm".to_owned(),
+            cancel_label: Some("Cancel".to_owned()),
+        };
         assert_eq!(read(json!({"type": "confirm"})), Payload::Confirm(plain));
         let own = json!({"type": "confirm", "text": "Ship?", "confirm_label": "Ship it", "cancel_label": ""});
-        let wanted =
-            Confirm { text: Some("Ship?".to_owned()), confirm_label: "Ship it".to_owned(), cancel_label: None };
+        let wanted = Confirm {
+            text: Some("Ship?".to_owned()),
+            confirm_label: "Ship it".to_owned(),
+            cancel_label: None,
+        };
         assert_eq!(read(own), Payload::Confirm(wanted));
     }
 
     #[test]
     fn a_form_has_fields_to_fill_and_to_pick_from() {
         let fields = json!([{"label": "Name", "kind": "text"}, {"options": ["a", "b"], "allow_multiple": true}, {"kind": "textarea"}]);
-        let Payload::Form(fields) = read(json!({"type": "form", "fields": fields})) else { panic!("a form") };
-        assert_eq!(fields[0], Field { label: "Name".to_owned(), offers: vec![], many: false, is_long: false });
-        let picked =
-            Field { label: "Field 2".to_owned(), offers: vec![offer("a"), offer("b")], many: true, is_long: false };
+        let Payload::Form(fields) = read(json!({"type": "form", "fields": fields})) else {
+            panic!("a form")
+        };
+        assert_eq!(
+            fields[0],
+            Field {
+                label: "Name".to_owned(),
+                offers: vec![],
+                many: false,
+                is_long: false
+            }
+        );
+        let picked = Field {
+            label: "Field 2".to_owned(),
+            offers: vec![offer("a"), offer("b")],
+            many: true,
+            is_long: false,
+        };
         assert_eq!(fields[1], picked);
         assert!(fields[2].is_long);
     }
@@ -209,15 +256,23 @@ mod tests {
             (json!({"type": "choice", "options": "a"}), "options must be a list"),
             (json!({"type": "choice", "options": ["a", []]}), "options[1]"),
             (json!({"type": "choice", "options": vec!["x"; 101]}), "more than 100"),
-            (json!({"type": "choice", "options": ["a"], "allow_multiple": "yes"}), "allow_multiple"),
+            (
+                json!({"type": "choice", "options": ["a"], "allow_multiple": "yes"}),
+                "allow_multiple",
+            ),
             (json!({"type": "confirm", "text": []}), "text must be a text"),
             (json!({"type": "form"}), "fields must be a list"),
             (json!({"type": "form", "fields": []}), "1 to 50"),
             (json!({"type": "form", "fields": [1]}), "fields[0]"),
-            (json!({"type": "form", "fields": [{"options": [null]}]}), "fields[0].options[0]"),
+            (
+                json!({"type": "form", "fields": [{"options": [null]}]}),
+                "fields[0].options[0]",
+            ),
         ];
         for (payload, words) in cases {
-            let Payload::Unknown { reason } = read(payload.clone()) else { panic!("{payload}") };
+            let Payload::Unknown { reason } = read(payload.clone()) else {
+                panic!("{payload}")
+            };
             assert!(reason.contains(words), "{reason}");
         }
     }

@@ -3,8 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-const PROMPT: Tag = Tag { open: "<cueme_prompt>", close: "</cueme_prompt>" };
-const PAYLOAD: Tag = Tag { open: "<cueme_payload>", close: "</cueme_payload>" };
+const PROMPT: Tag = Tag {
+    open: "<cueme_prompt>",
+    close: "</cueme_prompt>",
+};
+const PAYLOAD: Tag = Tag {
+    open: "<cueme_payload>",
+    close: "</cueme_payload>",
+};
 
 const MAX_EXCERPT_CHARS: usize = 40;
 
@@ -93,7 +99,9 @@ pub fn decode(bytes: &[u8]) -> Result<String, DecodeError> {
 fn utf8(bytes: &[u8], offset: usize) -> Result<String, DecodeError> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(error) => Err(DecodeError::NotUtf8 { position: offset + error.valid_up_to() }),
+        Err(error) => Err(DecodeError::NotUtf8 {
+            position: offset + error.valid_up_to(),
+        }),
     }
 }
 
@@ -128,7 +136,10 @@ impl Envelope {
         }
         // Lines are counted from one; the two tags are lines, too.
         let next = before.len() + prompt.len() + 3;
-        Ok(Self { prompt: text, payload: payload(rest, next)? })
+        Ok(Self {
+            prompt: text,
+            payload: payload(rest, next)?,
+        })
     }
 }
 
@@ -148,8 +159,12 @@ fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, E
     match serde_json::from_str(&text) {
         Ok(Value::Null) => Ok(None),
         Ok(Value::Object(payload)) => Ok(Some(payload)),
-        Ok(other) => Err(EnvelopeError::PayloadNotAnObject { why: format!("it is {}", name(&other)) }),
-        Err(error) => Err(EnvelopeError::PayloadNotAnObject { why: broken(&error, begin) }),
+        Ok(other) => Err(EnvelopeError::PayloadNotAnObject {
+            why: format!("it is {}", name(&other)),
+        }),
+        Err(error) => Err(EnvelopeError::PayloadNotAnObject {
+            why: broken(&error, begin),
+        }),
     }
 }
 
@@ -168,18 +183,32 @@ fn name(value: &Value) -> &'static str {
 fn broken(error: &serde_json::Error, begin: usize) -> String {
     let (line, column) = (error.line(), error.column());
     let told = error.to_string();
-    let reason = told.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&told);
-    format!("{reason} at line {} of stdin, column {column}", begin + line.saturating_sub(1))
+    let reason = told
+        .strip_suffix(&format!(" at line {line} column {column}"))
+        .unwrap_or(&told);
+    format!(
+        "{reason} at line {} of stdin, column {column}",
+        begin + line.saturating_sub(1)
+    )
 }
 
 fn outside(lines: &[&str], first: usize) -> Result<(), EnvelopeError> {
     let stray = lines.iter().zip(first..).find(|(line, _)| !line.trim().is_empty());
-    stray.map_or(Ok(()), |(text, line)| Err(EnvelopeError::Outside { line, text: excerpt(text.trim()) }))
+    stray.map_or(Ok(()), |(text, line)| {
+        Err(EnvelopeError::Outside {
+            line,
+            text: excerpt(text.trim()),
+        })
+    })
 }
 
 fn excerpt(text: &str) -> String {
     let start: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
-    if start.len() == text.len() { format!("{start:?}") } else { format!("{:?}", start + "…") }
+    if start.len() == text.len() {
+        format!("{start:?}")
+    } else {
+        format!("{:?}", start + "…")
+    }
 }
 
 fn place(lines: &[&str], tag: &str) -> Option<usize> {
@@ -211,7 +240,13 @@ mod tests {
     #[test]
     fn a_prompt_is_kept_as_it_stands() {
         let envelope = cue(&prompt("  two\n\n  lines ")).expect("an envelope");
-        assert_eq!(envelope, Envelope { prompt: "  two\n\n  lines ".to_owned(), payload: None });
+        assert_eq!(
+            envelope,
+            Envelope {
+                prompt: "  two\n\n  lines ".to_owned(),
+                payload: None
+            }
+        );
         let windows = cue("\r\n <cueme_prompt>\t\r\na\r\nb\rc\r\n</cueme_prompt>\r\n").expect("an envelope");
         assert_eq!(windows.prompt, "a\nb\nc");
     }
@@ -219,7 +254,10 @@ mod tests {
     #[test]
     fn every_broken_envelope_has_its_own_words() {
         use EnvelopeError::*;
-        let outside = |line: usize, text: &str| Outside { line, text: format!("{text:?}") };
+        let outside = |line: usize, text: &str| Outside {
+            line,
+            text: format!("{text:?}"),
+        };
         let cases = [
             ("", Empty),
             (" \n\t", Empty),
@@ -233,22 +271,46 @@ mod tests {
             ("before\n<cueme_prompt>\nhi\n</cueme_prompt>", outside(1, "before")),
             ("<cueme_prompt>\n \t\n</cueme_prompt>", BlankPrompt),
             ("<cueme_prompt>\n</cueme_prompt>", BlankPrompt),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n\n after\nall", outside(5, "after")),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}", BrokenPayload),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n{}\n</cueme_payload>", BrokenPayload),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n</cueme_payload>\n<cueme_payload>", BrokenPayload),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n\n after\nall",
+                outside(5, "after"),
+            ),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}",
+                BrokenPayload,
+            ),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n{}\n</cueme_payload>",
+                BrokenPayload,
+            ),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n</cueme_payload>\n<cueme_payload>",
+                BrokenPayload,
+            ),
             (
                 "<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>{}</cueme_payload>",
                 outside(4, "<cueme_payload>{}</cueme_payload>"),
             ),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\nx\n<cueme_payload>\n{}\n</cueme_payload>", outside(4, "x")),
-            ("<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\nx", outside(7, "x")),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\nx\n<cueme_payload>\n{}\n</cueme_payload>",
+                outside(4, "x"),
+            ),
+            (
+                "<cueme_prompt>\nhi\n</cueme_prompt>\n<cueme_payload>\n{}\n</cueme_payload>\nx",
+                outside(7, "x"),
+            ),
             (
                 "<cueme_payload>\n{}\n</cueme_payload>\n<cueme_prompt>\nhi\n</cueme_prompt>",
                 outside(1, "<cueme_payload>"),
             ),
-            ("<cueme_prompt>\na\n</cueme_prompt>\n<cueme_prompt>\nb\n</cueme_prompt>", outside(4, "<cueme_prompt>")),
-            ("<cueme_prompt>\nsays\n</cueme_prompt>\nalone\n</cueme_prompt>", outside(4, "alone")),
+            (
+                "<cueme_prompt>\na\n</cueme_prompt>\n<cueme_prompt>\nb\n</cueme_prompt>",
+                outside(4, "<cueme_prompt>"),
+            ),
+            (
+                "<cueme_prompt>\nsays\n</cueme_prompt>\nalone\n</cueme_prompt>",
+                outside(4, "alone"),
+            ),
         ];
         for (input, error) in cases {
             assert_eq!(cue(input), Err(error), "{input:?}");
@@ -275,8 +337,14 @@ mod tests {
             let told = format!("error: <cueme_payload> must be JSON object or null: {wanted}");
             assert_eq!(error.to_string(), told, "{other:?}");
         }
-        let payload = with("{\"b\": 1,\n \"a\": [2]}").expect("an envelope").payload.expect("a payload");
-        assert_eq!(Value::Object(payload).to_string(), json!({"b": 1, "a": [2]}).to_string());
+        let payload = with("{\"b\": 1,\n \"a\": [2]}")
+            .expect("an envelope")
+            .payload
+            .expect("a payload");
+        assert_eq!(
+            Value::Object(payload).to_string(),
+            json!({"b": 1, "a": [2]}).to_string()
+        );
     }
 
     #[test]
@@ -289,7 +357,10 @@ mod tests {
     fn a_pause_has_no_payload() {
         let input = format!("{}<cueme_payload>\nnull\n</cueme_payload>", prompt("hi"));
         assert_eq!(Envelope::parse(Kind::Pause, &input), Err(EnvelopeError::PayloadOfPause));
-        assert_eq!(Envelope::parse(Kind::Pause, &prompt("hi")).expect("an envelope").prompt, "hi");
+        assert_eq!(
+            Envelope::parse(Kind::Pause, &prompt("hi")).expect("an envelope").prompt,
+            "hi"
+        );
     }
 
     #[test]
@@ -299,7 +370,10 @@ mod tests {
             mark.into_iter().chain(text.encode_utf16().flat_map(unit)).collect()
         };
         assert_eq!(decode(text.as_bytes()).as_deref(), Ok(text));
-        assert_eq!(decode(&[b"\xEF\xBB\xBF", text.as_bytes()].concat()).as_deref(), Ok(text));
+        assert_eq!(
+            decode(&[b"\xEF\xBB\xBF", text.as_bytes()].concat()).as_deref(),
+            Ok(text)
+        );
         assert_eq!(decode(&utf16(u16::to_le_bytes, [0xFF, 0xFE])).as_deref(), Ok(text));
         assert_eq!(decode(&utf16(u16::to_be_bytes, [0xFE, 0xFF])).as_deref(), Ok(text));
         assert_eq!(decode(b"caf\xE9"), Err(DecodeError::NotUtf8 { position: 3 }));

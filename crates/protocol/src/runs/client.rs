@@ -170,7 +170,11 @@ struct Frame<'a> {
 impl ClientMessage {
     /// The text a client sends.
     pub fn frame(&self, request_id: Option<&str>) -> String {
-        serde_json::to_string(&Frame { message: self, request_id }).expect("a message has string keys only")
+        serde_json::to_string(&Frame {
+            message: self,
+            request_id,
+        })
+        .expect("a message has string keys only")
     }
 }
 

@@ -44,11 +44,17 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     pub fn user(content: impl Into<String>) -> Self {
-        Self { role: "user".to_owned(), content: content.into() }
+        Self {
+            role: "user".to_owned(),
+            content: content.into(),
+        }
     }
 
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self { role: "assistant".to_owned(), content: content.into() }
+        Self {
+            role: "assistant".to_owned(),
+            content: content.into(),
+        }
     }
 }
 
@@ -77,12 +83,21 @@ mod tests {
                 user_message: ChatMessage::user("tides"),
                 response_messages: vec![ChatMessage::assistant("The sea comes and goes.")],
                 text: "The sea comes and goes.".to_owned(),
-                usage: Usage { prompt_tokens: 3, completion_tokens: 5 },
+                usage: Usage {
+                    prompt_tokens: 3,
+                    completion_tokens: 5,
+                },
                 finish_reason: "stop".to_owned(),
             }],
             inputs: vec![
-                Input { text: "tides".to_owned(), before_record_id: Some("c-1".to_owned()) },
-                Input { text: String::new(), before_record_id: None },
+                Input {
+                    text: "tides".to_owned(),
+                    before_record_id: Some("c-1".to_owned()),
+                },
+                Input {
+                    text: String::new(),
+                    before_record_id: None,
+                },
             ],
         }
     }

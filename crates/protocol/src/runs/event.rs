@@ -193,7 +193,13 @@ impl Event {
     /// own in its place.
     pub fn frame(&self, run_id: &str, seq: u64, ts: Timestamp, request_id: Option<&str>) -> String {
         let request_id = request_id.filter(|_| !self.has_own_request_id());
-        let frame = Frame { event: self, run_id, seq, ts, request_id };
+        let frame = Frame {
+            event: self,
+            run_id,
+            seq,
+            ts,
+            request_id,
+        };
         serde_json::to_string(&frame).expect("an event has string keys only")
     }
 

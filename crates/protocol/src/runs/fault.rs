@@ -28,7 +28,10 @@ impl Faults {
     pub fn add(&self, place: Place<'_>, why: impl Into<String>) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
-            faults.push(Fault { path: place.to_string(), why: why.into() });
+            faults.push(Fault {
+                path: place.to_string(),
+                why: why.into(),
+            });
         }
     }
 
@@ -61,7 +64,11 @@ impl fmt::Display for Place<'_> {
 fn shown_key(key: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '$');
     let is_short = key.chars().count() <= MAX_SHOWN_CHARS;
-    if is_short && !key.is_empty() && key.chars().all(is_plain) { key.to_owned() } else { shown(key) }
+    if is_short && !key.is_empty() && key.chars().all(is_plain) {
+        key.to_owned()
+    } else {
+        shown(key)
+    }
 }
 
 /// A stranger's text inside a sentence: quoted, escaped and cut.

@@ -124,7 +124,10 @@ impl<'a> Object<'a> {
         let found = known.iter().find(|(word, _)| value.as_str() == Some(word));
         if found.is_none() {
             let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-            self.fault(key, format!("must be one of {}, not {}", words.join(", "), described(value)));
+            self.fault(
+                key,
+                format!("must be one of {}, not {}", words.join(", "), described(value)),
+            );
         }
         found.map(|(_, meaning)| *meaning)
     }
@@ -142,7 +145,11 @@ impl<'a> Object<'a> {
     pub fn optional_texts(&self, key: &str, rule: Text) -> Option<Vec<String>> {
         let place = Place::Key(&self.place, key);
         let items = self.list(key)?.iter().enumerate();
-        Some(items.filter_map(|(index, item)| text(item, Place::Item(&place, index), self.faults, rule)).collect())
+        Some(
+            items
+                .filter_map(|(index, item)| text(item, Place::Item(&place, index), self.faults, rule))
+                .collect(),
+        )
     }
 
     pub fn optional_map(&self, key: &str) -> Option<Map<String, Value>> {
@@ -164,7 +171,10 @@ fn text(value: &Value, place: Place<'_>, faults: &Faults, rule: Text) -> Option<
     if text.is_empty() && !rule.may_be_empty {
         faults.add(place, "must not be empty");
     } else if text.len() > rule.max_bytes {
-        faults.add(place, format!("must be at most {} bytes, not {}", rule.max_bytes, text.len()));
+        faults.add(
+            place,
+            format!("must be at most {} bytes, not {}", rule.max_bytes, text.len()),
+        );
     } else {
         return Some(text.clone());
     }

@@ -9,12 +9,27 @@ use super::request_id;
 use crate::json;
 
 const KIB: usize = 1024;
-const SHORT: Text = Text { may_be_empty: false, max_bytes: 4 * KIB };
-const PATTERN: Text = Text { may_be_empty: true, max_bytes: 4 * KIB };
-const REQUEST_ID: Text = Text { may_be_empty: true, max_bytes: 512 };
+const SHORT: Text = Text {
+    may_be_empty: false,
+    max_bytes: 4 * KIB,
+};
+const PATTERN: Text = Text {
+    may_be_empty: true,
+    max_bytes: 4 * KIB,
+};
+const REQUEST_ID: Text = Text {
+    may_be_empty: true,
+    max_bytes: 512,
+};
 /// What people and agents write.
-const LONG: Text = Text { may_be_empty: true, max_bytes: KIB * KIB };
-const LONG_NOT_EMPTY: Text = Text { may_be_empty: false, max_bytes: KIB * KIB };
+const LONG: Text = Text {
+    may_be_empty: true,
+    max_bytes: KIB * KIB,
+};
+const LONG_NOT_EMPTY: Text = Text {
+    may_be_empty: false,
+    max_bytes: KIB * KIB,
+};
 const MAX_PATTERNS: usize = 1000;
 
 const TYPES: [&str; 14] = [
@@ -46,7 +61,11 @@ pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
         Some(message) if faults.is_empty() => Ok(Received { request_id, message }),
         Some(_) | None => {
             let message = format!("Invalid message: {}", faults.join("; "));
-            Err(Refused { code: "VALIDATION_ERROR", message, request_id: request_id::of(bytes) })
+            Err(Refused {
+                code: "VALIDATION_ERROR",
+                message,
+                request_id: request_id::of(bytes),
+            })
         }
     }
 }
@@ -56,11 +75,17 @@ fn not_json(bytes: &[u8], error: &json::JsonError) -> Refused {
     match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
             let message = format!("Invalid message: (root): {message}");
-            Refused { code: "VALIDATION_ERROR", message, request_id: request_id::of(bytes) }
+            Refused {
+                code: "VALIDATION_ERROR",
+                message,
+                request_id: request_id::of(bytes),
+            }
         }
-        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => {
-            Refused { code: "PARSE_ERROR", message: "Invalid JSON".to_owned(), request_id: None }
-        }
+        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => Refused {
+            code: "PARSE_ERROR",
+            message: "Invalid JSON".to_owned(),
+            request_id: None,
+        },
     }
 }
 
@@ -69,10 +94,14 @@ fn message(object: &Object<'_>) -> Option<ClientMessage> {
     let message = match object.required("type")?.as_str() {
         Some("ping") => ClientMessage::Ping,
         Some("prepare_run") => ClientMessage::PrepareRun(prepare_run(object)),
-        Some("start_run") => {
-            ClientMessage::StartRun { run_id: run_id(), input: object.optional_text("input", LONG).unwrap_or_default() }
-        }
-        Some("continue_run") => ClientMessage::ContinueRun { run_id: run_id(), input: object.text("input", LONG) },
+        Some("start_run") => ClientMessage::StartRun {
+            run_id: run_id(),
+            input: object.optional_text("input", LONG).unwrap_or_default(),
+        },
+        Some("continue_run") => ClientMessage::ContinueRun {
+            run_id: run_id(),
+            input: object.text("input", LONG),
+        },
         Some("stop_run") => ClientMessage::StopRun { run_id: run_id() },
         Some("user_input") => user_input(object),
         Some("permission_decision") => ClientMessage::PermissionDecision {
@@ -85,12 +114,17 @@ fn message(object: &Object<'_>) -> Option<ClientMessage> {
             question_request_id: object.text("questionRequestId", SHORT),
             response: object.text("response", LONG),
         },
-        Some("steer_run") => ClientMessage::SteerRun { run_id: run_id(), text: object.text("text", LONG_NOT_EMPTY) },
+        Some("steer_run") => ClientMessage::SteerRun {
+            run_id: run_id(),
+            text: object.text("text", LONG_NOT_EMPTY),
+        },
         Some("update_policy") => ClientMessage::UpdatePolicy(update_policy(object)),
         Some("subscribe") => subscribe(object),
         Some("unsubscribe") => ClientMessage::Unsubscribe { run_id: run_id() },
         Some("list_strategies") => ClientMessage::ListStrategies,
-        Some("list_runs") => ClientMessage::ListRuns { cwd: object.optional_text("cwd", SHORT) },
+        Some("list_runs") => ClientMessage::ListRuns {
+            cwd: object.optional_text("cwd", SHORT),
+        },
         Some(_) | None => return unknown_type(object),
     };
     Some(message)
@@ -108,7 +142,10 @@ fn unknown_type(object: &Object<'_>) -> Option<ClientMessage> {
 fn prepare_run(object: &Object<'_>) -> PrepareRun {
     let run_id = object.optional_text("runId", SHORT);
     if run_id.as_ref().is_some_and(|run_id| !is_run_id(run_id)) {
-        object.fault("runId", "must be 1 to 128 letters, digits, '.', '_' or '-', and must not begin with '.'");
+        object.fault(
+            "runId",
+            "must be 1 to 128 letters, digits, '.', '_' or '-', and must not begin with '.'",
+        );
     }
     if !object.has("runId") && !object.has("strategyPath") {
         object.fault("strategyPath", "prepare_run requires runId or strategyPath");
@@ -141,8 +178,11 @@ fn subscribe(object: &Object<'_>) -> ClientMessage {
 
 fn update_policy(object: &Object<'_>) -> UpdatePolicy {
     const MODES: [(&str, Mode); 2] = [("read", Mode::Read), ("write", Mode::Write)];
-    const DEFAULTS: [(&str, PolicyDefault); 3] =
-        [("allow", PolicyDefault::Allow), ("deny", PolicyDefault::Deny), ("ask", PolicyDefault::Ask)];
+    const DEFAULTS: [(&str, PolicyDefault); 3] = [
+        ("allow", PolicyDefault::Allow),
+        ("deny", PolicyDefault::Deny),
+        ("ask", PolicyDefault::Ask),
+    ];
     let patterns = |key: &str| {
         let patterns = object.optional_texts(key, PATTERN).unwrap_or_default();
         if patterns.len() > MAX_PATTERNS {

@@ -89,13 +89,21 @@ struct Frame<'a> {
 
 impl Reply {
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Error { code: code.into(), message: message.into() }
+        Self::Error {
+            code: code.into(),
+            message: message.into(),
+        }
     }
 
     /// The text the client gets; `request_id` is that of its message.
     pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
         let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
-        let frame = Frame { reply: self, mcp_servers, ts, request_id };
+        let frame = Frame {
+            reply: self,
+            mcp_servers,
+            ts,
+            request_id,
+        };
         serde_json::to_string(&frame).expect("a reply has string keys only")
     }
 }

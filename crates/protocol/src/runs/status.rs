@@ -13,7 +13,13 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Completed, Self::Error, Self::Cancelled];
+    pub const ALL: [Self; 5] = [
+        Self::Pending,
+        Self::Running,
+        Self::Completed,
+        Self::Error,
+        Self::Cancelled,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -25,13 +25,22 @@ pub fn full() -> Vec<(Value, ClientMessage)> {
         ),
         (
             json!({"type": "start_run", "runId": "r1", "input": "tides"}),
-            ClientMessage::StartRun { run_id: run_id(), input: owned("tides") },
+            ClientMessage::StartRun {
+                run_id: run_id(),
+                input: owned("tides"),
+            },
         ),
         (
             json!({"type": "continue_run", "runId": "r1", "input": ""}),
-            ClientMessage::ContinueRun { run_id: run_id(), input: String::new() },
+            ClientMessage::ContinueRun {
+                run_id: run_id(),
+                input: String::new(),
+            },
         ),
-        (json!({"type": "stop_run", "runId": "r1"}), ClientMessage::StopRun { run_id: run_id() }),
+        (
+            json!({"type": "stop_run", "runId": "r1"}),
+            ClientMessage::StopRun { run_id: run_id() },
+        ),
         (
             json!({"type": "user_input", "runId": "r1", "agentName": "user", "text": "", "inputId": "i1"}),
             ClientMessage::UserInput {
@@ -59,7 +68,10 @@ pub fn full() -> Vec<(Value, ClientMessage)> {
         ),
         (
             json!({"type": "steer_run", "runId": "r1", "text": "shorter"}),
-            ClientMessage::SteerRun { run_id: run_id(), text: owned("shorter") },
+            ClientMessage::SteerRun {
+                run_id: run_id(),
+                text: owned("shorter"),
+            },
         ),
         (
             json!({"type": "update_policy", "runId": "r1", "tool": "command", "mode": "write", "allow": ["git"],
@@ -75,11 +87,21 @@ pub fn full() -> Vec<(Value, ClientMessage)> {
         ),
         (
             json!({"type": "subscribe", "runId": "r1", "afterSeq": 7, "extensions": true}),
-            ClientMessage::Subscribe { run_id: run_id(), after_seq: Some(7), extensions: true },
+            ClientMessage::Subscribe {
+                run_id: run_id(),
+                after_seq: Some(7),
+                extensions: true,
+            },
         ),
-        (json!({"type": "unsubscribe", "runId": "r1"}), ClientMessage::Unsubscribe { run_id: run_id() }),
+        (
+            json!({"type": "unsubscribe", "runId": "r1"}),
+            ClientMessage::Unsubscribe { run_id: run_id() },
+        ),
         (json!({"type": "list_strategies"}), ClientMessage::ListStrategies),
-        (json!({"type": "list_runs", "cwd": "/w"}), ClientMessage::ListRuns { cwd: Some(owned("/w")) }),
+        (
+            json!({"type": "list_runs", "cwd": "/w"}),
+            ClientMessage::ListRuns { cwd: Some(owned("/w")) },
+        ),
     ]
 }
 

@@ -77,12 +77,18 @@ fn an_unknown_key_is_named_and_told_the_known_ones() {
     let (path, why) = fault("/agents/writer/systemPromptTemplate", template);
     assert_eq!(
         (path.as_str(), why.as_str()),
-        ("agents.writer.systemPromptTemplate.vars", "unknown key; known: template, variables")
+        (
+            "agents.writer.systemPromptTemplate.vars",
+            "unknown key; known: template, variables"
+        )
     );
     let (path, _) = fault("/agents/writer/modelOptions", json!({"top_p": 1}));
     assert_eq!(path, "agents.writer.modelOptions.top_p");
     let (path, why) = fault("/agents/echo/config", json!({"loud": true}));
-    assert_eq!((path.as_str(), why.as_str()), ("agents.echo.config.loud", "unknown key; none is known here"));
+    assert_eq!(
+        (path.as_str(), why.as_str()),
+        ("agents.echo.config.loud", "unknown key; none is known here")
+    );
 }
 
 #[test]
@@ -92,13 +98,21 @@ fn what_is_unknown_lists_what_is_known() {
         json!("my-type"),
         "unknown agent type \"my-type\"; known: llm, user, echo, template, command",
     );
-    assert_fault("/agents/echo/type", json!(1), "must be a string, one of llm, user, echo, template, command");
+    assert_fault(
+        "/agents/echo/type",
+        json!(1),
+        "must be a string, one of llm, user, echo, template, command",
+    );
     assert_fault(
         "/flow/type",
         json!("parallel"),
         "unknown flow type \"parallel\"; known: sequential, cycle, broadcast",
     );
-    assert_fault("/flow/type", json!(null), "must be sequential, cycle or broadcast, not null");
+    assert_fault(
+        "/flow/type",
+        json!(null),
+        "must be sequential, cycle or broadcast, not null",
+    );
     let (path, why) = fault("/agents/writer/tools", json!(["ask_question", "bash"]));
     assert_eq!(path, "agents.writer.tools.1");
     assert_eq!(why, "unknown tool \"bash\"; known: ask_question");
@@ -126,8 +140,15 @@ fn a_missing_key_is_named() {
     ] {
         let mut file = fine();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
-        file.pointer_mut(parent).unwrap().as_object_mut().unwrap().shift_remove(key);
-        let expected = Fault { path: pointer[1..].replace('/', "."), why: "is missing".to_owned() };
+        file.pointer_mut(parent)
+            .unwrap()
+            .as_object_mut()
+            .unwrap()
+            .shift_remove(key);
+        let expected = Fault {
+            path: pointer[1..].replace('/', "."),
+            why: "is missing".to_owned(),
+        };
         assert_eq!(faults(&file), [expected]);
     }
 }
@@ -146,12 +167,22 @@ fn an_empty_value_is_refused_where_it_says_nothing() {
         assert_fault(pointer, json!(""), "must not be empty");
     }
     assert_fault("/flow/steps", json!([]), "must have at least one step");
-    assert_fault("/flow/steps/1/breakCycleSignals", json!([]), "must have at least one entry");
+    assert_fault(
+        "/flow/steps/1/breakCycleSignals",
+        json!([]),
+        "must have at least one entry",
+    );
     let (path, why) = fault("/flow/steps/1/breakCycleSignals", json!(["ok", ""]));
-    assert_eq!((path.as_str(), why.as_str()), ("flow.steps.1.breakCycleSignals.1", "must not be empty"));
-    for pointer in
-        ["/description", "/agents/user/config/presetMessage", "/agents/writer/systemPrompt", "/flow/steps/2/separator"]
-    {
+    assert_eq!(
+        (path.as_str(), why.as_str()),
+        ("flow.steps.1.breakCycleSignals.1", "must not be empty")
+    );
+    for pointer in [
+        "/description",
+        "/agents/user/config/presetMessage",
+        "/agents/writer/systemPrompt",
+        "/flow/steps/2/separator",
+    ] {
         let mut file = fine();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         file.pointer_mut(parent).unwrap()[key] = json!("");
@@ -242,7 +273,10 @@ fn a_step_is_an_agent_or_a_flow() {
     assert_eq!(path, "flow.steps.0");
     assert_eq!(why, "must be a step ({agent}) or a flow ({name, type, steps})");
     let (path, why) = fault("/flow/steps", steps(json!({"agent": "echo", "steps": []})));
-    assert_eq!((path.as_str(), why.as_str()), ("flow.steps.0.steps", "unknown key; known: agent, description"));
+    assert_eq!(
+        (path.as_str(), why.as_str()),
+        ("flow.steps.0.steps", "unknown key; known: agent, description")
+    );
 }
 
 #[test]
@@ -257,10 +291,19 @@ fn names_are_short_and_on_one_line() {
     };
     bad(&long, "must be at most 200 characters");
     bad("a\nb", "must not contain line breaks or other control characters");
-    assert!(read(&fine().to_string().replace("\"S\"", &format!("{:?}", "é".repeat(200))), Format::Json).is_ok());
+    assert!(
+        read(
+            &fine().to_string().replace("\"S\"", &format!("{:?}", "é".repeat(200))),
+            Format::Json
+        )
+        .is_ok()
+    );
     let mut file = fine();
     file["agents"][""] = json!({"type": "echo"});
-    assert_eq!(faults(&file)[0].to_string(), r#"agents."": the name of an agent must not be empty"#);
+    assert_eq!(
+        faults(&file)[0].to_string(),
+        r#"agents."": the name of an agent must not be empty"#
+    );
 }
 
 #[test]
@@ -287,7 +330,10 @@ fn all_faults_are_told_at_once_and_as_the_wire_has_them() {
     assert_eq!(read(&file.to_string(), Format::Json).unwrap_err().to_string(), text);
     for root in [json!(null), json!([]), json!("x")] {
         let message = read(&root.to_string(), Format::Json).unwrap_err().to_string();
-        assert!(message.starts_with("Strategy validation failed:\n  - (root): must be an object, not "), "{message}");
+        assert!(
+            message.starts_with("Strategy validation failed:\n  - (root): must be an object, not "),
+            "{message}"
+        );
     }
 }
 
@@ -298,7 +344,9 @@ fn every_format_finds_the_same_faults() {
     let expected = read(json, Format::Json).unwrap_err();
     assert_eq!(read(json, Format::Jsonc).unwrap_err(), expected);
     assert_eq!(read(yaml, Format::Yaml).unwrap_err(), expected);
-    let StrategyError::Invalid(faults) = expected else { panic!("faults") };
+    let StrategyError::Invalid(faults) = expected else {
+        panic!("faults")
+    };
     assert_eq!(faults.len(), 5);
 }
 

@@ -8,18 +8,29 @@ use countersign_protocol::time::Timestamp;
 use serde_json::json;
 
 const AT: Timestamp = Timestamp::from_millis(1_780_588_110_250);
-const USAGE: Usage = Usage { prompt_tokens: 12, completion_tokens: 34 };
+const USAGE: Usage = Usage {
+    prompt_tokens: 12,
+    completion_tokens: 34,
+};
 
 fn owned(text: &str) -> String {
     text.to_owned()
 }
 
 fn result() -> StepResult {
-    StepResult { text: owned("T"), usage: USAGE, finish_reason: owned("stop") }
+    StepResult {
+        text: owned("T"),
+        usage: USAGE,
+        finish_reason: owned("stop"),
+    }
 }
 
 fn streaming(event: StreamEvent) -> Event {
-    Event::AgentStreaming { agent_name: owned("writer"), model: Some(owned("a/b")), event }
+    Event::AgentStreaming {
+        agent_name: owned("writer"),
+        model: Some(owned("a/b")),
+        event,
+    }
 }
 
 /// Every event and its frame without what all frames end with.
@@ -34,21 +45,33 @@ fn events() -> Vec<(Event, &'static str)> {
             r#""type":"strategy_started","strategyName":"S","agents":["user","writer"],"flowTree":{"type":"sequential","name":"Main","steps":[{"agent":"user"}]}"#,
         ),
         (
-            Event::StrategyCompleted { result: owned("R"), usage: USAGE },
+            Event::StrategyCompleted {
+                result: owned("R"),
+                usage: USAGE,
+            },
             r#""type":"strategy_completed","result":"R","usage":{"promptTokens":12,"completionTokens":34}"#,
         ),
         (
             Event::StrategyError {
-                error: RunError { code: owned("CANCELLED"), message: owned("Run cancelled by client") },
+                error: RunError {
+                    code: owned("CANCELLED"),
+                    message: owned("Run cancelled by client"),
+                },
             },
             r#""type":"strategy_error","error":{"code":"CANCELLED","message":"Run cancelled by client"}"#,
         ),
         (
-            Event::StepStarted { step_name: owned("user"), message: String::new() },
+            Event::StepStarted {
+                step_name: owned("user"),
+                message: String::new(),
+            },
             r#""type":"step_started","stepName":"user","message":"""#,
         ),
         (
-            Event::StepCompleted { step_name: owned("user"), result: result() },
+            Event::StepCompleted {
+                step_name: owned("user"),
+                result: result(),
+            },
             r#""type":"step_completed","stepName":"user","result":{"text":"T","usage":{"promptTokens":12,"completionTokens":34},"finishReason":"stop"}"#,
         ),
         (
@@ -61,22 +84,43 @@ fn events() -> Vec<(Event, &'static str)> {
             r#""type":"agent_output","agentName":"writer","model":"a/b","text":"T","usage":{"promptTokens":12,"completionTokens":34}"#,
         ),
         (
-            Event::AgentOutput { agent_name: owned("echo"), model: None, text: String::new(), usage: Usage::default() },
+            Event::AgentOutput {
+                agent_name: owned("echo"),
+                model: None,
+                text: String::new(),
+                usage: Usage::default(),
+            },
             r#""type":"agent_output","agentName":"echo","text":"","usage":{"promptTokens":0,"completionTokens":0}"#,
         ),
         (
-            Event::RequestInput { agent_name: owned("user"), prompt: Some(owned("Topic?")), input_id: owned("i1") },
+            Event::RequestInput {
+                agent_name: owned("user"),
+                prompt: Some(owned("Topic?")),
+                input_id: owned("i1"),
+            },
             r#""type":"request_input","agentName":"user","prompt":"Topic?","inputId":"i1""#,
         ),
         (
-            Event::RequestInput { agent_name: owned("user"), prompt: None, input_id: owned("i1") },
+            Event::RequestInput {
+                agent_name: owned("user"),
+                prompt: None,
+                input_id: owned("i1"),
+            },
             r#""type":"request_input","agentName":"user","inputId":"i1""#,
         ),
         (
-            Event::PolicyUpdated { tool: owned("command"), policies: vec![PolicyName { name: owned("git") }] },
+            Event::PolicyUpdated {
+                tool: owned("command"),
+                policies: vec![PolicyName { name: owned("git") }],
+            },
             r#""type":"policy_updated","tool":"command","policies":[{"name":"git"}]"#,
         ),
-        (Event::SteerQueued { text: owned("shorter\n\"now\"") }, r#""type":"steer_queued","text":"shorter\n\"now\"""#),
+        (
+            Event::SteerQueued {
+                text: owned("shorter\n\"now\""),
+            },
+            r#""type":"steer_queued","text":"shorter\n\"now\"""#,
+        ),
     ]
 }
 
@@ -144,9 +188,21 @@ fn stream() -> Vec<(StreamEvent, &'static str)> {
             result(ToolStatus::Error, Some(owned("no"))),
             r#"{"type":"tool-result","toolCallId":"c1","toolName":"ask_question","output":"North","status":"error","error":"no"}"#,
         ),
-        (StreamEvent::ThinkingStart { id: owned("t") }, r#"{"type":"thinking-start","id":"t"}"#),
-        (StreamEvent::Thinking { id: owned("t"), text: owned("hm") }, r#"{"type":"thinking","id":"t","text":"hm"}"#),
-        (StreamEvent::ThinkingEnd { id: owned("t") }, r#"{"type":"thinking-end","id":"t"}"#),
+        (
+            StreamEvent::ThinkingStart { id: owned("t") },
+            r#"{"type":"thinking-start","id":"t"}"#,
+        ),
+        (
+            StreamEvent::Thinking {
+                id: owned("t"),
+                text: owned("hm"),
+            },
+            r#"{"type":"thinking","id":"t","text":"hm"}"#,
+        ),
+        (
+            StreamEvent::ThinkingEnd { id: owned("t") },
+            r#"{"type":"thinking-end","id":"t"}"#,
+        ),
         (StreamEvent::StepStart, r#"{"type":"step-start"}"#),
         (
             StreamEvent::Done { result: self::result() },
@@ -161,7 +217,10 @@ const TAIL: &str = r#""runId":"r1","seq":7,"ts":"2026-06-04T15:48:30.250Z""#;
 fn an_event_has_exactly_its_fields() {
     for (event, fields) in events() {
         assert_eq!(event.frame("r1", 7, AT, None), format!("{{{fields},{TAIL}}}"));
-        assert_eq!(event.frame("r1", 7, AT, Some("s1")), format!("{{{fields},{TAIL},\"requestId\":\"s1\"}}"));
+        assert_eq!(
+            event.frame("r1", 7, AT, Some("s1")),
+            format!("{{{fields},{TAIL},\"requestId\":\"s1\"}}")
+        );
         assert!(fields.starts_with(&format!("\"type\":\"{}\"", event.kind())));
         assert!(!event.is_droppable(), "{}", event.kind());
     }
@@ -193,7 +252,11 @@ fn what_streams_may_be_dropped_but_not_its_end() {
 #[test]
 fn a_client_reads_every_event_back() {
     let streamed = stream().into_iter().map(|(event, _)| streaming(event));
-    let events = events().into_iter().chain(asks_with_their_own_id()).map(|(event, _)| event).chain(streamed);
+    let events = events()
+        .into_iter()
+        .chain(asks_with_their_own_id())
+        .map(|(event, _)| event)
+        .chain(streamed);
     for event in events {
         let frame = event.frame("r1", 7, AT, Some("s1"));
         assert_eq!(serde_json::from_str::<Event>(&frame).unwrap(), event);
@@ -205,7 +268,10 @@ fn an_answered_ask_says_so() {
     for (event, _) in events().into_iter().chain(asks_with_their_own_id()) {
         let frame = event.frame("r1", 7, AT, None);
         let marked = mark_resolved(&frame);
-        assert_eq!(marked, format!("{},\"resolved\":true}}", frame.strip_suffix('}').unwrap()));
+        assert_eq!(
+            marked,
+            format!("{},\"resolved\":true}}", frame.strip_suffix('}').unwrap())
+        );
         let mut expected: serde_json::Value = serde_json::from_str(&frame).unwrap();
         expected["resolved"] = json!(true);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&marked).unwrap(), expected);
@@ -215,8 +281,13 @@ fn an_answered_ask_says_so() {
 
 #[test]
 fn a_reply_has_exactly_its_fields() {
-    let conversation =
-        Conversation { records: Vec::new(), inputs: vec![Input { text: owned("tides"), before_record_id: None }] };
+    let conversation = Conversation {
+        records: Vec::new(),
+        inputs: vec![Input {
+            text: owned("tides"),
+            before_record_id: None,
+        }],
+    };
     let live = |completed_at, pending_inputs| LiveRun {
         run_id: owned("r1"),
         strategy_name: owned("S"),
@@ -225,7 +296,12 @@ fn a_reply_has_exactly_its_fields() {
         completed_at,
         pending_inputs,
     };
-    let pending = PendingInput { agent_name: owned("user"), input_id: owned("i1"), prompt: None, ts: AT };
+    let pending = PendingInput {
+        agent_name: owned("user"),
+        input_id: owned("i1"),
+        prompt: None,
+        ts: AT,
+    };
     let listed = |completed_at, status| ListedRun {
         run_id: owned("r1"),
         cwd: owned("/w"),
@@ -291,7 +367,22 @@ fn a_refused_message_is_answered_with_its_fault() {
 fn usage_adds_up_and_never_overflows() {
     let mut usage = USAGE;
     usage.add(USAGE);
-    assert_eq!(usage, Usage { prompt_tokens: 24, completion_tokens: 68 });
-    usage.add(Usage { prompt_tokens: u64::MAX, completion_tokens: 1 });
-    assert_eq!(usage, Usage { prompt_tokens: u64::MAX, completion_tokens: 69 });
+    assert_eq!(
+        usage,
+        Usage {
+            prompt_tokens: 24,
+            completion_tokens: 68
+        }
+    );
+    usage.add(Usage {
+        prompt_tokens: u64::MAX,
+        completion_tokens: 1,
+    });
+    assert_eq!(
+        usage,
+        Usage {
+            prompt_tokens: u64::MAX,
+            completion_tokens: 69
+        }
+    );
 }

@@ -27,19 +27,31 @@ fn broken_syntax_is_told_with_line_and_column() {
         "Failed to parse strategy JSON: line 3 column 19: expected value"
     );
     let sentence = syntax("name: S\nversion: '1\nagents: {}\n", Format::Yaml);
-    assert!(sentence.starts_with("Failed to parse strategy YAML: line "), "{sentence}");
+    assert!(
+        sentence.starts_with("Failed to parse strategy YAML: line "),
+        "{sentence}"
+    );
     let sentence = syntax("name: S\n  version: 1\n", Format::Yaml);
-    assert!(sentence.starts_with("Failed to parse strategy YAML: line 2 column "), "{sentence}");
+    assert!(
+        sentence.starts_with("Failed to parse strategy YAML: line 2 column "),
+        "{sentence}"
+    );
 }
 
 #[test]
 fn an_empty_file_is_no_strategy() {
     for text in ["", " \n", "\u{feff}"] {
         for format in FORMATS {
-            assert!(syntax(text, format).starts_with("Failed to parse strategy "), "{text:?}");
+            assert!(
+                syntax(text, format).starts_with("Failed to parse strategy "),
+                "{text:?}"
+            );
         }
     }
-    assert_eq!(syntax("# nothing\n", Format::Yaml), "Failed to parse strategy YAML: the file is empty");
+    assert_eq!(
+        syntax("# nothing\n", Format::Yaml),
+        "Failed to parse strategy YAML: the file is empty"
+    );
     assert!(syntax("// nothing\n", Format::Jsonc).contains("EOF"));
     assert!(refusal("---\n", Format::Yaml).ends_with("(root): must be an object, not null"));
 }
@@ -63,9 +75,18 @@ fn a_key_may_not_come_twice() {
 
 #[test]
 fn keys_of_yaml_are_text() {
-    for (text, shown) in [("1: a", "1"), ("true: a", "true"), ("~: a", "null"), (": a", "null"), ("1.5: a", "1.5")] {
+    for (text, shown) in [
+        ("1: a", "1"),
+        ("true: a", "true"),
+        ("~: a", "null"),
+        (": a", "null"),
+        ("1.5: a", "1.5"),
+    ] {
         let sentence = syntax(text, Format::Yaml);
-        assert!(sentence.ends_with(&format!("a key must be text; put {shown} in quotes")), "{sentence}");
+        assert!(
+            sentence.ends_with(&format!("a key must be text; put {shown} in quotes")),
+            "{sentence}"
+        );
     }
     for text in ["[a]: b", "? {a: b}\n: c", "? - a\n: b"] {
         assert!(syntax(text, Format::Yaml).ends_with("a key must be text"), "{text}");
@@ -80,19 +101,41 @@ fn aliases_and_tags_are_refused() {
         syntax(laughs, Format::Yaml),
         "Failed to parse strategy YAML: line 2 column 8: aliases (*…) are not allowed; write the value again"
     );
-    for text in ["a: &a\n  b: *a\n", "a: &a {x: 1}\nb:\n  <<: *a\n", "&a x: *a\n", "? &a x\n: y\n*a : z\n"] {
-        assert!(syntax(text, Format::Yaml).contains("aliases (*…) are not allowed"), "{text}");
+    for text in [
+        "a: &a\n  b: *a\n",
+        "a: &a {x: 1}\nb:\n  <<: *a\n",
+        "&a x: *a\n",
+        "? &a x\n: y\n*a : z\n",
+    ] {
+        assert!(
+            syntax(text, Format::Yaml).contains("aliases (*…) are not allowed"),
+            "{text}"
+        );
     }
     assert!(syntax("a: *nobody\n", Format::Yaml).starts_with("Failed to parse strategy YAML: line 1 column 4"));
-    for text in ["a: !!str 1", "a: !x {}", "a: !!set []", "!x a: b", "a: !!binary aGk=", "--- !x\na: b", "a: ! b"] {
-        assert!(syntax(text, Format::Yaml).contains("tags (!…) are not allowed"), "{text}");
+    for text in [
+        "a: !!str 1",
+        "a: !x {}",
+        "a: !!set []",
+        "!x a: b",
+        "a: !!binary aGk=",
+        "--- !x\na: b",
+        "a: ! b",
+    ] {
+        assert!(
+            syntax(text, Format::Yaml).contains("tags (!…) are not allowed"),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_file_is_one_document() {
     for text in ["a: b\n---\nc: d\n", "a: b\n...\n---\n", "--- a\n--- b\n"] {
-        assert!(syntax(text, Format::Yaml).ends_with("a strategy is one document; remove what follows"), "{text}");
+        assert!(
+            syntax(text, Format::Yaml).ends_with("a strategy is one document; remove what follows"),
+            "{text}"
+        );
     }
     assert!(syntax("{} {}", Format::Json).contains("trailing characters"));
     assert!(syntax("{} /* a */ {}", Format::Jsonc).contains("trailing characters"));
@@ -100,13 +143,28 @@ fn a_file_is_one_document() {
 
 #[test]
 fn nesting_has_a_limit_in_every_format() {
-    let nested = |depth: usize| format!("{{\"description\": {}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    let nested = |depth: usize| {
+        format!(
+            "{{\"description\": {}{}}}",
+            "[".repeat(depth - 1),
+            "]".repeat(depth - 1)
+        )
+    };
     for format in FORMATS {
-        assert!(refusal(&nested(32), format).contains("description: must be a string"), "{format:?}");
+        assert!(
+            refusal(&nested(32), format).contains("description: must be a string"),
+            "{format:?}"
+        );
         let said = syntax(&nested(33), format);
         assert!(said.contains("nested deeper than 32 levels"), "{format:?}");
-        assert!(said.contains("0.0.0: ") || said.contains("line 1 "), "and where: {said}");
-        assert!(syntax(&nested(65), format).contains("nested deeper than "), "{format:?}");
+        assert!(
+            said.contains("0.0.0: ") || said.contains("line 1 "),
+            "and where: {said}"
+        );
+        assert!(
+            syntax(&nested(65), format).contains("nested deeper than "),
+            "{format:?}"
+        );
         for bomb in ["[", "{\"a\":", "[{\"a\":"] {
             syntax(&bomb.repeat(MAX_BYTES / bomb.len()), format);
         }
@@ -124,7 +182,10 @@ fn a_file_has_a_largest_size() {
         let largest = format!("{}{}", fine(), " ".repeat(MAX_BYTES - fine().len()));
         assert!(read(&largest, format).is_ok(), "{format:?}");
         let sentence = syntax(&format!("{largest} "), format);
-        assert!(sentence.ends_with("the file has 1048577 bytes; at most 1048576 are read"), "{sentence}");
+        assert!(
+            sentence.ends_with("the file has 1048577 bytes; at most 1048576 are read"),
+            "{sentence}"
+        );
     }
 }
 
@@ -133,7 +194,9 @@ fn fine() -> String {
 }
 
 fn many(agents: usize, steps: usize) -> String {
-    let agents: serde_json::Map<_, _> = (0..agents).map(|n| (format!("a{n}"), json!({"type": "echo"}))).collect();
+    let agents: serde_json::Map<_, _> = (0..agents)
+        .map(|n| (format!("a{n}"), json!({"type": "echo"})))
+        .collect();
     let steps = vec![json!({"agent": "a0"}); steps];
     json!({"name": "S", "version": "1", "agents": agents, "flow": {"name": "F", "type": "sequential", "steps": steps}})
         .to_string()
@@ -164,7 +227,10 @@ fn agents_and_steps_have_a_largest_number() {
 #[test]
 fn tabs_do_not_indent_yaml() {
     let sentence = syntax("agents:\n\ta:\n\t\ttype: echo\n", Format::Yaml);
-    assert!(sentence.starts_with("Failed to parse strategy YAML: line 2 "), "{sentence}");
+    assert!(
+        sentence.starts_with("Failed to parse strategy YAML: line 2 "),
+        "{sentence}"
+    );
     let missing = refusal("name: S\t# a tab before a comment is white space\n", Format::Yaml);
     assert!(missing.contains("- version: is missing"), "{missing}");
 }
@@ -172,8 +238,13 @@ fn tabs_do_not_indent_yaml() {
 #[test]
 fn yaml_means_what_its_core_schema_says() {
     let why = |value: &str| {
-        let error = refusal(&format!("name: {value}\nversion: '1'\nagents: {{}}\nflow: 0\n"), Format::Yaml);
-        error.lines().find_map(|line| line.strip_prefix("  - name: ").map(str::to_owned))
+        let error = refusal(
+            &format!("name: {value}\nversion: '1'\nagents: {{}}\nflow: 0\n"),
+            Format::Yaml,
+        );
+        error
+            .lines()
+            .find_map(|line| line.strip_prefix("  - name: ").map(str::to_owned))
     };
     for (value, shown) in [
         ("1.0", "1.0"),
@@ -219,17 +290,26 @@ fn yaml_means_what_its_core_schema_says() {
         assert_eq!(why(text), None, "{text}");
     }
     for text in [".inf", "-.INF", "+.Inf", ".nan", ".NaN"] {
-        assert!(syntax(&format!("a: {text}"), Format::Yaml).contains("is no number here; put it in quotes"), "{text}");
+        assert!(
+            syntax(&format!("a: {text}"), Format::Yaml).contains("is no number here; put it in quotes"),
+            "{text}"
+        );
     }
     for text in ["1e999", "0xfffffffffffffffff", "0o7777777777777777777777777"] {
-        assert!(syntax(&format!("a: {text}"), Format::Yaml).contains("is too large a number"), "{text}");
+        assert!(
+            syntax(&format!("a: {text}"), Format::Yaml).contains("is too large a number"),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn the_null_character_is_refused_in_every_format() {
     for format in FORMATS {
-        assert!(syntax("{\"name\": \"a\\u0000\"}", format).contains("U+0000"), "{format:?}");
+        assert!(
+            syntax("{\"name\": \"a\\u0000\"}", format).contains("U+0000"),
+            "{format:?}"
+        );
     }
     syntax("name: a\0b", Format::Yaml);
 }

@@ -11,13 +11,19 @@ pub fn said(value: &Value) -> Result<Received, Refused> {
 }
 
 fn message(value: &Value) -> ClientMessage {
-    said(value).unwrap_or_else(|refused| panic!("{value}: {}", refused.message)).message
+    said(value)
+        .unwrap_or_else(|refused| panic!("{value}: {}", refused.message))
+        .message
 }
 
 pub fn refusal(value: &Value) -> String {
     let refused = said(value).unwrap_err();
     assert_eq!(refused.code, "VALIDATION_ERROR", "{value}");
-    refused.message.strip_prefix("Invalid message: ").expect("the beginning clients know").to_owned()
+    refused
+        .message
+        .strip_prefix("Invalid message: ")
+        .expect("the beginning clients know")
+        .to_owned()
 }
 
 /// Every field of every type besides `type` itself.
@@ -46,7 +52,9 @@ fn without(value: &Value, key: &str) -> Value {
 fn every_type_is_read_with_all_its_fields() {
     let full = full();
     assert_eq!(
-        full.iter().map(|(value, _)| value["type"].as_str().unwrap()).collect::<Vec<_>>(),
+        full.iter()
+            .map(|(value, _)| value["type"].as_str().unwrap())
+            .collect::<Vec<_>>(),
         REQUIRED.map(|(kind, _)| kind)
     );
     for (value, expected) in full {
@@ -58,12 +66,24 @@ fn every_type_is_read_with_all_its_fields() {
 fn a_client_writes_what_the_hub_reads() {
     for (value, message) in full() {
         let frame = message.frame(Some("q"));
-        assert_eq!(serde_json::from_str::<Value>(&frame).unwrap(), with(&value, "requestId", json!("q")));
+        assert_eq!(
+            serde_json::from_str::<Value>(&frame).unwrap(),
+            with(&value, "requestId", json!("q"))
+        );
         assert_eq!(
             read(frame.as_bytes()).unwrap(),
-            Received { request_id: Some(owned("q")), message: message.clone() }
+            Received {
+                request_id: Some(owned("q")),
+                message: message.clone()
+            }
         );
-        assert_eq!(read(message.frame(None).as_bytes()).unwrap(), Received { request_id: None, message });
+        assert_eq!(
+            read(message.frame(None).as_bytes()).unwrap(),
+            Received {
+                request_id: None,
+                message
+            }
+        );
     }
 }
 
@@ -85,11 +105,18 @@ fn a_missing_field_is_named_unless_it_is_optional() {
 fn what_is_left_out_has_its_default() {
     assert_eq!(
         message(&json!({"type": "start_run", "runId": "r"})),
-        ClientMessage::StartRun { run_id: owned("r"), input: String::new() }
+        ClientMessage::StartRun {
+            run_id: owned("r"),
+            input: String::new()
+        }
     );
     assert_eq!(
         message(&json!({"type": "subscribe", "runId": "r"})),
-        ClientMessage::Subscribe { run_id: owned("r"), after_seq: None, extensions: false }
+        ClientMessage::Subscribe {
+            run_id: owned("r"),
+            after_seq: None,
+            extensions: false
+        }
     );
     assert_eq!(
         message(&json!({"type": "update_policy", "runId": "r", "mode": "read"})),
@@ -102,7 +129,10 @@ fn what_is_left_out_has_its_default() {
             default: None
         })
     );
-    assert_eq!(message(&json!({"type": "list_runs"})), ClientMessage::ListRuns { cwd: None });
+    assert_eq!(
+        message(&json!({"type": "list_runs"})),
+        ClientMessage::ListRuns { cwd: None }
+    );
 }
 
 #[test]
@@ -115,11 +145,18 @@ fn an_empty_text_is_refused_except_where_people_write() {
             Ok(_) => assert!(MAY_BE_EMPTY.contains(&(kind, key)), "{kind}.{key}"),
             Err(refused) => {
                 assert!(!MAY_BE_EMPTY.contains(&(kind, key)), "{kind}.{key}");
-                assert!(refused.message.starts_with(&format!("Invalid message: {key}: must")), "{}", refused.message);
+                assert!(
+                    refused.message.starts_with(&format!("Invalid message: {key}: must")),
+                    "{}",
+                    refused.message
+                );
             }
         }
     });
-    assert_eq!(refusal(&json!({"type": "stop_run", "runId": ""})), "runId: must not be empty");
+    assert_eq!(
+        refusal(&json!({"type": "stop_run", "runId": ""})),
+        "runId: must not be empty"
+    );
 }
 
 #[test]
@@ -127,7 +164,10 @@ fn null_and_wrong_types_are_refused_in_every_field() {
     each_field(|value, kind, key| {
         for wrong in [json!(null), json!({"a": 1}), json!(1.5), json!([1])] {
             let why = refusal(&with(value, key, wrong.clone()));
-            assert!(why.starts_with(key) && why.contains("must be"), "{kind}.{key} {wrong}: {why}");
+            assert!(
+                why.starts_with(key) && why.contains("must be"),
+                "{kind}.{key} {wrong}: {why}"
+            );
             assert!(!why.contains("; "), "one fault, not two: {why}");
         }
     });
@@ -179,10 +219,31 @@ fn a_prepare_names_a_run_or_a_strategy() {
 
 #[test]
 fn the_id_of_a_run_is_harmless_in_a_path() {
-    for good in ["a", "run_abc-1.2", "A", "0", "-", "_x", "0198f2b4-5a2e-7c11-9d3e-000000000001", &"x".repeat(128)] {
+    for good in [
+        "a",
+        "run_abc-1.2",
+        "A",
+        "0",
+        "-",
+        "_x",
+        "0198f2b4-5a2e-7c11-9d3e-000000000001",
+        &"x".repeat(128),
+    ] {
         assert!(is_run_id(good), "{good}");
     }
-    for bad in ["", ".", "..", ".a", "a/b", "a\\b", "a%2f", "a\0", "ä", " a", &"x".repeat(129)] {
+    for bad in [
+        "",
+        ".",
+        "..",
+        ".a",
+        "a/b",
+        "a\\b",
+        "a%2f",
+        "a\0",
+        "ä",
+        " a",
+        &"x".repeat(129),
+    ] {
         assert!(!is_run_id(bad), "{bad:?}");
     }
 }
@@ -191,7 +252,12 @@ fn the_id_of_a_run_is_harmless_in_a_path() {
 fn an_unknown_type_is_told_the_known_ones() {
     for kind in ["get_run", "start_strategy", "list_providers", "PING", ""] {
         let why = refusal(&json!({"type": kind}));
-        assert!(why.starts_with(&format!("type: unknown type {kind:?}; known: ping, prepare_run, start_run")), "{why}");
+        assert!(
+            why.starts_with(&format!(
+                "type: unknown type {kind:?}; known: ping, prepare_run, start_run"
+            )),
+            "{why}"
+        );
     }
     assert_eq!(refusal(&json!({"runId": "r"})), "type: is missing");
     for wrong in [json!(null), json!(1), json!(["ping"])] {
@@ -213,14 +279,22 @@ fn the_request_id_comes_back_whenever_it_is_a_text() {
     assert_eq!(echoed(json!({"requestId": "a"})), Some(owned("a")));
     let refused = |request_id: &Value| {
         let refused = said(&json!({"type": "ping", "requestId": request_id})).unwrap_err();
-        assert!(refused.message.starts_with("Invalid message: requestId: must be "), "{}", refused.message);
+        assert!(
+            refused.message.starts_with("Invalid message: requestId: must be "),
+            "{}",
+            refused.message
+        );
         refused.request_id
     };
     for wrong in [json!(null), json!(7), json!({"a": 1}), json!("x".repeat(4097))] {
         assert_eq!(refused(&wrong), None);
     }
     let long = "x".repeat(4096);
-    assert_eq!(refused(&json!(long)), Some(long), "too long to be taken, and still somebody waits for it");
+    assert_eq!(
+        refused(&json!(long)),
+        Some(long),
+        "too long to be taken, and still somebody waits for it"
+    );
     assert!(said(&json!({"type": "ping", "requestId": "x".repeat(512)})).is_ok());
 }
 
@@ -242,7 +316,9 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<f64>().prop_map(Value::from),
         ".{0,8}".prop_map(Value::from),
     ];
-    leaf.prop_recursive(3, 16, 4, |inner| prop::collection::vec(inner, 0..4).prop_map(Value::from))
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop::collection::vec(inner, 0..4).prop_map(Value::from)
+    })
 }
 
 proptest! {

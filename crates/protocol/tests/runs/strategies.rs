@@ -117,9 +117,12 @@ flow:
 "#;
 
 fn jsonc() -> String {
-    JSON.replace("  \"agents\": {", "  // who\n  \"agents\": { /* in order, \"writer\" first */")
-        .replace("\"maxSteps\": 8\n", "\"maxSteps\": 8, // enough\n")
-        .replace("{ \"agent\": \"count\" }\n", "{ \"agent\": \"count\", },\n")
+    JSON.replace(
+        "  \"agents\": {",
+        "  // who\n  \"agents\": { /* in order, \"writer\" first */",
+    )
+    .replace("\"maxSteps\": 8\n", "\"maxSteps\": 8, // enough\n")
+    .replace("{ \"agent\": \"count\" }\n", "{ \"agent\": \"count\", },\n")
 }
 
 fn words(texts: &[&str]) -> Vec<String> {
@@ -157,10 +160,15 @@ fn writer() -> LlmAgent {
 }
 
 fn expected() -> Strategy {
-    let def = |name: &str, kind| AgentDef { name: name.to_owned(), kind };
+    let def = |name: &str, kind| AgentDef {
+        name: name.to_owned(),
+        kind,
+    };
     let both = Flow {
         name: "Both".to_owned(),
-        kind: FlowKind::Broadcast { separator: " | ".to_owned() },
+        kind: FlowKind::Broadcast {
+            separator: " | ".to_owned(),
+        },
         steps: vec![agent("echo"), agent("shout")],
     };
     let rounds = Flow {
@@ -179,10 +187,27 @@ fn expected() -> Strategy {
         description: Some("Writes about a topic until a person is content.".to_owned()),
         agents: vec![
             def("writer", AgentKind::Llm(Box::new(writer()))),
-            def("user", AgentKind::User(UserAgent { require_input: false, preset_message: Some("Go on?".to_owned()) })),
+            def(
+                "user",
+                AgentKind::User(UserAgent {
+                    require_input: false,
+                    preset_message: Some("Go on?".to_owned()),
+                }),
+            ),
             def("echo", AgentKind::Echo),
-            def("shout", AgentKind::Template { template: "{{input}}!".to_owned() }),
-            def("count", AgentKind::Command(CommandAgent { program: "wc".to_owned(), args: words(&["-w", ""]) })),
+            def(
+                "shout",
+                AgentKind::Template {
+                    template: "{{input}}!".to_owned(),
+                },
+            ),
+            def(
+                "count",
+                AgentKind::Command(CommandAgent {
+                    program: "wc".to_owned(),
+                    args: words(&["-w", ""]),
+                }),
+            ),
         ],
         flow: Flow {
             name: "Main".to_owned(),
@@ -208,9 +233,17 @@ fn agents_and_the_flow_keep_the_order_of_the_file() {
         let strategy = read(text, format).unwrap();
         assert_eq!(strategy.agent_names(), ["writer", "user", "echo", "shout", "count"]);
         let tree = strategy.flow_tree.to_string();
-        assert!(tree.starts_with(r#"{"type":"sequential","name":"Main","description":"#), "{tree}");
-        let AgentKind::Llm(writer) = &strategy.agents[0].kind else { panic!("an llm") };
-        assert_eq!(serde_json::to_string(&writer.provider_options).unwrap(), r#"{"z":1,"a":{"deep":true}}"#);
+        assert!(
+            tree.starts_with(r#"{"type":"sequential","name":"Main","description":"#),
+            "{tree}"
+        );
+        let AgentKind::Llm(writer) = &strategy.agents[0].kind else {
+            panic!("an llm")
+        };
+        assert_eq!(
+            serde_json::to_string(&writer.provider_options).unwrap(),
+            r#"{"z":1,"a":{"deep":true}}"#
+        );
     }
 }
 
@@ -244,15 +277,33 @@ fn what_is_left_out_has_its_default() {
     ]});
     let strategy = small(&json!({"u": {"type": "user"}, "m": {"model": "x"}}), &flow).unwrap();
     assert_eq!(strategy.description, None);
-    let user = AgentKind::User(UserAgent { require_input: true, preset_message: None });
-    let llm = AgentKind::Llm(Box::new(LlmAgent { model: Some("x".to_owned()), ..LlmAgent::default() }));
+    let user = AgentKind::User(UserAgent {
+        require_input: true,
+        preset_message: None,
+    });
+    let llm = AgentKind::Llm(Box::new(LlmAgent {
+        model: Some("x".to_owned()),
+        ..LlmAgent::default()
+    }));
     assert_eq!(strategy.agent("u").unwrap().kind, user);
     assert_eq!(strategy.agent("m").unwrap().kind, llm);
-    let [_, Step::Flow(cycle), Step::Flow(broadcast)] = strategy.flow.steps.as_slice() else { panic!("two flows") };
+    let [_, Step::Flow(cycle), Step::Flow(broadcast)] = strategy.flow.steps.as_slice() else {
+        panic!("two flows")
+    };
     let signals = words(&["end cycle", "stop", "done"]);
-    let once = FlowKind::Cycle { cycles: Some(1), observer: None, signals, matching: Match::Substring };
+    let once = FlowKind::Cycle {
+        cycles: Some(1),
+        observer: None,
+        signals,
+        matching: Match::Substring,
+    };
     assert_eq!(cycle.kind, once);
-    assert_eq!(broadcast.kind, FlowKind::Broadcast { separator: "\n\n".to_owned() });
+    assert_eq!(
+        broadcast.kind,
+        FlowKind::Broadcast {
+            separator: "\n\n".to_owned()
+        }
+    );
 }
 
 #[test]
@@ -292,34 +343,63 @@ fn a_flow_that_would_go_round_for_ever_by_itself_is_refused_by_its_name() {
         }
         flow
     };
-    let (instant, endless) = (json!([{"agent": "echo"}, {"agent": "shout"}, {"agent": "silent"}]), json!("Infinity"));
+    let (instant, endless) = (
+        json!([{"agent": "echo"}, {"agent": "shout"}, {"agent": "silent"}]),
+        json!("Infinity"),
+    );
     let inner = cycle("Inner", endless.clone(), instant.clone(), Some("echo"));
-    let million = cycle("Outer", json!(1000), json!([cycle("Inner", json!(1000), instant.clone(), None)]), None);
+    let million = cycle(
+        "Outer",
+        json!(1000),
+        json!([cycle("Inner", json!(1000), instant.clone(), None)]),
+        None,
+    );
     for (flow, name) in [
         (cycle("Main", endless.clone(), instant.clone(), None), "Main"),
         (cycle("Main", endless.clone(), instant.clone(), Some("shout")), "Main"),
         (cycle("Main", json!(33_334), instant.clone(), None), "Main"),
-        (cycle("Main", json!(9_007_199_254_740_991_u64), instant.clone(), None), "Main"),
-        (cycle("Main", endless.clone(), json!([{"agent": "person"}, inner]), None), "Inner"),
+        (
+            cycle("Main", json!(9_007_199_254_740_991_u64), instant.clone(), None),
+            "Main",
+        ),
+        (
+            cycle("Main", endless.clone(), json!([{"agent": "person"}, inner]), None),
+            "Inner",
+        ),
         (million, "Outer"),
     ] {
         let said = small(&agents, &flow).unwrap_err().to_string();
         assert!(
-            said.starts_with(&format!("Flow {name:?} would call agents more than 100000 times in a row")),
+            said.starts_with(&format!(
+                "Flow {name:?} would call agents more than 100000 times in a row"
+            )),
             "{said}"
         );
     }
     for waiting in ["person", "model", "tool"] {
-        let with = cycle("Main", endless.clone(), json!([{"agent": "echo"}, {"agent": waiting}]), None);
+        let with = cycle(
+            "Main",
+            endless.clone(),
+            json!([{"agent": "echo"}, {"agent": waiting}]),
+            None,
+        );
         assert!(small(&agents, &with).is_ok(), "{waiting}");
-        assert!(small(&agents, &cycle("Main", endless.clone(), instant.clone(), Some(waiting))).is_ok(), "{waiting}");
+        assert!(
+            small(&agents, &cycle("Main", endless.clone(), instant.clone(), Some(waiting))).is_ok(),
+            "{waiting}"
+        );
     }
     let most = cycle("Most", json!(33_333), instant, None);
     for steps in [json!([most]), json!([most, {"agent": "person"}, most])] {
         assert!(small(&agents, &json!({"name": "Main", "type": "sequential", "steps": steps})).is_ok());
     }
     let twice = json!({"name": "Main", "type": "sequential", "steps": [most, most]});
-    assert!(small(&agents, &twice).unwrap_err().to_string().starts_with("Flow \"Main\" would call"));
+    assert!(
+        small(&agents, &twice)
+            .unwrap_err()
+            .to_string()
+            .starts_with("Flow \"Main\" would call")
+    );
 }
 
 #[test]
@@ -340,15 +420,31 @@ fn a_flow_may_name_only_agents_that_are_there() {
     let named = |flow: &str, agent: &str| {
         format!("Flow {flow:?} references agent {agent:?} which is not defined. Available agents: [a, b].")
     };
-    assert_eq!(message, [named("Main", "y"), named("In", "judge"), named("In", "x"), named("In", "A")].join("\n"));
-    let none = small(&json!({}), &json!({"name": "M", "type": "sequential", "steps": [{"agent": "a"}]}));
+    assert_eq!(
+        message,
+        [
+            named("Main", "y"),
+            named("In", "judge"),
+            named("In", "x"),
+            named("In", "A")
+        ]
+        .join("\n")
+    );
+    let none = small(
+        &json!({}),
+        &json!({"name": "M", "type": "sequential", "steps": [{"agent": "a"}]}),
+    );
     assert!(none.unwrap_err().to_string().ends_with("Available agents: []."));
 }
 
 #[test]
 fn an_agent_without_a_model_needs_one_for_all() {
     let agents = json!({"a": {"type": "llm"}, "b": {"model": "x"}, "c": {"type": "echo"}});
-    let strategy = small(&agents, &json!({"name": "F", "type": "sequential", "steps": [{"agent": "c"}]})).unwrap();
+    let strategy = small(
+        &agents,
+        &json!({"name": "F", "type": "sequential", "steps": [{"agent": "c"}]}),
+    )
+    .unwrap();
     let why = strategy.check_models(None).unwrap_err();
     assert!(why.starts_with("Agent \"a\" has no model. "), "{why}");
     assert!(!why.contains('\n'), "{why}");

@@ -23,7 +23,10 @@ pub fn tables(rows: Vec<Row>) -> Result<Vec<Table>, StoreError> {
             continue;
         }
         let strange = || StoreError::Corrupt(format!("the column {name} of {table} is of the type {word}"));
-        let column = Column { kind: Kind::parse(&word).ok_or_else(strange)?, name };
+        let column = Column {
+            kind: Kind::parse(&word).ok_or_else(strange)?,
+            name,
+        };
         found.entry(table).or_default().push(Entry { column, in_key });
     }
     Ok(found.into_iter().map(|(name, entries)| table(name, entries)).collect())
@@ -33,7 +36,11 @@ fn table(name: String, mut entries: Vec<Entry>) -> Table {
     entries.sort_by(|one, other| one.column.name.cmp(&other.column.name));
     let mut key: Vec<usize> = (0..entries.len()).filter(|place| entries[*place].in_key > 0).collect();
     key.sort_by_key(|place| entries[*place].in_key);
-    Table { name, columns: entries.into_iter().map(|entry| entry.column).collect(), key }
+    Table {
+        name,
+        columns: entries.into_iter().map(|entry| entry.column).collect(),
+        key,
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +70,9 @@ mod tests {
 
     #[test]
     fn a_type_that_no_migration_of_ours_uses_is_refused() {
-        assert!(matches!(tables(vec![entry("map", "place", "point", 0)]), Err(StoreError::Corrupt(_))));
+        assert!(matches!(
+            tables(vec![entry("map", "place", "point", 0)]),
+            Err(StoreError::Corrupt(_))
+        ));
     }
 }

@@ -30,7 +30,12 @@ pub enum CopyError {
     Tables(Difference),
     /// Found while the source is read, before anything is written.
     #[error("{place} holds what cannot be copied: {table} ({key}): {what}. Nothing was copied")]
-    Unfit { place: String, table: String, key: String, what: String },
+    Unfit {
+        place: String,
+        table: String,
+        key: String,
+        what: String,
+    },
     #[error("this is not a URL of PostgreSQL, such as postgres://user@host/database")]
     NotAUrl,
 }

@@ -23,13 +23,17 @@ pub async fn copy(
     tell: impl FnMut(Progress<'_>),
 ) -> Result<Report, CopyError> {
     match from {
-        Place::File(file) if !file.is_file() => Err(CopyError::NoStore { place: from.to_string() }),
+        Place::File(file) if !file.is_file() => Err(CopyError::NoStore {
+            place: from.to_string(),
+        }),
         Place::File(file) => {
             let source = SqliteSide::open_source(file).map_err(|error| from.refused(error))?;
             onwards(source, from, to, portion, tell).await
         }
         Place::Database(database) => {
-            let source = PostgresSide::connect(&database.config).await.map_err(|error| from.refused(error))?;
+            let source = PostgresSide::connect(&database.config)
+                .await
+                .map_err(|error| from.refused(error))?;
             onwards(source, from, to, portion, tell).await
         }
     }
@@ -47,11 +51,31 @@ async fn onwards<S: Source>(
     match to {
         Place::File(file) => {
             let target = SqliteSide::open_target(file).map_err(|error| to.refused(error))?;
-            Job { source, target, from, to, portion, tell }.run().await
+            Job {
+                source,
+                target,
+                from,
+                to,
+                portion,
+                tell,
+            }
+            .run()
+            .await
         }
         Place::Database(database) => {
-            let target = PostgresSide::connect(&database.config).await.map_err(|error| to.refused(error))?;
-            Job { source, target, from, to, portion, tell }.run().await
+            let target = PostgresSide::connect(&database.config)
+                .await
+                .map_err(|error| to.refused(error))?;
+            Job {
+                source,
+                target,
+                from,
+                to,
+                portion,
+                tell,
+            }
+            .run()
+            .await
         }
     }
 }
@@ -65,7 +89,10 @@ async fn check_source<S: Source>(source: &mut S, from: &Place) -> Result<(), Cop
         Some(_) => {}
     }
     if let Some(mark) = source.mark().await.map_err(|error| from.refused(error))? {
-        return Err(CopyError::HalfCopiedSource { place, of: mark.source_name });
+        return Err(CopyError::HalfCopiedSource {
+            place,
+            of: mark.source_name,
+        });
     }
     refuse_hubs(source, from).await
 }
@@ -73,13 +100,19 @@ async fn check_source<S: Source>(source: &mut S, from: &Place) -> Result<(), Cop
 async fn refuse_hubs<S: Source>(side: &mut S, place: &Place) -> Result<(), CopyError> {
     match side.hubs_at_work().await.map_err(|error| place.refused(error))? {
         None => Ok(()),
-        Some(sign) => Err(CopyError::HubAtWork { place: place.to_string(), sign }),
+        Some(sign) => Err(CopyError::HubAtWork {
+            place: place.to_string(),
+            sign,
+        }),
     }
 }
 
 impl Place {
     pub(super) fn refused(&self, error: StoreError) -> CopyError {
-        CopyError::Store { place: self.to_string(), error }
+        CopyError::Store {
+            place: self.to_string(),
+            error,
+        }
     }
 }
 
@@ -102,12 +135,21 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         for (table, sum) in &tables {
             self.carry(table, sum.rows).await?;
         }
-        self.target.go_on_after(&numbers).await.map_err(|error| self.to.refused(error))?;
-        let report = Report { tables: self.compare(tables).await?, resumed };
+        self.target
+            .go_on_after(&numbers)
+            .await
+            .map_err(|error| self.to.refused(error))?;
+        let report = Report {
+            tables: self.compare(tables).await?,
+            resumed,
+        };
         if report.is_same() {
             self.target.settle().await.map_err(|error| self.to.refused(error))?;
             // Last of all: without it the copy is finished, whatever happens then.
-            self.target.remove_mark().await.map_err(|error| self.to.refused(error))?;
+            self.target
+                .remove_mark()
+                .await
+                .map_err(|error| self.to.refused(error))?;
         }
         Ok(report)
     }
@@ -121,14 +163,26 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         refuse_hubs(&mut self.target, self.to).await?;
         let found = self.target.version().await.map_err(|error| self.to.refused(error))?;
         if let Some(found) = found.filter(|found| *found > SCHEMA_VERSION) {
-            return Err(self.to.refused(StoreError::NewerSchema { found, known: SCHEMA_VERSION }));
+            return Err(self.to.refused(StoreError::NewerSchema {
+                found,
+                known: SCHEMA_VERSION,
+            }));
         }
         if let Some(mark) = self.target.mark().await.map_err(|error| self.to.refused(error))? {
             return Ok(Some(mark));
         }
         for table in self.target.tables().await.map_err(|error| self.to.refused(error))? {
-            if self.target.count(&table).await.map_err(|error| self.to.refused(error))? > 0 {
-                return Err(CopyError::NotEmpty { place, table: table.name });
+            if self
+                .target
+                .count(&table)
+                .await
+                .map_err(|error| self.to.refused(error))?
+                > 0
+            {
+                return Err(CopyError::NotEmpty {
+                    place,
+                    table: table.name,
+                });
             }
         }
         Ok(None)
@@ -139,12 +193,21 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         if let Some(difference) = keyless(&tables) {
             return Err(CopyError::Tables(difference));
         }
-        self.source.hold(&tables).await.map_err(|error| self.from.refused(error))?;
+        self.source
+            .hold(&tables)
+            .await
+            .map_err(|error| self.from.refused(error))?;
         let mut summed = Vec::with_capacity(tables.len());
         for table in tables {
             let (from, tell) = (self.from, &mut self.tell);
             let each = |rows: &[_], count| {
-                tell(Progress { stage: Stage::Reading, table: &table.name, rows: count, of: None, is_done: false });
+                tell(Progress {
+                    stage: Stage::Reading,
+                    table: &table.name,
+                    rows: count,
+                    of: None,
+                    is_done: false,
+                });
                 check(from, &table, rows, T::TAKES_NUL)
             };
             let sum = sum_up(&mut self.source, from, &table, self.portion, each).await?;
@@ -163,17 +226,26 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
     ) -> Result<bool, CopyError> {
         if let Some(earlier) = earlier {
             if earlier.content != mark.content {
-                return Err(CopyError::AnotherCopy { place: self.to.to_string(), of: earlier.source_name });
+                return Err(CopyError::AnotherCopy {
+                    place: self.to.to_string(),
+                    of: earlier.source_name,
+                });
             }
             self.refuse_other_tables(tables).await?;
             return Ok(true);
         }
         self.target.migrate().await.map_err(|error| self.to.refused(error))?;
         self.refuse_other_tables(tables).await?;
-        self.target.put_mark(mark).await.map_err(|error| self.to.refused(error))?;
+        self.target
+            .put_mark(mark)
+            .await
+            .map_err(|error| self.to.refused(error))?;
         // Again, for one that started while the source was read: from here on none can.
         if let Err(refused) = refuse_hubs(&mut self.target, self.to).await {
-            self.target.remove_mark().await.map_err(|error| self.to.refused(error))?;
+            self.target
+                .remove_mark()
+                .await
+                .map_err(|error| self.to.refused(error))?;
             return Err(refused);
         }
         Ok(false)
@@ -186,19 +258,39 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
     }
 
     async fn carry(&mut self, table: &Table, of: u64) -> Result<(), CopyError> {
-        let after = self.target.last_key(table).await.map_err(|error| self.to.refused(error))?;
+        let after = self
+            .target
+            .last_key(table)
+            .await
+            .map_err(|error| self.to.refused(error))?;
         let mut rows = self.target.count(table).await.map_err(|error| self.to.refused(error))?;
-        self.source.start_reading(table, after).await.map_err(|error| self.from.refused(error))?;
+        self.source
+            .start_reading(table, after)
+            .await
+            .map_err(|error| self.from.refused(error))?;
         loop {
-            let next = self.source.next_rows(self.portion).await.map_err(|error| self.from.refused(error))?;
+            let next = self
+                .source
+                .next_rows(self.portion)
+                .await
+                .map_err(|error| self.from.refused(error))?;
             if next.is_empty() {
                 self.done(Stage::Copying, table, of);
                 return Ok(());
             }
-            self.target.insert(table, &next).await.map_err(|error| self.to.refused(error))?;
+            self.target
+                .insert(table, &next)
+                .await
+                .map_err(|error| self.to.refused(error))?;
             rows += next.len() as u64;
             let (stage, table) = (Stage::Copying, &*table.name);
-            (self.tell)(Progress { stage, table, rows, of: Some(of), is_done: false });
+            (self.tell)(Progress {
+                stage,
+                table,
+                rows,
+                of: Some(of),
+                is_done: false,
+            });
             // Between two files nothing ever waits, and a caller that has given up would not get its turn.
             tokio::task::yield_now().await;
         }
@@ -210,17 +302,33 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
             let tell = &mut self.tell;
             let each = |_: &[_], rows| {
                 let (stage, of) = (Stage::Checking, Some(source.rows));
-                tell(Progress { stage, table: &table.name, rows, of, is_done: false });
+                tell(Progress {
+                    stage,
+                    table: &table.name,
+                    rows,
+                    of,
+                    is_done: false,
+                });
                 Ok(())
             };
             let target = sum_up(&mut self.target, self.to, &table, self.portion, each).await?;
             self.done(Stage::Checking, &table, source.rows);
-            compared.push(Compared { table: table.name, source, target });
+            compared.push(Compared {
+                table: table.name,
+                source,
+                target,
+            });
         }
         Ok(compared)
     }
 
     fn done(&mut self, stage: Stage, table: &Table, rows: u64) {
-        (self.tell)(Progress { stage, table: &table.name, rows, of: Some(rows), is_done: true });
+        (self.tell)(Progress {
+            stage,
+            table: &table.name,
+            rows,
+            of: Some(rows),
+            is_done: true,
+        });
     }
 }

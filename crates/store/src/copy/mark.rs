@@ -38,12 +38,18 @@ impl Mark {
             context.update(table.as_bytes());
             context.update(&number.to_be_bytes());
         }
-        Ok(Self { source_name, content: finished(context)? })
+        Ok(Self {
+            source_name,
+            content: finished(context)?,
+        })
     }
 
     fn from_row(source_name: String, content: &[u8]) -> Result<Self, StoreError> {
         let strange = || StoreError::Corrupt("the mark of a copy has no digest".to_owned());
-        Ok(Self { source_name, content: Digest::from_bytes(content).ok_or_else(strange)? })
+        Ok(Self {
+            source_name,
+            content: Digest::from_bytes(content).ok_or_else(strange)?,
+        })
     }
 }
 
@@ -52,17 +58,25 @@ pub fn of_file(connection: &Connection) -> Result<Option<Mark>, StoreError> {
     if connection.query_row(known, [TABLE], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(None);
     }
-    let found = connection.query_row(READ, [], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
-    found.map(|(source_name, content)| Mark::from_row(source_name, &content)).transpose()
+    let found = connection
+        .query_row(READ, [], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))
+        .optional()?;
+    found
+        .map(|(source_name, content)| Mark::from_row(source_name, &content))
+        .transpose()
 }
 
 pub async fn of_database(client: &Client) -> Result<Option<Mark>, StoreError> {
-    let known = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&TABLE]).await?;
+    let known = client
+        .query_one("SELECT to_regclass($1) IS NOT NULL", &[&TABLE])
+        .await?;
     if !known.try_get::<_, bool>(0)? {
         return Ok(None);
     }
     let found = client.query_opt(READ, &[]).await?;
-    found.map(|row| Mark::from_row(row.try_get(0)?, row.try_get(1)?)).transpose()
+    found
+        .map(|row| Mark::from_row(row.try_get(0)?, row.try_get(1)?))
+        .transpose()
 }
 
 /// Before anything is done to it: not even a migration is for a hub to run there.
@@ -76,5 +90,9 @@ pub async fn refuse_half_copied_database(pool: &Pool) -> Result<(), StoreError> 
 }
 
 fn refuse(found: Option<Mark>) -> Result<(), StoreError> {
-    found.map_or(Ok(()), |mark| Err(StoreError::HalfCopied { source_name: mark.source_name }))
+    found.map_or(Ok(()), |mark| {
+        Err(StoreError::HalfCopied {
+            source_name: mark.source_name,
+        })
+    })
 }

@@ -41,7 +41,9 @@ impl Place {
     }
 
     pub fn is_database_url(text: &str) -> bool {
-        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+        ["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme))
     }
 }
 

@@ -17,7 +17,9 @@ pub async fn sum_up<S: Source>(
 ) -> Result<Sum, CopyError> {
     let mut summing = Summing::of(table);
     let mut count = 0;
-    side.start_reading(table, None).await.map_err(|error| place.refused(error))?;
+    side.start_reading(table, None)
+        .await
+        .map_err(|error| place.refused(error))?;
     loop {
         let rows = side.next_rows(portion).await.map_err(|error| place.refused(error))?;
         if rows.is_empty() {
@@ -34,7 +36,12 @@ pub fn check(place: &Place, table: &Table, rows: &[Row], takes_nul: bool) -> Res
     let found = rows.iter().find_map(|row| Some((row, fault(table, row, takes_nul)?)));
     found.map_or(Ok(()), |(row, what)| {
         let (place, table, key) = (place.to_string(), &table.name, table.key_in_words(row));
-        Err(CopyError::Unfit { place, table: table.clone(), key, what })
+        Err(CopyError::Unfit {
+            place,
+            table: table.clone(),
+            key,
+            what,
+        })
     })
 }
 
@@ -45,7 +52,9 @@ fn fault(table: &Table, row: &Row, takes_nul: bool) -> Option<String> {
             return Some(format!("what stands in {name} is not of the kind of its column"));
         }
         if !takes_nul && matches!(value, Value::Text(text) if text.contains('\0')) {
-            return Some(format!("the text in {name} has a NUL character, which PostgreSQL cannot store"));
+            return Some(format!(
+                "the text in {name} has a NUL character, which PostgreSQL cannot store"
+            ));
         }
     }
     let has_hole = table.key_of(row).0.contains(&Value::Null);

@@ -16,7 +16,10 @@ pub struct Portion {
 
 impl Default for Portion {
     fn default() -> Self {
-        Self { rows: 10_000, bytes: 4 * 1024 * 1024 }
+        Self {
+            rows: 10_000,
+            bytes: 4 * 1024 * 1024,
+        }
     }
 }
 

@@ -9,12 +9,23 @@ pub struct Dialect {
     by_bytes: &'static str,
 }
 
-pub const SQLITE: Dialect = Dialect { parameter: '?', by_bytes: "" };
-pub const POSTGRES: Dialect = Dialect { parameter: '$', by_bytes: " COLLATE \"C\"" };
+pub const SQLITE: Dialect = Dialect {
+    parameter: '?',
+    by_bytes: "",
+};
+pub const POSTGRES: Dialect = Dialect {
+    parameter: '$',
+    by_bytes: " COLLATE \"C\"",
+};
 
 impl Dialect {
     pub fn select_all(&self, table: &Table) -> String {
-        format!("SELECT {} FROM {} ORDER BY {}", columns(table), quoted(&table.name), self.key(table).join(", "))
+        format!(
+            "SELECT {} FROM {} ORDER BY {}",
+            columns(table),
+            quoted(&table.name),
+            self.key(table).join(", ")
+        )
     }
 
     /// What comes after the key in the parameters.
@@ -27,12 +38,20 @@ impl Dialect {
     pub fn last_key(&self, table: &Table) -> String {
         let key = listed(table.key_columns());
         let order: Vec<String> = self.key(table).into_iter().map(|column| column + " DESC").collect();
-        format!("SELECT {key} FROM {} ORDER BY {} LIMIT 1", quoted(&table.name), order.join(", "))
+        format!(
+            "SELECT {key} FROM {} ORDER BY {} LIMIT 1",
+            quoted(&table.name),
+            order.join(", ")
+        )
     }
 
     pub fn insert(&self, table: &Table) -> String {
         let values = self.parameters(table.columns.len());
-        format!("INSERT INTO {} ({}) VALUES ({values})", quoted(&table.name), columns(table))
+        format!(
+            "INSERT INTO {} ({}) VALUES ({values})",
+            quoted(&table.name),
+            columns(table)
+        )
     }
 
     fn key(&self, table: &Table) -> Vec<String> {
@@ -58,7 +77,10 @@ pub fn columns(table: &Table) -> String {
 }
 
 fn listed<'t>(columns: impl Iterator<Item = &'t Column>) -> String {
-    columns.map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")
+    columns
+        .map(|column| quoted(&column.name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub fn quoted(name: &str) -> String {
@@ -70,9 +92,20 @@ mod tests {
     use super::*;
 
     fn shelf() -> Table {
-        let column = |name: &str, kind| Column { name: name.to_owned(), kind };
-        let columns = vec![column("person", Kind::Text), column("seq", Kind::Int), column("until", Kind::Int)];
-        Table { name: "shelf".to_owned(), columns, key: vec![0, 1] }
+        let column = |name: &str, kind| Column {
+            name: name.to_owned(),
+            kind,
+        };
+        let columns = vec![
+            column("person", Kind::Text),
+            column("seq", Kind::Int),
+            column("until", Kind::Int),
+        ];
+        Table {
+            name: "shelf".to_owned(),
+            columns,
+            key: vec![0, 1],
+        }
     }
 
     #[test]

@@ -22,9 +22,15 @@ pub struct Summing {
 
 impl Summing {
     pub fn of(table: &Table) -> Self {
-        let mut summing = Self { context: Context::new(&SHA256), rows: 0 };
+        let mut summing = Self {
+            context: Context::new(&SHA256),
+            rows: 0,
+        };
         summing.bytes(table.name.as_bytes());
-        table.columns.iter().for_each(|column| summing.bytes(column.name.as_bytes()));
+        table
+            .columns
+            .iter()
+            .for_each(|column| summing.bytes(column.name.as_bytes()));
         summing
     }
 
@@ -55,7 +61,10 @@ impl Summing {
     }
 
     pub fn end(self) -> Result<Sum, StoreError> {
-        Ok(Sum { rows: self.rows, digest: finished(self.context)? })
+        Ok(Sum {
+            rows: self.rows,
+            digest: finished(self.context)?,
+        })
     }
 }
 
@@ -70,8 +79,15 @@ mod tests {
     use super::*;
 
     fn sum(rows: &[&[Value]]) -> Sum {
-        let column = |name: &str| Column { name: name.to_owned(), kind: Kind::Text };
-        let table = Table { name: "t".to_owned(), columns: vec![column("a"), column("b")], key: vec![0] };
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            kind: Kind::Text,
+        };
+        let table = Table {
+            name: "t".to_owned(),
+            columns: vec![column("a"), column("b")],
+            key: vec![0],
+        };
         let mut summing = Summing::of(&table);
         rows.iter().for_each(|row| summing.add(&Row(row.to_vec())));
         summing.end().unwrap()
@@ -93,7 +109,10 @@ mod tests {
         ];
         for (place, one) in tables.iter().enumerate() {
             assert_eq!(sum(one), sum(one));
-            assert!(tables[..place].iter().all(|other| sum(other).digest != sum(one).digest), "{one:?}");
+            assert!(
+                tables[..place].iter().all(|other| sum(other).digest != sum(one).digest),
+                "{one:?}"
+            );
         }
     }
 }

@@ -58,7 +58,10 @@ impl Table {
 
     /// Which row it is, for people.
     pub fn key_in_words(&self, row: &Row) -> String {
-        let parts = self.key.iter().map(|place| format!("{} {}", self.columns[*place].name, in_words(&row.0[*place])));
+        let parts = self
+            .key
+            .iter()
+            .map(|place| format!("{} {}", self.columns[*place].name, in_words(&row.0[*place])));
         parts.collect::<Vec<_>>().join(", ")
     }
 }
@@ -103,11 +106,16 @@ pub fn difference(source: &[Table], target: &[Table]) -> Option<Difference> {
         return Some(Difference::OnlyInTarget(table.clone()));
     }
     let unlike = source.iter().zip(target).find(|(one, other)| one != other);
-    unlike.map(|(table, _)| Difference::Columns(table.name.clone())).or_else(|| keyless(source))
+    unlike
+        .map(|(table, _)| Difference::Columns(table.name.clone()))
+        .or_else(|| keyless(source))
 }
 
 pub fn keyless(tables: &[Table]) -> Option<Difference> {
-    tables.iter().find(|table| table.key.is_empty()).map(|table| Difference::NoKey(table.name.clone()))
+    tables
+        .iter()
+        .find(|table| table.key.is_empty())
+        .map(|table| Difference::NoKey(table.name.clone()))
 }
 
 #[cfg(test)]
@@ -117,8 +125,15 @@ mod tests {
     use super::*;
 
     fn table(name: &str, columns: &[&str], key: &[usize]) -> Table {
-        let column = |name: &&str| Column { name: (*name).to_owned(), kind: Kind::Int };
-        Table { name: name.to_owned(), columns: columns.iter().map(column).collect(), key: key.to_vec() }
+        let column = |name: &&str| Column {
+            name: (*name).to_owned(),
+            kind: Kind::Int,
+        };
+        Table {
+            name: name.to_owned(),
+            columns: columns.iter().map(column).collect(),
+            key: key.to_vec(),
+        }
     }
 
     #[test]
@@ -126,8 +141,14 @@ mod tests {
         let (a, b) = (table("a", &["x", "y"], &[0]), table("b", &["x"], &[0]));
         let both = [a.clone(), b.clone()];
         assert_eq!(difference(&both, &both), None);
-        assert_eq!(difference(&both, slice::from_ref(&a)), Some(Difference::OnlyInSource("b".to_owned())));
-        assert_eq!(difference(slice::from_ref(&b), &both), Some(Difference::OnlyInTarget("a".to_owned())));
+        assert_eq!(
+            difference(&both, slice::from_ref(&a)),
+            Some(Difference::OnlyInSource("b".to_owned()))
+        );
+        assert_eq!(
+            difference(slice::from_ref(&b), &both),
+            Some(Difference::OnlyInTarget("a".to_owned()))
+        );
         let other = [a.clone(), table("b", &["z"], &[0])];
         assert_eq!(difference(&both, &other), Some(Difference::Columns("b".to_owned())));
         let other = [table("a", &["x", "y"], &[1]), b];
@@ -141,6 +162,9 @@ mod tests {
         let table = table("shelf", &["person", "seq", "until"], &[1, 0]);
         let row = Row(vec![Value::Text("ann\n".to_owned()), Value::Int(7), Value::Null]);
         assert_eq!(table.key_in_words(&row), r#"seq 7, person "ann\n""#);
-        assert_eq!(table.key_of(&row), Row(vec![Value::Int(7), Value::Text("ann\n".to_owned())]));
+        assert_eq!(
+            table.key_of(&row),
+            Row(vec![Value::Int(7), Value::Text("ann\n".to_owned())])
+        );
     }
 }

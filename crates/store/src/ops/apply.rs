@@ -46,8 +46,14 @@ pub(super) async fn decided<X: Exec>(x: &mut X, proposal: &Proposal, now: Timest
         Loaded::Purged => return Ok(Decided::No(Application::Gone)),
         Loaded::Message(loaded) => loaded,
     };
-    let decided = check_files(notes(&proposal.command), &proposal.files)
-        .and_then(|()| decide(&loaded.message, proposal.command.clone(), proposal.resolution_id.clone(), now));
+    let decided = check_files(notes(&proposal.command), &proposal.files).and_then(|()| {
+        decide(
+            &loaded.message,
+            proposal.command.clone(),
+            proposal.resolution_id.clone(),
+            now,
+        )
+    });
     Ok(match decided {
         Ok(resolution) => Decided::Yes(loaded, resolution),
         Err(rejection) => Decided::No(Application::Rejected(rejection)),
@@ -68,7 +74,10 @@ pub(super) async fn write_one_of_many<X: Exec>(
 
 fn notes(command: &Command) -> &[FileNote] {
     match command {
-        Command::Resolve { verdict: Verdict::AnsweredWith { files, .. }, .. } => files,
+        Command::Resolve {
+            verdict: Verdict::AnsweredWith { files, .. },
+            ..
+        } => files,
         Command::Resolve { .. } | Command::Cancel | Command::Supersede { .. } | Command::Expire => &[],
     }
 }
@@ -79,7 +88,10 @@ pub(super) fn check_files(notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), 
     if notes.len() == bodies.len() && notes.iter().zip(bodies).all(fit) {
         return Ok(());
     }
-    Err(Rejection::field("files", "send the bytes of every file that is named, and of no other"))
+    Err(Rejection::field(
+        "files",
+        "send the bytes of every file that is named, and of no other",
+    ))
 }
 
 pub(super) struct LoadedMessage {
@@ -94,7 +106,16 @@ pub(super) struct LoadedMessage {
 
 impl LoadedMessage {
     fn applied(self, resolution: Resolution) -> Applied {
-        let Message { id, received_at, expires_at, content, source, callback, rev, state: _ } = self.message;
+        let Message {
+            id,
+            received_at,
+            expires_at,
+            content,
+            source,
+            callback,
+            rev,
+            state: _,
+        } = self.message;
         let pulled = Pulled {
             id,
             agent_id: content.agent.id,
@@ -105,7 +126,11 @@ impl LoadedMessage {
             source,
             wire: self.wire,
         };
-        Applied { resolution, pulled, push_host: callback.map(|callback| callback.host) }
+        Applied {
+            resolution,
+            pulled,
+            push_host: callback.map(|callback| callback.host),
+        }
     }
 }
 
@@ -145,7 +170,11 @@ pub(super) async fn write<X: Exec>(
 ) -> Result<(), StoreError> {
     let release = [(&loaded.message.content.agent.id).into(), 1.into()];
     // After the message: whoever takes both takes them in this order.
-    let release = Step { sql: places::RELEASE, params: &release, into: None };
+    let release = Step {
+        sql: places::RELEASE,
+        params: &release,
+        into: None,
+    };
     let released = record(x, loaded, resolution, files, at, Some(release)).await?;
     places::give_back_rest(x, &loaded.message, released > 0).await
 }
@@ -187,9 +216,21 @@ async fn record<X: Exec>(
     let body = [(&text).into()];
     let append = audit::appending(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
     let written = [
-        Step { sql: INSERT, params: &body, into: Some(TABLE) },
-        Step { sql: audit::APPEND, params: &append, into: Some(audit::TABLE) },
-        Step { sql: UPDATE, params: &update, into: None },
+        Step {
+            sql: INSERT,
+            params: &body,
+            into: Some(TABLE),
+        },
+        Step {
+            sql: audit::APPEND,
+            params: &append,
+            into: Some(audit::TABLE),
+        },
+        Step {
+            sql: UPDATE,
+            params: &update,
+            into: None,
+        },
     ];
     let steps: Vec<_> = written.into_iter().chain(then).collect();
     let done = x.together(&steps).await?;
@@ -207,7 +248,14 @@ async fn record<X: Exec>(
 async fn oblige<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at) \
          VALUES (?1, ?2, ?3, 'pending', 0, ?4, ?4)";
-    let Some(callback) = &message.callback else { return Ok(()) };
-    let params = [message.id.as_str().into(), (&message.content.agent.id).into(), (&callback.host).into(), now.into()];
+    let Some(callback) = &message.callback else {
+        return Ok(());
+    };
+    let params = [
+        message.id.as_str().into(),
+        (&message.content.agent.id).into(),
+        (&callback.host).into(),
+        now.into(),
+    ];
     x.exec(INSERT, &params).await.map(drop)
 }

@@ -54,7 +54,10 @@ pub async fn append_operation<X: Exec>(
     };
     let seq = x.insert(APPEND, &appending(n, prev_seq, &entry, &entry.hash())).await?;
     // Only from the entry that this one follows: two that followed the same one would part the chain.
-    match x.exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()]).await? {
+    match x
+        .exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()])
+        .await?
+    {
         0 => Err(StoreError::Raced),
         _ => Ok(()),
     }

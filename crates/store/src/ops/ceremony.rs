@@ -35,7 +35,12 @@ impl Op for BeginCeremony {
         const INSERT: &str = "INSERT INTO ceremony (id, person, body, expires_at) VALUES (?1, ?2, ?3, ?4)";
         x.exec(FORGET, &[now.into()]).await?;
         x.exec(MAKE_ROOM, &[(MOST_CEREMONIES - 1).into()]).await?;
-        let params = [(&self.id).into(), self.person.as_ref().into(), (&self.body).into(), self.expires_at.into()];
+        let params = [
+            (&self.id).into(),
+            self.person.as_ref().into(),
+            (&self.body).into(),
+            self.expires_at.into(),
+        ];
         if let Some(person) = &self.person {
             make_room_for(x, person).await?;
         }
@@ -46,7 +51,9 @@ impl Op for BeginCeremony {
 async fn make_room_for<X: Exec>(x: &mut X, person: &str) -> Result<(), StoreError> {
     const MAKE_ROOM: &str = "DELETE FROM ceremony WHERE person = ?1 AND (expires_at, id) <= (SELECT expires_at, id \
          FROM ceremony WHERE person = ?1 ORDER BY expires_at DESC, id DESC LIMIT 1 OFFSET ?2)";
-    x.exec(MAKE_ROOM, &[person.into(), (MOST_OF_A_PERSON - 1).into()]).await.map(drop)
+    x.exec(MAKE_ROOM, &[person.into(), (MOST_OF_A_PERSON - 1).into()])
+        .await
+        .map(drop)
 }
 
 /// Whether it could be taken now. Anybody may ask; the writer is for those who have begun one.
@@ -60,7 +67,9 @@ impl Op for HasCeremony {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SELECT: &str = "SELECT expires_at FROM ceremony WHERE id = ?1";
-        let Some(mut row) = x.row(SELECT, &[(&self.id).into()]).await? else { return Ok(false) };
+        let Some(mut row) = x.row(SELECT, &[(&self.id).into()]).await? else {
+            return Ok(false);
+        };
         Ok(row.instant(0)? >= now)
     }
 }
@@ -76,10 +85,15 @@ impl Op for TakeCeremony {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Ceremony>, StoreError> {
         const TAKE: &str = "DELETE FROM ceremony WHERE id = ?1 RETURNING person, body, expires_at";
-        let Some(mut row) = x.row(TAKE, &[(&self.id).into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(TAKE, &[(&self.id).into()]).await? else {
+            return Ok(None);
+        };
         if row.instant(2)? < now {
             return Ok(None);
         }
-        Ok(Some(Ceremony { person: row.opt_text(0)?, body: row.text(1)? }))
+        Ok(Some(Ceremony {
+            person: row.opt_text(0)?,
+            body: row.text(1)?,
+        }))
     }
 }

@@ -28,7 +28,13 @@ impl Op for ClaimDue {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
         let until = now.plus(self.lease);
-        let params = [until.into(), (&self.host).into(), now.into(), self.limit.into(), (&self.node).into()];
+        let params = [
+            until.into(),
+            (&self.host).into(),
+            now.into(),
+            self.limit.into(),
+            (&self.node).into(),
+        ];
         let mut claims = Vec::new();
         for mut row in x.rows(X::DIALECT.claim_due, &params).await? {
             claims.push(Claim {
@@ -63,7 +69,8 @@ impl Op for GiveBack {
         for mut row in x.rows(CLAIMED, &[(&self.node).into(), (&self.host).into()]).await? {
             let id = rows::message_id(&mut row, 0)?;
             if !self.under_way.contains(&id) {
-                x.exec(RELEASE, &[id.as_str().into(), now.into(), (&self.node).into()]).await?;
+                x.exec(RELEASE, &[id.as_str().into(), now.into(), (&self.node).into()])
+                    .await?;
             }
         }
         Ok(())
@@ -91,7 +98,11 @@ impl Op for PendingHosts {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
         const SELECT: &str = hosts!("host IS NOT NULL");
-        x.rows(SELECT, &[]).await?.into_iter().map(|mut row| row.text(0)).collect()
+        x.rows(SELECT, &[])
+            .await?
+            .into_iter()
+            .map(|mut row| row.text(0))
+            .collect()
     }
 }
 
@@ -106,7 +117,11 @@ impl Op for DueHosts {
         const SELECT: &str = hosts!(
             "EXISTS (SELECT 1 FROM delivery d WHERE d.track = 'pending' AND d.host = found.host AND d.due_at <= ?1)"
         );
-        x.rows(SELECT, &[now.into()]).await?.into_iter().map(|mut row| row.text(0)).collect()
+        x.rows(SELECT, &[now.into()])
+            .await?
+            .into_iter()
+            .map(|mut row| row.text(0))
+            .collect()
     }
 }
 
@@ -121,7 +136,10 @@ impl Op for NextDue {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const SELECT: &str =
             "SELECT due_at FROM delivery WHERE track = 'pending' AND host = ?1 ORDER BY due_at LIMIT 1";
-        x.row(SELECT, &[(&self.host).into()]).await?.map(|mut row| row.instant(0)).transpose()
+        x.row(SELECT, &[(&self.host).into()])
+            .await?
+            .map(|mut row| row.instant(0))
+            .transpose()
     }
 }
 
@@ -132,29 +150,49 @@ impl Op for LoadParcel {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Parcel>, StoreError> {
-        let Some(Found::Live(pulled)) = pull::pulled(x, &self.0).await? else { return Ok(None) };
-        let State::Resolved(resolution) = pulled.state.clone() else { return Ok(None) };
-        let Some(callback) = callback(x, &self.0).await? else { return Ok(None) };
-        let Some(signature_alg) = signature_alg(x, &pulled.agent_id).await? else { return Ok(None) };
+        let Some(Found::Live(pulled)) = pull::pulled(x, &self.0).await? else {
+            return Ok(None);
+        };
+        let State::Resolved(resolution) = pulled.state.clone() else {
+            return Ok(None);
+        };
+        let Some(callback) = callback(x, &self.0).await? else {
+            return Ok(None);
+        };
+        let Some(signature_alg) = signature_alg(x, &pulled.agent_id).await? else {
+            return Ok(None);
+        };
         let signing_keys = admin::keys::signing_keys(x, &pulled.agent_id, now).await?;
         let secret = match &callback.auth {
             Some(auth) => admin::secrets::value(x, &pulled.agent_id, &auth.reference).await?,
             None => None,
         };
         let host_approved = admin::callbacks::is_approved(x, &pulled.agent_id, &callback.host).await?;
-        Ok(Some(Parcel { pulled, resolution, callback, signature_alg, signing_keys, secret, host_approved }))
+        Ok(Some(Parcel {
+            pulled,
+            resolution,
+            callback,
+            signature_alg,
+            signing_keys,
+            secret,
+            host_approved,
+        }))
     }
 }
 
 async fn callback<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Callback>, StoreError> {
     const SELECT: &str = "SELECT callback FROM message WHERE id = ?1";
-    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else { return Ok(None) };
+    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
+        return Ok(None);
+    };
     Ok(row.opt_text(0)?.as_deref().map(serde_json::from_str).transpose()?)
 }
 
 async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<SignatureAlg>, StoreError> {
     const SELECT: &str = "SELECT signature_alg FROM agent WHERE id = ?1";
-    let Some(mut row) = x.row(SELECT, &[agent_id.into()]).await? else { return Ok(None) };
+    let Some(mut row) = x.row(SELECT, &[agent_id.into()]).await? else {
+        return Ok(None);
+    };
     Ok(SignatureAlg::parse(&row.text(0)?))
 }
 
@@ -179,7 +217,12 @@ impl Op for Settle {
             Settlement::Failed { reason } => (Track::Failed, now, None, Some(reason)),
             Settlement::Retry { at, reason } => (Track::Pending, *at, None, Some(reason)),
         };
-        let Claim { message_id, node, until, .. } = &self.claim;
+        let Claim {
+            message_id,
+            node,
+            until,
+            ..
+        } = &self.claim;
         let params = [
             track.as_str().into(),
             due_at.into(),
@@ -246,6 +289,9 @@ impl Op for RetryDelivery {
                 return row.text(0).map(Some);
             }
         }
-        x.row(PENDING, &[id.into()]).await?.map(|mut row| row.text(0)).transpose()
+        x.row(PENDING, &[id.into()])
+            .await?
+            .map(|mut row| row.text(0))
+            .transpose()
     }
 }

@@ -148,11 +148,15 @@ pub const POSTGRES: Dialect = Dialect {
 
 /// Words hold letters and digits only, so nothing in them could end the quotes; these keep a word from being an operator.
 fn fts5_query(words: &[Asked]) -> String {
-    let quoted = words.iter().map(|Asked { word, begins }| format!("\"{word}\"{}", if *begins { "*" } else { "" }));
+    let quoted = words
+        .iter()
+        .map(|Asked { word, begins }| format!("\"{word}\"{}", if *begins { "*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" AND ")
 }
 
 fn tsquery(words: &[Asked]) -> String {
-    let quoted = words.iter().map(|Asked { word, begins }| format!("'{word}'{}", if *begins { ":*" } else { "" }));
+    let quoted = words
+        .iter()
+        .map(|Asked { word, begins }| format!("'{word}'{}", if *begins { ":*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" & ")
 }

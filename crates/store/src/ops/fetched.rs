@@ -19,7 +19,10 @@ impl Op for RecordFetched {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         let mut recorded = Vec::new();
         for id in &self.ids {
-            if x.exec(X::DIALECT.note_fetched, &[id.as_str().into(), now.into()]).await? == 1 {
+            if x.exec(X::DIALECT.note_fetched, &[id.as_str().into(), now.into()])
+                .await?
+                == 1
+            {
                 recorded.push(id.clone());
             }
         }

@@ -8,15 +8,23 @@ use crate::error::StoreError;
 use crate::exec::Exec;
 
 pub async fn agent<X: Exec>(x: &mut X, id: &str) -> Result<bool, StoreError> {
-    Ok(x.exec("UPDATE agent SET open = open WHERE id = ?1", &[id.into()]).await? == 1)
+    Ok(x.exec("UPDATE agent SET open = open WHERE id = ?1", &[id.into()])
+        .await?
+        == 1)
 }
 
 pub async fn person<X: Exec>(x: &mut X, name: &str) -> Result<bool, StoreError> {
-    Ok(x.exec("UPDATE person SET role = role WHERE name = ?1", &[name.into()]).await? == 1)
+    Ok(x.exec("UPDATE person SET role = role WHERE name = ?1", &[name.into()])
+        .await?
+        == 1)
 }
 
 /// All owners at once, in the order every statement finds them: two who each held one would wait for the other.
 pub async fn owners<X: Exec>(x: &mut X) -> Result<Vec<String>, StoreError> {
     const HOLD: &str = "UPDATE person SET role = role WHERE role = 'owner' RETURNING name";
-    x.rows(HOLD, &[]).await?.into_iter().map(|mut row| row.text(0)).collect()
+    x.rows(HOLD, &[])
+        .await?
+        .into_iter()
+        .map(|mut row| row.text(0))
+        .collect()
 }

@@ -29,7 +29,9 @@ impl Op for EnterNode {
         // Again, if the first time nobody heard that it was done.
         const ENTER: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3) \
              ON CONFLICT (id) DO UPDATE SET lease_until = ?3";
-        x.exec(ENTER, &[(&self.id).into(), now.into(), now.plus(self.lease).into()]).await.map(drop)
+        x.exec(ENTER, &[(&self.id).into(), now.into(), now.plus(self.lease).into()])
+            .await
+            .map(drop)
     }
 }
 
@@ -65,8 +67,13 @@ impl Op for LeaveNode {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1";
         // Not removed: whoever removes it takes its runs over.
-        x.exec("UPDATE node SET lease_until = 0 WHERE id = ?1", &[(&self.id).into()]).await?;
-        x.exec("DELETE FROM credential WHERE label = ?1", &[(&format!("{LABEL}{}", self.id)).into()]).await?;
+        x.exec("UPDATE node SET lease_until = 0 WHERE id = ?1", &[(&self.id).into()])
+            .await?;
+        x.exec(
+            "DELETE FROM credential WHERE label = ?1",
+            &[(&format!("{LABEL}{}", self.id)).into()],
+        )
+        .await?;
         x.exec(RELEASE, &[(&self.id).into(), now.into()]).await.map(drop)
     }
 }
@@ -109,7 +116,9 @@ impl Op for TakeOver {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<TakenOver>, StoreError> {
         const UNTIL: &str = "SELECT lease_until FROM node WHERE id = ?1";
         const GONE: &str = "DELETE FROM node WHERE id <> ?1 AND lease_until < ?2 RETURNING id";
-        let Some(mut row) = x.row(UNTIL, &[(&self.node).into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(UNTIL, &[(&self.node).into()]).await? else {
+            return Ok(None);
+        };
         let was_late = row.instant(0)? < now.plus(self.lease / 2);
         if !renew(x, &self.node, now.plus(self.lease)).await? {
             return Ok(None);
@@ -124,7 +133,11 @@ impl Op for TakeOver {
             true => Vec::new(),
             false => free(x, now).await?,
         };
-        Ok(Some(TakenOver { was_late, removed, hosts }))
+        Ok(Some(TakenOver {
+            was_late,
+            removed,
+            hosts,
+        }))
     }
 }
 
@@ -161,6 +174,9 @@ impl Op for LiveNodes {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
-        texts(x.rows("SELECT id FROM node WHERE lease_until >= ?1 ORDER BY id", &[now.into()]).await?)
+        texts(
+            x.rows("SELECT id FROM node WHERE lease_until >= ?1 ORDER BY id", &[now.into()])
+                .await?,
+        )
     }
 }

@@ -48,12 +48,20 @@ impl Op for AddPasskey {
         if !hold::person(x, &self.person).await? {
             return Ok(Adding::Refused);
         }
-        let held = x.row(COUNT, &[(&self.person).into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        let held = x
+            .row(COUNT, &[(&self.person).into()])
+            .await?
+            .map_or(Ok(0), |mut row| row.int(0))?;
         if usize::try_from(held).is_ok_and(|held| held >= MOST_PASSKEYS) {
             return Ok(Adding::TooMany);
         }
-        let params =
-            [self.id.as_slice().into(), (&self.person).into(), (&self.name).into(), (&self.body).into(), now.into()];
+        let params = [
+            self.id.as_slice().into(),
+            (&self.person).into(),
+            (&self.name).into(),
+            (&self.body).into(),
+            now.into(),
+        ];
         if x.exec(INSERT, &params).await? == 0 {
             return Ok(Adding::Refused);
         }
@@ -75,7 +83,11 @@ impl Op for Passkeys {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Passkey>, StoreError> {
         const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE person = ?1 \
              ORDER BY created_at, id LIMIT 1000";
-        x.rows(SELECT, &[(&self.person).into()]).await?.iter_mut().map(passkey).collect()
+        x.rows(SELECT, &[(&self.person).into()])
+            .await?
+            .iter_mut()
+            .map(passkey)
+            .collect()
     }
 }
 
@@ -89,7 +101,10 @@ impl Op for FindPasskey {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Passkey>, StoreError> {
         const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE id = ?1";
-        x.row(SELECT, &[self.id.as_slice().into()]).await?.map(|mut row| passkey(&mut row)).transpose()
+        x.row(SELECT, &[self.id.as_slice().into()])
+            .await?
+            .map(|mut row| passkey(&mut row))
+            .transpose()
     }
 }
 
@@ -105,7 +120,11 @@ impl Op for UsePasskey {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const USE: &str = "UPDATE passkey SET body = ?1, used_at = ?2 WHERE id = ?3";
-        Ok(x.exec(USE, &[(&self.body).into(), now.into(), self.id.as_slice().into()]).await? == 1)
+        Ok(
+            x.exec(USE, &[(&self.body).into(), now.into(), self.id.as_slice().into()])
+                .await?
+                == 1,
+        )
     }
 }
 
@@ -123,7 +142,10 @@ impl Op for RemovePasskey {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVE: &str = "DELETE FROM passkey WHERE id = ?1 AND person = ?2";
         hold::person(x, &self.person).await?;
-        if x.exec(REMOVE, &[self.id.as_slice().into(), (&self.person).into()]).await? == 0 {
+        if x.exec(REMOVE, &[self.id.as_slice().into(), (&self.person).into()])
+            .await?
+            == 0
+        {
             return Ok(false);
         }
         audit::append_about_person(x, &self.person, &self.actor, "person.passkey_removed", now).await?;

@@ -39,7 +39,11 @@ impl Op for SetPassword {
         if x.exec(SET, &[self.hash.as_ref().into(), (&self.person).into()]).await? == 0 {
             return Ok(false);
         }
-        let event = if self.hash.is_some() { "person.password_set" } else { "person.password_removed" };
+        let event = if self.hash.is_some() {
+            "person.password_set"
+        } else {
+            "person.password_removed"
+        };
         audit::append_about_person(x, &self.person, &self.actor, event, now).await?;
         Ok(true)
     }

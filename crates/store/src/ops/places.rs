@@ -41,8 +41,19 @@ impl Places {
 
     /// At the end of a transaction: from here on, everybody else who acts for these agents waits for it.
     pub async fn give_back<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
-        let params: Vec<_> = self.0.iter().map(|(id, taken)| [id.into(), taken.open.into()]).collect();
-        let steps: Vec<_> = params.iter().map(|params| Step { sql: RELEASE, params, into: None }).collect();
+        let params: Vec<_> = self
+            .0
+            .iter()
+            .map(|(id, taken)| [id.into(), taken.open.into()])
+            .collect();
+        let steps: Vec<_> = params
+            .iter()
+            .map(|params| Step {
+                sql: RELEASE,
+                params,
+                into: None,
+            })
+            .collect();
         let counted = x.together(&steps).await?;
         let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);
         let left: i64 = uncounted.map(|(taken, _)| taken.open).sum();

@@ -23,7 +23,9 @@ pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<P
     const SELECT: &str = "SELECT m.agent_id, m.purged_at, m.rev, m.received_at, m.expires_at, m.status, r.body, \
          m.source, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq \
          LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.id = ?1";
-    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else { return Ok(None) };
+    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
+        return Ok(None);
+    };
     let agent_id = row.text(0)?;
     if row.opt_int(1)?.is_some() {
         return Ok(Some(Found::Gone { agent_id }));
@@ -48,9 +50,13 @@ impl Op for View {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
         const SELECT: &str = rows::select_items!("WHERE m.id = ?1");
-        let Some(mut row) = x.row(SELECT, &[self.0.as_str().into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(SELECT, &[self.0.as_str().into()]).await? else {
+            return Ok(None);
+        };
         if row.opt_int(rows::MESSAGE + 1)?.is_some() {
-            return Ok(Some(Found::Gone { agent_id: row.text(rows::MESSAGE + 2)? }));
+            return Ok(Some(Found::Gone {
+                agent_id: row.text(rows::MESSAGE + 2)?,
+            }));
         }
         rows::item(&mut row).map(|item| Some(Found::Live(item)))
     }

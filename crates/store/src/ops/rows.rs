@@ -63,13 +63,27 @@ pub const RESOLVED_AT: usize = FETCHED_AT + 1;
 
 pub fn item(row: &mut Row) -> Result<Item, StoreError> {
     let has_delivery = !matches!(row.0.get(DELIVERY), None | Some(Value::Null));
-    let delivery = if has_delivery { Some(delivery(row, DELIVERY)?) } else { None };
-    Ok(Item { seq: row.int(MESSAGE)?, message: message(row)?, delivery, fetched_at: row.opt_instant(FETCHED_AT)? })
+    let delivery = if has_delivery {
+        Some(delivery(row, DELIVERY)?)
+    } else {
+        None
+    };
+    Ok(Item {
+        seq: row.int(MESSAGE)?,
+        message: message(row)?,
+        delivery,
+        fetched_at: row.opt_instant(FETCHED_AT)?,
+    })
 }
 
 /// Of a list that leaves out what became of the answer.
 pub fn waiting_item(row: &mut Row, seq: i64) -> Result<Item, StoreError> {
-    Ok(Item { seq, message: message(row)?, delivery: None, fetched_at: None })
+    Ok(Item {
+        seq,
+        message: message(row)?,
+        delivery: None,
+        fetched_at: None,
+    })
 }
 
 /// Whether the row came with its text.
@@ -119,11 +133,13 @@ pub fn message_id(row: &mut Row, column: usize) -> Result<MessageId, StoreError>
 }
 
 pub fn parse_message_id(text: &str) -> Result<MessageId, StoreError> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("{text} is not a message id")))
+    text.parse()
+        .map_err(|_| StoreError::Corrupt(format!("{text} is not a message id")))
 }
 
 pub fn status(text: &str) -> Result<Status, StoreError> {
-    text.parse().map_err(|_| StoreError::Corrupt(format!("{text} is not a status")))
+    text.parse()
+        .map_err(|_| StoreError::Corrupt(format!("{text} is not a status")))
 }
 
 pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, StoreError> {
@@ -131,9 +147,9 @@ pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, Store
         (Status::Open, None) => Ok(State::Open),
         (Status::Delivered, None) => Ok(State::Delivered),
         (Status::Resolved(_), Some(text)) => Ok(State::Resolved(serde_json::from_str(text)?)),
-        (Status::Open | Status::Delivered, Some(_)) | (Status::Resolved(_), None) => {
-            Err(StoreError::Corrupt(format!("status {status_text} and resolution do not fit together")))
-        }
+        (Status::Open | Status::Delivered, Some(_)) | (Status::Resolved(_), None) => Err(StoreError::Corrupt(format!(
+            "status {status_text} and resolution do not fit together"
+        ))),
     }
 }
 

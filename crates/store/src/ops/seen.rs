@@ -35,7 +35,10 @@ impl Op for AgentSeen {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        match x.row("SELECT seen_at FROM agent WHERE id = ?1", &[(&self.id).into()]).await? {
+        match x
+            .row("SELECT seen_at FROM agent WHERE id = ?1", &[(&self.id).into()])
+            .await?
+        {
             Some(mut row) => row.opt_instant(0),
             None => Ok(None),
         }

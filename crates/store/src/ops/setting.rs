@@ -16,7 +16,10 @@ impl Op for Setting {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
         const SELECT: &str = "SELECT value FROM setting WHERE name = ?1";
-        x.row(SELECT, &[(&self.name).into()]).await?.map(|mut row| row.text(0)).transpose()
+        x.row(SELECT, &[(&self.name).into()])
+            .await?
+            .map(|mut row| row.text(0))
+            .transpose()
     }
 }
 

@@ -29,7 +29,9 @@ impl Op for Submit {
         if message.kind != Kind::Notify && !take_place(x, &message.agent_id, self.max_open).await? {
             // The last place may have gone to the same key while this one waited for the agent's row.
             return Ok(match &message.idempotency_key {
-                Some(key) => find(x, &message.agent_id, key).await?.map_or(Submission::TooManyOpen, Submission::Taken),
+                Some(key) => find(x, &message.agent_id, key)
+                    .await?
+                    .map_or(Submission::TooManyOpen, Submission::Taken),
                 None => Submission::TooManyOpen,
             });
         }
@@ -67,15 +69,27 @@ pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &st
         source.into(),
         message.callback.as_ref().into(),
     ];
-    let text = [Param::SeqIn(TABLE), message.content.as_ref().into(), (&message.wire).into()];
+    let text = [
+        Param::SeqIn(TABLE),
+        message.content.as_ref().into(),
+        (&message.wire).into(),
+    ];
     let steps = [
         Step {
             sql: audit::APPEND,
             params: &audit::appending(1, None, &message.audit, &hash),
             into: Some(audit::TABLE),
         },
-        Step { sql: INSERT, params: &params, into: Some(TABLE) },
-        Step { sql: INSERT_TEXT, params: &text, into: None },
+        Step {
+            sql: INSERT,
+            params: &params,
+            into: Some(TABLE),
+        },
+        Step {
+            sql: INSERT_TEXT,
+            params: &text,
+            into: None,
+        },
     ];
     let [_, seq, _] = together(x, &steps).await?;
     Ok(seq)
@@ -84,8 +98,14 @@ pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &st
 pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
     const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
          WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
-    let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else { return Ok(None) };
-    Ok(Some(Earlier { id: rows::message_id(&mut row, 0)?, status: rows::status(&row.text(1)?)?, wire: row.text(2)? }))
+    let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Earlier {
+        id: rows::message_id(&mut row, 0)?,
+        status: rows::status(&row.text(1)?)?,
+        wire: row.text(2)?,
+    }))
 }
 
 /// Looks a key up without writing: a request that fails its checks may still be a replay of one that did not.

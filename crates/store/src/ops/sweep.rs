@@ -41,10 +41,17 @@ impl Op for ExpireDue {
         let (mut expired, mut places) = (Expired::default(), Places::default());
         for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
             let (command, resolution_id) = (Command::Expire, resolution_id.clone());
-            let proposal = Proposal { message_id, command, resolution_id, files: Vec::new() };
+            let proposal = Proposal {
+                message_id,
+                command,
+                resolution_id,
+                files: Vec::new(),
+            };
             match decided(x, &proposal, now).await {
                 Ok(Decided::Yes(loaded, resolution)) => {
-                    expired.applied.push(write_one_of_many(x, *loaded, resolution, &mut places).await?);
+                    expired
+                        .applied
+                        .push(write_one_of_many(x, *loaded, resolution, &mut places).await?);
                 }
                 Ok(Decided::No(_)) => {}
                 Err(StoreError::Corrupt(why)) => {
@@ -102,7 +109,11 @@ impl Op for ResolvedSince {
              AND resolved_at >= ?2 ORDER BY resolved_at DESC, seq DESC LIMIT ?3";
         let mut found = Vec::new();
         for outcome in Outcome::ALL {
-            let params = [Status::Resolved(outcome).as_str().into(), self.since.into(), self.limit.into()];
+            let params = [
+                Status::Resolved(outcome).as_str().into(),
+                self.since.into(),
+                self.limit.into(),
+            ];
             for mut row in x.rows(SELECT, &params).await? {
                 found.push(rows::message_id(&mut row, 0)?);
             }
@@ -123,8 +134,14 @@ impl Op for Purge {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         let mut due = Vec::new();
-        for mut row in x.rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()]).await? {
-            due.push(Ended { seq: [row.int(0)?.into()], resolution_seq: [row.opt_int(1)?.into()] });
+        for mut row in x
+            .rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()])
+            .await?
+        {
+            due.push(Ended {
+                seq: [row.int(0)?.into()],
+                resolution_seq: [row.opt_int(1)?.into()],
+            });
         }
         if due.is_empty() {
             return Ok(0);
@@ -161,15 +178,37 @@ async fn empty<X: Exec>(x: &mut X, ended: &[Ended], now: Timestamp) -> Result<u6
         "DELETE FROM delivery WHERE message_id = (SELECT id FROM message WHERE seq = ?1)",
     ];
     const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
-    let empty: Vec<_> = ended.iter().map(|Ended { seq: [seq], .. }| [now.into(), *seq]).collect();
-    let mut steps: Vec<_> = empty.iter().map(|params| Step { sql: EMPTY, params, into: None }).collect();
+    let empty: Vec<_> = ended
+        .iter()
+        .map(|Ended { seq: [seq], .. }| [now.into(), *seq])
+        .collect();
+    let mut steps: Vec<_> = empty
+        .iter()
+        .map(|params| Step {
+            sql: EMPTY,
+            params,
+            into: None,
+        })
+        .collect();
     for Ended { seq, resolution_seq } in ended {
         let forget = FORGET.into_iter().chain([X::DIALECT.leave_search]);
-        steps.extend(forget.map(|sql| Step { sql, params: seq, into: None }));
-        steps.push(Step { sql: FORGET_RESOLUTION, params: resolution_seq, into: None });
+        steps.extend(forget.map(|sql| Step {
+            sql,
+            params: seq,
+            into: None,
+        }));
+        steps.push(Step {
+            sql: FORGET_RESOLUTION,
+            params: resolution_seq,
+            into: None,
+        });
     }
     let changed = x.together(&steps).await?;
-    Ok(changed.iter().take(ended.len()).map(|changed| changed.unsigned_abs()).sum())
+    Ok(changed
+        .iter()
+        .take(ended.len())
+        .map(|changed| changed.unsigned_abs())
+        .sum())
 }
 
 /// When the oldest terminal message became terminal.
@@ -180,7 +219,10 @@ impl Op for OldestResolved {
     const MODE: Mode = Mode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let ends = Outcome::ALL.map(Status::Resolved).into_iter().chain([Status::Delivered]);
+        let ends = Outcome::ALL
+            .map(Status::Resolved)
+            .into_iter()
+            .chain([Status::Delivered]);
         let mut oldest: Option<Timestamp> = None;
         for status in ends {
             let found = first_instant(x.row(list::ENDED_EARLIEST, &[status.as_str().into()]).await?)?;

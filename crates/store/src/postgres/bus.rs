@@ -52,7 +52,14 @@ impl Bus {
     pub fn new(config: Config) -> Self {
         let (words, unsaid) = mpsc::channel(UNSAID);
         let (unsaid, sent) = (Mutex::new(unsaid), watch::Sender::new(0));
-        Self { config, words, unsaid, dropped: AtomicBool::new(false), said: AtomicU64::new(0), sent }
+        Self {
+            config,
+            words,
+            unsaid,
+            dropped: AtomicBool::new(false),
+            said: AtomicU64::new(0),
+            sent,
+        }
     }
 
     /// Never waits and never fails. All hubs hear it, this one too. At most a few kilobytes, in one line.
@@ -110,7 +117,9 @@ impl Bus {
             let notify = client.prepare("SELECT pg_notify($1, $2)").await?;
             Ok((Mouth { client, notify }, words))
         };
-        timeout(PATIENCE, listening).await.unwrap_or_else(|_elapsed| Err(too_late()))
+        timeout(PATIENCE, listening)
+            .await
+            .unwrap_or_else(|_elapsed| Err(too_late()))
     }
 
     /// Until the connection ends.
@@ -121,7 +130,8 @@ impl Bus {
                     return error;
                 }
                 // What was lost is made up for; what waits is still to be said.
-                self.sent.send_replace(self.said.load(Ordering::SeqCst).saturating_sub(unsaid.len() as u64));
+                self.sent
+                    .send_replace(self.said.load(Ordering::SeqCst).saturating_sub(unsaid.len() as u64));
             }
             tokio::select! {
                 said = unsaid.recv() => {
@@ -152,7 +162,9 @@ impl Bus {
     }
 
     async fn notify(&self, mouth: &Mouth, words: &str, ear: &mut Ear<'_>) -> Result<(), StoreError> {
-        let sent = ear.hear_during(mouth.client.execute(&mouth.notify, &[&CHANNEL, &words])).await;
+        let sent = ear
+            .hear_during(mouth.client.execute(&mouth.notify, &[&CHANNEL, &words]))
+            .await;
         if sent.is_err() {
             self.dropped.store(true, Ordering::SeqCst);
         }
@@ -187,7 +199,11 @@ impl Ear<'_> {
 
     async fn pass_on(&self, notification: &Notification) -> Result<(), StoreError> {
         for word in notification.payload().split(BETWEEN) {
-            let word = if word == EVERYTHING { Word::Missed } else { Word::Said(word.to_owned()) };
+            let word = if word == EVERYTHING {
+                Word::Missed
+            } else {
+                Word::Said(word.to_owned())
+            };
             self.heard.send(word).await.map_err(|_| gone())?;
         }
         Ok(())

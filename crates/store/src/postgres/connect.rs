@@ -84,7 +84,8 @@ pub fn pool(config: Config, most: usize) -> Result<Pool, StoreError> {
         .post_create(Hook::async_fn(|client, _| {
             Box::pin(async move {
                 let set = timeout(PATIENCE, client.batch_execute(SESSION)).await;
-                set.map_err(|_elapsed| HookError::message("it did not answer in time"))?.map_err(HookError::Backend)
+                set.map_err(|_elapsed| HookError::message("it did not answer in time"))?
+                    .map_err(HookError::Backend)
             })
         }))
         .build()
@@ -95,7 +96,9 @@ pub fn pool(config: Config, most: usize) -> Result<Pool, StoreError> {
 pub fn manager(config: Config) -> Result<Manager, StoreError> {
     // Asks nothing of the server when a connection is handed out again: a round trip each time, for what the driver
     // notices by itself when the connection ends.
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
     if is_plain(&config) {
         return Ok(Manager::from_config(config, NoTls, recycling));
     }

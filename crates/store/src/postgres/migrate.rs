@@ -12,24 +12,38 @@ pub async fn run(pool: &Pool) -> Result<(), StoreError> {
     let mut connection = pool.get().await?;
     let transaction = connection.transaction().await?;
     // Another hub may be at it, and a long table takes its time.
-    transaction.batch_execute("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0").await?;
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    transaction
+        .batch_execute("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
+        .await?;
+    transaction
+        .execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])
+        .await?;
     let found = version(&transaction).await?;
     if found > SCHEMA_VERSION {
-        return Err(StoreError::NewerSchema { found, known: SCHEMA_VERSION });
+        return Err(StoreError::NewerSchema {
+            found,
+            known: SCHEMA_VERSION,
+        });
     }
     for (version, text) in migrations::after(found, migrations::POSTGRES) {
         transaction.batch_execute(text).await?;
-        transaction.execute("UPDATE schema_version SET version = $1", &[&version]).await?;
+        transaction
+            .execute("UPDATE schema_version SET version = $1", &[&version])
+            .await?;
     }
     Ok(transaction.commit().await?)
 }
 
 /// Nothing in an empty database.
 async fn version(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
-    let known = transaction.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[]).await?;
+    let known = transaction
+        .query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])
+        .await?;
     if !known.try_get::<_, bool>(0)? {
         return Ok(0);
     }
-    Ok(transaction.query_one("SELECT version FROM schema_version", &[]).await?.try_get(0)?)
+    Ok(transaction
+        .query_one("SELECT version FROM schema_version", &[])
+        .await?
+        .try_get(0)?)
 }

@@ -73,7 +73,11 @@ impl Postgres {
         copy::refuse_half_copied_database(&pool).await?;
         migrate::run(&pool).await?;
         let first = Engine::new(first, Arc::clone(&clock), PATIENCE_FOR_FIRST);
-        Ok(Self { engine: Engine::new(pool, clock, PATIENCE), first, bus: Bus::new(settings) })
+        Ok(Self {
+            engine: Engine::new(pool, clock, PATIENCE),
+            first,
+            bus: Bus::new(settings),
+        })
     }
 
     pub fn bus(&self) -> &Bus {
@@ -102,7 +106,13 @@ impl Postgres {
 
 impl Engine {
     fn new(pool: Pool, clock: Arc<dyn Clock>, patience: Duration) -> Arc<Self> {
-        Arc::new(Self { pool, texts: Texts::default(), clock, outage: Outage::default(), patience })
+        Arc::new(Self {
+            pool,
+            texts: Texts::default(),
+            clock,
+            outage: Outage::default(),
+            patience,
+        })
     }
 
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
@@ -116,13 +126,19 @@ impl Engine {
                 Err(Fault::Refused(error)) => return Err(error),
             }
         }
-        Err(StoreError::Unavailable(format!("others were first {MOST_ATTEMPTS} times in a row")))
+        Err(StoreError::Unavailable(format!(
+            "others were first {MOST_ATTEMPTS} times in a row"
+        )))
     }
 
     async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, Fault> {
         let connection = self.connection().await.map_err(Fault::Refused)?;
         let mut turn = Turn::new(connection, &self.texts);
-        let patience = if O::MODE == Mode::Scan { PATIENCE_FOR_SCANS } else { self.patience };
+        let patience = if O::MODE == Mode::Scan {
+            PATIENCE_FOR_SCANS
+        } else {
+            self.patience
+        };
         let ran = timeout(patience, async {
             let now = self.begin::<O>(&mut turn).await?;
             op.run(&mut turn, now).await
@@ -152,7 +168,9 @@ impl Engine {
             // uses: if the way there is gone, each of them would be waited for as long.
             Err(_elapsed) => {
                 self.pool.retain(|_, _| false);
-                Err(Fault::Refused(StoreError::Unavailable("it did not answer in time".to_owned())))
+                Err(Fault::Refused(StoreError::Unavailable(
+                    "it did not answer in time".to_owned(),
+                )))
             }
         }
     }

@@ -38,7 +38,11 @@ impl Outage {
             StoreError::Unavailable(why) => why.clone(),
             other => other.to_string(),
         };
-        *away = Some(Away { until: now + spread(pause), pause, why });
+        *away = Some(Away {
+            until: now + spread(pause),
+            pause,
+            why,
+        });
     }
 
     pub fn is_over(&self) {
@@ -72,7 +76,10 @@ mod tests {
             at += LONGEST_PAUSE * 2;
             outage.failed(at, &why);
         }
-        assert!(outage.check(at + LONGEST_PAUSE / 3).is_err(), "by now it waits for about a second");
+        assert!(
+            outage.check(at + LONGEST_PAUSE / 3).is_err(),
+            "by now it waits for about a second"
+        );
         assert!(outage.check(at + LONGEST_PAUSE).is_ok(), "and never for longer");
         outage.is_over();
         assert!(outage.check(at).is_ok());

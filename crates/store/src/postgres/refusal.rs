@@ -40,8 +40,12 @@ fn is_lost_race(refusal: &DbError) -> bool {
 
 /// It stops, or somebody had this connection ended.
 fn is_farewell(refusal: &DbError) -> bool {
-    [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT]
-        .contains(refusal.code())
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ]
+    .contains(refusal.code())
 }
 
 /// The driver's own words leave the cause out.

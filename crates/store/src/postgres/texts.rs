@@ -28,7 +28,12 @@ impl Texts {
     }
 
     fn known(&self, sql: &'static str, shape: Shape, turn: impl FnOnce() -> String) -> Arc<str> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&(sql, shape)).cloned();
+        let known = self
+            .0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&(sql, shape))
+            .cloned();
         known.unwrap_or_else(|| {
             let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(texts.entry((sql, shape)).or_insert_with(|| turn().into()))
@@ -68,7 +73,11 @@ fn turned_step(step: &Step<'_>) -> String {
         text.push_str(place.map_or("?", String::as_str));
         text.push_str(&part[digits..]);
     }
-    if step.into.is_some() { text + " RETURNING seq" } else { text }
+    if step.into.is_some() {
+        text + " RETURNING seq"
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -79,14 +88,20 @@ mod tests {
     fn every_parameter_is_turned() {
         let texts = Texts::default();
         let update = "UPDATE t SET a = ?2, b = ?10 WHERE c = ?1 OR ?1 = ''";
-        assert_eq!(&*texts.get(update, Shape::AsIs), "UPDATE t SET a = $2, b = $10 WHERE c = $1 OR $1 = ''");
+        assert_eq!(
+            &*texts.get(update, Shape::AsIs),
+            "UPDATE t SET a = $2, b = $10 WHERE c = $1 OR $1 = ''"
+        );
     }
 
     #[test]
     fn one_text_has_two_shapes() {
         let texts = Texts::default();
         let insert = "INSERT INTO t (a) VALUES (?1)";
-        assert_eq!(&*texts.get(insert, Shape::GivingSeq), "INSERT INTO t (a) VALUES ($1) RETURNING seq");
+        assert_eq!(
+            &*texts.get(insert, Shape::GivingSeq),
+            "INSERT INTO t (a) VALUES ($1) RETURNING seq"
+        );
         assert_eq!(&*texts.get(insert, Shape::AsIs), "INSERT INTO t (a) VALUES ($1)");
     }
 
@@ -99,6 +114,9 @@ mod tests {
         };
         let plain = "INSERT INTO t (a, b, c) VALUES ($1, currval('u_seq_seq'), $2)";
         assert_eq!(&*Texts::default().of_step(&step(None)), plain);
-        assert_eq!(*Texts::default().of_step(&step(Some("t"))), format!("{plain} RETURNING seq"));
+        assert_eq!(
+            *Texts::default().of_step(&step(Some("t"))),
+            format!("{plain} RETURNING seq")
+        );
     }
 }

@@ -41,7 +41,12 @@ pub struct Turn<'e> {
 
 impl<'e> Turn<'e> {
     pub fn new(connection: Object, texts: &'e Texts) -> Self {
-        Self { connection: Some(connection), texts, begun: None, failed: false }
+        Self {
+            connection: Some(connection),
+            texts,
+            begun: None,
+            failed: false,
+        }
     }
 
     /// Nothing that was said on it since it began can have been committed.
@@ -67,7 +72,8 @@ impl<'e> Turn<'e> {
             SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
             _ => None,
         });
-        told.map(Timestamp::from_millis).ok_or_else(|| StoreError::Corrupt("the database has no time".to_owned()))
+        told.map(Timestamp::from_millis)
+            .ok_or_else(|| StoreError::Corrupt("the database has no time".to_owned()))
     }
 
     /// As `commit`, without waiting for it. If it cannot even be said, the connection is closed.
@@ -84,7 +90,9 @@ impl<'e> Turn<'e> {
     pub async fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
             self.undo().await;
-            return Err(StoreError::Corrupt("an operation went on after its statement had failed".to_owned()));
+            return Err(StoreError::Corrupt(
+                "an operation went on after its statement had failed".to_owned(),
+            ));
         }
         let committed = self.connection()?.batch_execute("COMMIT");
         match timeout(COMMIT_PATIENCE, committed).await {
@@ -102,7 +110,10 @@ impl<'e> Turn<'e> {
     /// If not even that works, the connection is closed, which undoes it too.
     pub async fn undo(mut self) {
         let undone = match self.connection() {
-            Ok(connection) => matches!(timeout(UNDO_PATIENCE, connection.batch_execute("ROLLBACK")).await, Ok(Ok(()))),
+            Ok(connection) => matches!(
+                timeout(UNDO_PATIENCE, connection.batch_execute("ROLLBACK")).await,
+                Ok(Ok(()))
+            ),
             Err(_) => false,
         };
         if undone {
@@ -115,12 +126,17 @@ impl<'e> Turn<'e> {
     }
 
     fn connection(&self) -> Result<&Object, StoreError> {
-        self.connection.as_ref().ok_or_else(|| StoreError::Corrupt("a turn that is over".to_owned()))
+        self.connection
+            .as_ref()
+            .ok_or_else(|| StoreError::Corrupt("a turn that is over".to_owned()))
     }
 
     async fn statement(&self, sql: &'static str, shape: Shape) -> Result<(&Object, Statement), StoreError> {
         let connection = self.connection()?;
-        Ok((connection, connection.prepare_cached(&self.texts.get(sql, shape)).await?))
+        Ok((
+            connection,
+            connection.prepare_cached(&self.texts.get(sql, shape)).await?,
+        ))
     }
 
     async fn change(&self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
@@ -130,7 +146,11 @@ impl<'e> Turn<'e> {
 
     async fn query(&self, sql: &'static str, shape: Shape, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
         let (connection, statement) = self.statement(sql, shape).await?;
-        let found: Vec<_> = connection.query_raw(&statement, params.iter().copied()).await?.try_collect().await?;
+        let found: Vec<_> = connection
+            .query_raw(&statement, params.iter().copied())
+            .await?
+            .try_collect()
+            .await?;
         found.iter().map(values::owned).collect()
     }
 
@@ -152,7 +172,13 @@ impl<'e> Turn<'e> {
         for step in steps {
             statements.push(self.connection()?.prepare_cached(&self.texts.of_step(step)).await?);
         }
-        try_join_all(statements.iter().zip(steps).map(|(statement, step)| self.step(statement, step))).await
+        try_join_all(
+            statements
+                .iter()
+                .zip(steps)
+                .map(|(statement, step)| self.step(statement, step)),
+        )
+        .await
     }
 
     /// If the transaction has not begun, nothing may follow.

@@ -32,14 +32,21 @@ impl ToSql for Param<'_> {
 }
 
 pub fn owned(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
-    (0..row.len()).map(|column| value(row, column)).collect::<Result<_, _>>().map(Row)
+    (0..row.len())
+        .map(|column| value(row, column))
+        .collect::<Result<_, _>>()
+        .map(Row)
 }
 
 fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> {
     let value = match *row.columns()[column].type_() {
         Type::INT8 => row.try_get::<_, Option<i64>>(column)?.map(Value::Int),
-        Type::INT4 => row.try_get::<_, Option<i32>>(column)?.map(|number| Value::Int(number.into())),
-        Type::BOOL => row.try_get::<_, Option<bool>>(column)?.map(|yes| Value::Int(yes.into())),
+        Type::INT4 => row
+            .try_get::<_, Option<i32>>(column)?
+            .map(|number| Value::Int(number.into())),
+        Type::BOOL => row
+            .try_get::<_, Option<bool>>(column)?
+            .map(|yes| Value::Int(yes.into())),
         Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(column)?.map(Value::Text),
         Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.map(Value::Blob),
         ref other => return Err(StoreError::Corrupt(format!("column {column} is of the type {other}"))),

@@ -81,10 +81,17 @@ impl SqliteExec<'_> {
         let mut done: Vec<i64> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut statement = self.0.prepare_cached(step.sql)?;
-            bind(&mut statement, step.params.iter().map(|param| known(*param, steps, &done)))?;
+            bind(
+                &mut statement,
+                step.params.iter().map(|param| known(*param, steps, &done)),
+            )?;
             let changed = statement.raw_execute()?;
             drop(statement);
-            done.push(if step.into.is_some() { self.0.last_insert_rowid() } else { count(changed) });
+            done.push(if step.into.is_some() {
+                self.0.last_insert_rowid()
+            } else {
+                count(changed)
+            });
         }
         Ok(done)
     }
@@ -95,7 +102,9 @@ impl SqliteExec<'_> {
         let mut found = Vec::new();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            let values = (0..columns).map(|column| Ok(owned(row.get_ref(column)?))).collect::<Result<_, StoreError>>();
+            let values = (0..columns)
+                .map(|column| Ok(owned(row.get_ref(column)?)))
+                .collect::<Result<_, StoreError>>();
             found.push(Row(values?));
         }
         Ok(found)

@@ -8,7 +8,10 @@ use crate::migrations::{self, SCHEMA_VERSION};
 pub fn run(connection: &mut Connection) -> Result<(), StoreError> {
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > SCHEMA_VERSION {
-        return Err(StoreError::NewerSchema { found, known: SCHEMA_VERSION });
+        return Err(StoreError::NewerSchema {
+            found,
+            known: SCHEMA_VERSION,
+        });
     }
     for (version, text) in migrations::after(found, migrations::SQLITE) {
         let transaction = connection.transaction()?;

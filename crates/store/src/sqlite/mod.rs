@@ -30,7 +30,11 @@ impl Sqlite {
         migrate::run(&mut connection)?;
         let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
         let checkpointer = Checkpointer::start(file, &mut connection)?;
-        Ok(Self { writer: Writer::start(connection, checkpointer, clock)?, readers, file: file.to_owned() })
+        Ok(Self {
+            writer: Writer::start(connection, checkpointer, clock)?,
+            readers,
+            file: file.to_owned(),
+        })
     }
 
     /// Moves everything from the write-ahead log into the database file, so that the file alone is the whole store.

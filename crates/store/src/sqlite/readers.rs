@@ -21,15 +21,23 @@ pub struct Readers {
 impl Readers {
     pub fn open(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let count = std::thread::available_parallelism().map_or(2, usize::from) + 2;
-        let connections = (0..count).map(|_| open_reader(file).map(Mutex::new)).collect::<Result<_, _>>()?;
-        Ok(Self { connections, next: AtomicUsize::new(0), clock })
+        let connections = (0..count)
+            .map(|_| open_reader(file).map(Mutex::new))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            connections,
+            next: AtomicUsize::new(0),
+            clock,
+        })
     }
 
     pub fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
         let mut connection = self.free_connection();
         // One snapshot for the whole operation, taken once.
         connection.prepare_cached("BEGIN")?.raw_execute()?;
-        let done = op.run(&mut SqliteExec(&mut connection), self.clock.now()).now_or_never();
+        let done = op
+            .run(&mut SqliteExec(&mut connection), self.clock.now())
+            .now_or_never();
         connection.prepare_cached("COMMIT")?.raw_execute()?;
         done.unwrap_or_else(|| Err(super::writer::not_ready()))
     }

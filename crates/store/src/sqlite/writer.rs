@@ -68,7 +68,11 @@ struct Pending<O: Op> {
 impl<O: Op> Job for Pending<O> {
     fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError> {
         let mut exec = SqliteExec(connection);
-        let done = self.op.run(&mut exec, clock.now()).now_or_never().ok_or_else(not_ready)?;
+        let done = self
+            .op
+            .run(&mut exec, clock.now())
+            .now_or_never()
+            .ok_or_else(not_ready)?;
         self.out = Some(done?);
         Ok(())
     }
@@ -92,7 +96,9 @@ fn work(
             Ok(()) => batch.drain(..).for_each(|job| job.answer(Ok(()))),
             Err(error) => {
                 tracing::warn!(%error, size = batch.len(), "batch rolled back, running its members one by one");
-                batch.drain(..).for_each(|job| commit_alone(&mut connection, job, clock));
+                batch
+                    .drain(..)
+                    .for_each(|job| commit_alone(&mut connection, job, clock));
             }
         }
         if let Err(error) = checkpointer.after_commit(&connection) {

@@ -32,16 +32,27 @@ pub fn terminal(agent_id: &str) -> Terminal {
 
 /// Two who decide, and an owner, so that either can be removed.
 pub async fn add_people(store: &Store) {
-    for (name, role) in [("alice", Role::Resolver), ("bob", Role::Resolver), ("olga", Role::Owner)] {
+    for (name, role) in [
+        ("alice", Role::Resolver),
+        ("bob", Role::Resolver),
+        ("olga", Role::Owner),
+    ] {
         assert!(add_person(store, name, role, &format!("{name} token")).await);
     }
 }
 
-pub const NO_BOUNDS: Bounds = Bounds { open_of_agent: NO_LIMIT, open_of_person: NO_LIMIT, joined: NO_LIMIT };
+pub const NO_BOUNDS: Bounds = Bounds {
+    open_of_agent: NO_LIMIT,
+    open_of_person: NO_LIMIT,
+    joined: NO_LIMIT,
+};
 
 /// So many open cues of one agent, and as much else as anybody likes.
 pub fn depth(open_of_agent: i64) -> Bounds {
-    Bounds { open_of_agent, ..NO_BOUNDS }
+    Bounds {
+        open_of_agent,
+        ..NO_BOUNDS
+    }
 }
 
 pub async fn join(store: &Store, agent_id: &str, person: &str) -> bool {
@@ -49,7 +60,14 @@ pub async fn join(store: &Store, agent_id: &str, person: &str) -> bool {
 }
 
 pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined: i64) -> Joined {
-    store.run(Join { terminal: terminal(agent_id), person: person.to_owned(), max_joined }).await.unwrap()
+    store
+        .run(Join {
+            terminal: terminal(agent_id),
+            person: person.to_owned(),
+            max_joined,
+        })
+        .await
+        .unwrap()
 }
 
 /// Alice's agent asks. What it asks for is all that tells two cues apart.
@@ -58,13 +76,31 @@ pub fn cue(number: u64, prompt: &str) -> NewCue {
 }
 
 pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue {
-    made_of(agent_id, person, number, Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload: None })
+    made_of(
+        agent_id,
+        person,
+        number,
+        Cue {
+            kind: Kind::Cue,
+            prompt: prompt.to_owned(),
+            payload: None,
+        },
+    )
 }
 
 /// Alice's agent offers something to choose from.
 pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
     let payload = payload.as_object().cloned();
-    made_of(ZOBAL, "alice", number, Cue { kind: Kind::Cue, prompt: prompt.to_owned(), payload })
+    made_of(
+        ZOBAL,
+        "alice",
+        number,
+        Cue {
+            kind: Kind::Cue,
+            prompt: prompt.to_owned(),
+            payload,
+        },
+    )
 }
 
 fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
@@ -94,12 +130,22 @@ fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
         audit,
     };
     let (gone, resolution_id) = (Vec::new(), resolution_id());
-    NewCue { message, terminal, person: person.to_owned(), envelope: digest(&cue), gone, resolution_id }
+    NewCue {
+        message,
+        terminal,
+        person: person.to_owned(),
+        envelope: digest(&cue),
+        gone,
+        resolution_id,
+    }
 }
 
 /// The same, knowing that the processes of earlier ones have ended.
 pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
-    let gone = gone.iter().map(|number| (message_id(*number), resolution_id())).collect();
+    let gone = gone
+        .iter()
+        .map(|number| (message_id(*number), resolution_id()))
+        .collect();
     NewCue { gone, ..cue }
 }
 
@@ -132,25 +178,54 @@ pub async fn attached(store: &Store, cue: NewCue) -> MessageId {
 }
 
 pub async fn collect(store: &Store, number: u64, person: &str) -> Option<bool> {
-    store.run(Collect { id: message_id(number), person: person.to_owned() }).await.unwrap()
+    store
+        .run(Collect {
+            id: message_id(number),
+            person: person.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn found(store: &Store, number: u64, person: &str) -> Option<FoundCue> {
-    store.run(FindCue { id: message_id(number), person: person.to_owned() }).await.unwrap()
+    store
+        .run(FindCue {
+            id: message_id(number),
+            person: person.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn current(store: &Store) -> Option<MessageId> {
-    store.run(Current { agent_id: ZOBAL.to_owned(), person: "alice".to_owned() }).await.unwrap()
+    store
+        .run(Current {
+            agent_id: ZOBAL.to_owned(),
+            person: "alice".to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 /// What `person` may collect for Alice's agent.
 pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
-    let kept = store.run(Kept { agent_id: ZOBAL.to_owned(), person: person.to_owned() }).await.unwrap();
+    let kept = store
+        .run(Kept {
+            agent_id: ZOBAL.to_owned(),
+            person: person.to_owned(),
+        })
+        .await
+        .unwrap();
     kept.into_iter().map(|found| found.pulled.id).collect()
 }
 
 pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {
-    store.run(TerminalOf { agent_id: agent_id.to_owned() }).await.unwrap()
+    store
+        .run(TerminalOf {
+            agent_id: agent_id.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn type_ahead(store: &Store, person: &str, text: &str) -> Typed {
@@ -166,5 +241,10 @@ pub async fn typed_ahead(store: &Store, text: &str) -> i64 {
 }
 
 pub async fn waiting_texts(store: &Store) -> Vec<Ahead> {
-    store.run(ListAhead { agent_id: ZOBAL.to_owned() }).await.unwrap()
+    store
+        .run(ListAhead {
+            agent_id: ZOBAL.to_owned(),
+        })
+        .await
+        .unwrap()
 }

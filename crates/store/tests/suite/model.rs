@@ -21,9 +21,20 @@ pub enum Act {
 
 #[derive(Debug, Clone)]
 pub enum Step {
-    Submit { agent: &'static str, kind: Kind, life: Option<i64>, key: Option<&'static str>, payload: u8 },
-    Act { on: usize, act: Act },
-    Purge { age: i64 },
+    Submit {
+        agent: &'static str,
+        kind: Kind,
+        life: Option<i64>,
+        key: Option<&'static str>,
+        payload: u8,
+    },
+    Act {
+        on: usize,
+        act: Act,
+    },
+    Purge {
+        age: i64,
+    },
     Sweep,
     Wait(i64),
 }
@@ -57,7 +68,10 @@ pub struct Model {
 
 impl Model {
     pub fn open_of(&self, agent: &str) -> usize {
-        self.messages.iter().filter(|known| known.agent == agent && known.status == Status::Open).count()
+        self.messages
+            .iter()
+            .filter(|known| known.agent == agent && known.status == Status::Open)
+            .count()
     }
 
     pub fn open(&self) -> impl Iterator<Item = &Known> {
@@ -71,7 +85,10 @@ impl Model {
     /// Ends whatever is late, and gives its numbers.
     pub fn sweep(&mut self) -> Vec<u64> {
         let now = self.now;
-        let late = self.messages.iter_mut().filter(|known| known.status == Status::Open && known.is_late(now));
+        let late = self
+            .messages
+            .iter_mut()
+            .filter(|known| known.status == Status::Open && known.is_late(now));
         let ended = late.map(|known| {
             (known.status, known.ended_at) = (Status::Resolved(Outcome::Expired), Some(now));
             known.number
@@ -95,7 +112,9 @@ impl Model {
 
     pub fn act(&mut self, on: usize, act: Act) -> Effect {
         let now = self.now;
-        let Some(known) = self.messages.get_mut(on) else { return Effect::NotFound };
+        let Some(known) = self.messages.get_mut(on) else {
+            return Effect::NotFound;
+        };
         if known.gone {
             return Effect::Gone;
         }
@@ -117,7 +136,11 @@ impl Model {
 
     pub fn purge(&mut self, before: i64) -> u64 {
         let due = |known: &&mut Known| !known.gone && known.ended_at.is_some_and(|ended_at| ended_at < before);
-        self.messages.iter_mut().filter(due).map(|known| known.gone = true).count() as u64
+        self.messages
+            .iter_mut()
+            .filter(due)
+            .map(|known| known.gone = true)
+            .count() as u64
     }
 }
 
@@ -129,7 +152,13 @@ impl Known {
             Kind::Notify => Draft::notify(self.number),
         };
         let (agent, key, payload) = (self.agent, self.key, self.payload);
-        Draft { agent, key, payload, expires_at: self.expires_at.map(at), ..plain }
+        Draft {
+            agent,
+            key,
+            payload,
+            expires_at: self.expires_at.map(at),
+            ..plain
+        }
     }
 
     pub fn is_late(&self, now: i64) -> bool {

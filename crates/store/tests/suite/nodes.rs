@@ -16,12 +16,24 @@ pub const NODE_LEASE: Duration = Duration::from_secs(1);
 
 /// Says whether it is still there.
 pub async fn renew(store: &Store, node: &str) -> bool {
-    store.run(RenewNode { id: node.to_owned(), lease: NODE_LEASE }).await.unwrap()
+    store
+        .run(RenewNode {
+            id: node.to_owned(),
+            lease: NODE_LEASE,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn enter(store: &Store, nodes: &[&str]) {
     for node in nodes {
-        store.run(EnterNode { id: (*node).to_owned(), lease: NODE_LEASE }).await.unwrap();
+        store
+            .run(EnterNode {
+                id: (*node).to_owned(),
+                lease: NODE_LEASE,
+            })
+            .await
+            .unwrap();
     }
 }
 
@@ -48,28 +60,53 @@ pub struct Taken {
 
 /// For a node among others that live, which noticed nothing but the time.
 pub fn look(node: &str) -> Glance {
-    Glance { node: node.to_owned(), others: Others::Live, thorough: false, limit: NO_LIMIT }
+    Glance {
+        node: node.to_owned(),
+        others: Others::Live,
+        thorough: false,
+        limit: NO_LIMIT,
+    }
 }
 
 /// For one that looks at everything.
 pub fn search(node: &str) -> Glance {
-    Glance { thorough: true, ..look(node) }
+    Glance {
+        thorough: true,
+        ..look(node)
+    }
 }
 
 /// For the only one.
 pub fn start_alone(node: &str) -> Glance {
-    Glance { others: Others::AreGone, ..search(node) }
+    Glance {
+        others: Others::AreGone,
+        ..search(node)
+    }
 }
 
 /// As a hub does it: runs are looked at if there may be some. The node renews its lease by it.
 pub async fn take_over(store: &Store, glance: Glance) -> Taken {
-    let Glance { node, others, thorough, limit } = glance;
-    let op = TakeOver { node: node.clone(), lease: NODE_LEASE, others, thorough };
+    let Glance {
+        node,
+        others,
+        thorough,
+        limit,
+    } = glance;
+    let op = TakeOver {
+        node: node.clone(),
+        lease: NODE_LEASE,
+        others,
+        thorough,
+    };
     let found = store.run(op).await.unwrap().expect("the node is there");
     let is_worth_a_look = thorough || !found.removed.is_empty();
     let limit = if is_worth_a_look { limit } else { 0 };
     let runs = store.run(AdoptRuns { node, limit }).await.unwrap().runs;
-    Taken { removed: found.removed, hosts: found.hosts, runs }
+    Taken {
+        removed: found.removed,
+        hosts: found.hosts,
+        runs,
+    }
 }
 
 pub fn run_ids(runs: &[Run]) -> Vec<&str> {

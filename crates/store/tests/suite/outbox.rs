@@ -19,7 +19,12 @@ pub async fn owe(store: &Store, numbers: impl IntoIterator<Item = u64>) {
 }
 
 pub fn claim_of(node: &str) -> ClaimDue {
-    ClaimDue { node: node.to_owned(), host: HOST.to_owned(), limit: 100, lease: LEASE }
+    ClaimDue {
+        node: node.to_owned(),
+        host: HOST.to_owned(),
+        limit: 100,
+        lease: LEASE,
+    }
 }
 
 /// In the order of their ids.
@@ -46,23 +51,39 @@ pub async fn claim(store: &Store) -> Vec<MessageId> {
 /// The one that is due.
 pub async fn only_claim(store: &Store) -> Claim {
     let claims = claims(store).await;
-    let [claim] = claims.as_slice() else { panic!("one is due, not {claims:?}") };
+    let [claim] = claims.as_slice() else {
+        panic!("one is due, not {claims:?}")
+    };
     claim.clone()
 }
 
 /// Says whether it counted.
 pub async fn settle(store: &Store, claim: &Claim, settlement: Settlement) -> bool {
-    store.run(Settle { claim: claim.clone(), settlement }).await.unwrap()
+    store
+        .run(Settle {
+            claim: claim.clone(),
+            settlement,
+        })
+        .await
+        .unwrap()
 }
 
 pub fn failed() -> Settlement {
-    Settlement::Failed { reason: "answered 404".to_owned() }
+    Settlement::Failed {
+        reason: "answered 404".to_owned(),
+    }
 }
 
 pub fn retry(millis: i64) -> Settlement {
-    Settlement::Retry { at: at(millis), reason: "answered 503".to_owned() }
+    Settlement::Retry {
+        at: at(millis),
+        reason: "answered 503".to_owned(),
+    }
 }
 
 pub async fn delivery(store: &Store, number: u64) -> Delivery {
-    viewed(store, &message_id(number)).await.delivery.expect("it has to be brought")
+    viewed(store, &message_id(number))
+        .await
+        .delivery
+        .expect("it has to be brought")
 }

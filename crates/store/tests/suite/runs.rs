@@ -48,7 +48,13 @@ pub fn segment(run_id: &str, segment: u64) -> NewRun {
 }
 
 pub async fn begin(store: &Store, run: NewRun) -> Begun {
-    store.run(BeginRun { run, events: Vec::new() }).await.unwrap()
+    store
+        .run(BeginRun {
+            run,
+            events: Vec::new(),
+        })
+        .await
+        .unwrap()
 }
 
 /// The run of most behaviours, at its start.
@@ -83,21 +89,49 @@ pub async fn told(store: &Store, events: Vec<StoredEvent>) {
 
 pub async fn end(store: &Store, run_id: &str, millis: i64) -> bool {
     let (advance, ending) = (step(run_id), Ending::Completed);
-    store.run(EndRun { advance, ending, at: at(millis) }).await.unwrap()
+    store
+        .run(EndRun {
+            advance,
+            ending,
+            at: at(millis),
+        })
+        .await
+        .unwrap()
 }
 
 pub fn ask(number: u64) -> NewAsk {
-    let message = Draft { agent: WRITER, ..Draft::ask(number) }.render();
-    NewAsk { message, number: 0, body: format!(r#"{{"ask":{number}}}"#) }
+    let message = Draft {
+        agent: WRITER,
+        ..Draft::ask(number)
+    }
+    .render();
+    NewAsk {
+        message,
+        number: 0,
+        body: format!(r#"{{"ask":{number}}}"#),
+    }
 }
 
 pub async fn asked(store: &Store, numbers: &[u64]) {
     let asks = numbers.iter().copied().map(ask).collect();
-    assert!(store.run(AskInRun { advance: step(RUN), asks }).await.unwrap());
+    assert!(
+        store
+            .run(AskInRun {
+                advance: step(RUN),
+                asks
+            })
+            .await
+            .unwrap()
+    );
 }
 
 pub async fn find_run(store: &Store, run_id: &str) -> Option<FoundRun> {
-    store.run(FindRun { run_id: run_id.to_owned() }).await.unwrap()
+    store
+        .run(FindRun {
+            run_id: run_id.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn found_run(store: &Store, run_id: &str) -> FoundRun {
@@ -105,7 +139,14 @@ pub async fn found_run(store: &Store, run_id: &str) -> FoundRun {
 }
 
 pub async fn events_after(store: &Store, run_id: &str, after: u64) -> Vec<StoredEvent> {
-    store.run(RunEvents { run_id: run_id.to_owned(), after, limit: NO_LIMIT }).await.unwrap()
+    store
+        .run(RunEvents {
+            run_id: run_id.to_owned(),
+            after,
+            limit: NO_LIMIT,
+        })
+        .await
+        .unwrap()
 }
 
 pub fn numbers(events: &[StoredEvent]) -> Vec<u64> {
@@ -113,7 +154,12 @@ pub fn numbers(events: &[StoredEvent]) -> Vec<u64> {
 }
 
 pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<FoundAsk> {
-    store.run(TakeAsks { run_id: run_id.to_owned() }).await.unwrap()
+    store
+        .run(TakeAsks {
+            run_id: run_id.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 /// A row in every table that runs have.
@@ -121,7 +167,26 @@ pub async fn ended_with_everything(store: &Store) {
     begun(store).await;
     asked(store, &[1]).await;
     let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
-    assert!(advance(store, Advance { events, records, ..step(RUN) }).await);
-    assert!(store.run(WriteToRun { run_id: RUN.to_owned(), body: "unread".to_owned() }).await.unwrap().is_some());
+    assert!(
+        advance(
+            store,
+            Advance {
+                events,
+                records,
+                ..step(RUN)
+            }
+        )
+        .await
+    );
+    assert!(
+        store
+            .run(WriteToRun {
+                run_id: RUN.to_owned(),
+                body: "unread".to_owned()
+            })
+            .await
+            .unwrap()
+            .is_some()
+    );
     assert!(end(store, RUN, 5).await);
 }

@@ -41,12 +41,22 @@ pub fn ids(items: &[Item]) -> Vec<MessageId> {
 
 /// Everything that is open, as nobody in particular sees it.
 pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
-    Inbox { viewer: None, filter: Filter::default(), after, limit }
+    Inbox {
+        viewer: None,
+        filter: Filter::default(),
+        after,
+        limit,
+    }
 }
 
 /// The same, from its other end.
 pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
-    InboxBefore { viewer: None, filter: Filter::default(), before, limit }
+    InboxBefore {
+        viewer: None,
+        filter: Filter::default(),
+        before,
+        limit,
+    }
 }
 
 pub fn message_id(number: u64) -> MessageId {
@@ -56,12 +66,17 @@ pub fn message_id(number: u64) -> MessageId {
 /// A new one at every call: two proposals never share an id.
 pub fn resolution_id() -> ResolutionId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    format!("res_{:026}", NEXT.fetch_add(1, Ordering::Relaxed)).parse().expect("a resolution id")
+    format!("res_{:026}", NEXT.fetch_add(1, Ordering::Relaxed))
+        .parse()
+        .expect("a resolution id")
 }
 
 /// Stands for the hash of a token; which bytes they are does not matter, as long as they differ.
 pub fn hash_of(token: &str) -> [u8; 32] {
-    Digest::of(token.as_bytes()).as_bytes().try_into().expect("a hash is 32 bytes long")
+    Digest::of(token.as_bytes())
+        .as_bytes()
+        .try_into()
+        .expect("a hash is 32 bytes long")
 }
 
 /// The place of a priority in the inbox.
@@ -113,7 +128,10 @@ impl Draft {
     }
 
     pub fn ask(number: u64) -> Self {
-        let question = Question::Confirm { options: approve_or_deny(), allow_edit: true };
+        let question = Question::Confirm {
+            options: approve_or_deny(),
+            allow_edit: true,
+        };
         let default_on_expire = Some(json!("deny"));
         let ask = Ask {
             question,
@@ -127,9 +145,19 @@ impl Draft {
     }
 
     pub fn task(number: u64) -> Self {
-        let checklist = vec![CheckItem { text: "turn".to_owned(), done: false }];
+        let checklist = vec![CheckItem {
+            text: "turn".to_owned(),
+            done: false,
+        }];
         let instructions = "Turn the key".to_owned();
-        Self::of(number, Matter::Task(Task { instructions, checklist, verification: None }))
+        Self::of(
+            number,
+            Matter::Task(Task {
+                instructions,
+                checklist,
+                verification: None,
+            }),
+        )
     }
 
     pub fn notify(number: u64) -> Self {
@@ -138,7 +166,10 @@ impl Draft {
 
     /// An ask whose answer has to be pushed.
     pub fn pushed(number: u64) -> Self {
-        Self { callback: Some(callback_to(HOST)), ..Self::ask(number) }
+        Self {
+            callback: Some(callback_to(HOST)),
+            ..Self::ask(number)
+        }
     }
 
     pub fn id(&self) -> MessageId {
@@ -149,8 +180,16 @@ impl Draft {
         let (id, run_id, runtime) = (self.agent.to_owned(), "run-1".to_owned(), "cli".to_owned());
         let labels = BTreeMap::from([("team".to_owned(), "core".to_owned())]);
         Content {
-            agent: Agent { id, run_id, runtime, project: self.project.map(str::to_owned), labels },
-            title: self.title.map_or_else(|| format!("Number {}", self.number), str::to_owned),
+            agent: Agent {
+                id,
+                run_id,
+                runtime,
+                project: self.project.map(str::to_owned),
+                labels,
+            },
+            title: self
+                .title
+                .map_or_else(|| format!("Number {}", self.number), str::to_owned),
             body: Some(self.body.to_owned()),
             priority: self.priority,
             tags: self.tags.iter().copied().map(str::to_owned).collect(),
@@ -162,18 +201,28 @@ impl Draft {
     }
 
     pub fn source(&self) -> Source {
-        Source { door: Door::A2h, ids: BTreeMap::from([("run_id".to_owned(), "run-1".to_owned())]) }
+        Source {
+            door: Door::A2h,
+            ids: BTreeMap::from([("run_id".to_owned(), "run-1".to_owned())]),
+        }
     }
 
     /// Not what any serializer would write: it has to come back byte for byte.
     pub fn wire(&self) -> String {
         let state = r#"{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}"#;
-        format!(r#"{{"n":{},  "payload":{}, "state": {state}}}"#, self.number, self.payload)
+        format!(
+            r#"{{"n":{},  "payload":{}, "state": {state}}}"#,
+            self.number, self.payload
+        )
     }
 
     /// What somebody who comes with the same key is told of this one.
     pub fn taken(&self, status: Status) -> Submission {
-        Submission::Taken(Earlier { id: self.id(), status, wire: self.wire() })
+        Submission::Taken(Earlier {
+            id: self.id(),
+            status,
+            wire: self.wire(),
+        })
     }
 
     pub fn render(&self) -> NewMessage {
@@ -196,7 +245,10 @@ impl Draft {
             expires_at: self.expires_at,
             idempotency_key: self.key.map(str::to_owned),
             source: serde_json::to_string(&self.source()).expect("a source can be written"),
-            callback: self.callback.as_ref().map(|callback| serde_json::to_string(callback).expect("and a callback")),
+            callback: self
+                .callback
+                .as_ref()
+                .map(|callback| serde_json::to_string(callback).expect("and a callback")),
             content: Some(content),
             wire: self.wire(),
             audit,
@@ -205,11 +257,19 @@ impl Draft {
 }
 
 pub fn callback_to(host: &str) -> Callback {
-    Callback { url: format!("https://{host}/resume"), host: host.to_owned(), auth: None }
+    Callback {
+        url: format!("https://{host}/resume"),
+        host: host.to_owned(),
+        auth: None,
+    }
 }
 
 pub fn by_alice(verdict: Verdict) -> Command {
-    Command::Resolve { actor: alice(), verdict, comment: None }
+    Command::Resolve {
+        actor: alice(),
+        verdict,
+        comment: None,
+    }
 }
 
 pub fn answer(value: &str) -> Command {
@@ -237,7 +297,13 @@ pub async fn add_agent(store: &Store, id: &str) {
 }
 
 pub async fn submit_within(store: &Store, draft: &Draft, max_open: i64) -> Submission {
-    store.run(Submit { message: draft.render(), max_open }).await.unwrap()
+    store
+        .run(Submit {
+            message: draft.render(),
+            max_open,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn submit(store: &Store, draft: &Draft) -> Submission {
@@ -254,7 +320,12 @@ pub async fn apply(store: &Store, id: &MessageId, command: Command) -> Applicati
 }
 
 pub fn proposal(id: &MessageId, command: Command) -> Proposal {
-    Proposal { message_id: id.clone(), command, resolution_id: resolution_id(), files: Vec::new() }
+    Proposal {
+        message_id: id.clone(),
+        command,
+        resolution_id: resolution_id(),
+        files: Vec::new(),
+    }
 }
 
 pub async fn resolved(store: &Store, id: &MessageId, command: Command) -> Resolution {
@@ -294,5 +365,9 @@ pub async fn viewed(store: &Store, id: &MessageId) -> Item {
 /// How many open messages the store has counted for an agent.
 pub async fn open_count(store: &Store, agent: &str) -> i64 {
     let agents = store.run(ListAgents).await.unwrap();
-    agents.iter().find(|summary| summary.agent_id == agent).expect("the agent is there").open
+    agents
+        .iter()
+        .find(|summary| summary.agent_id == agent)
+        .expect("the agent is there")
+        .open
 }

@@ -25,8 +25,15 @@ fn step() -> impl Strategy<Value = Step> {
     let kind = prop_oneof![4 => Just(Kind::Ask), 2 => Just(Kind::Task), 1 => Just(Kind::Notify)];
     let key = prop::option::of(select(vec!["a", "b", "c"]));
     let life = prop::option::of(0..60_i64);
-    let submit = (select(AGENTS.to_vec()), kind, life, key, 0..2_u8)
-        .prop_map(|(agent, kind, life, key, payload)| Step::Submit { agent, kind, life, key, payload });
+    let submit = (select(AGENTS.to_vec()), kind, life, key, 0..2_u8).prop_map(|(agent, kind, life, key, payload)| {
+        Step::Submit {
+            agent,
+            kind,
+            life,
+            key,
+            payload,
+        }
+    });
     let act = prop_oneof![
         4 => Just(Act::Finish),
         1 => Just(Act::Misfit),
@@ -62,30 +69,59 @@ struct Pair<'s> {
 impl Pair<'_> {
     async fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
-            Step::Submit { agent, kind, life, key, payload } => {
+            Step::Submit {
+                agent,
+                kind,
+                life,
+                key,
+                payload,
+            } => {
                 self.tried += 1;
-                let status = if kind == Kind::Notify { Status::Delivered } else { Status::Open };
+                let status = if kind == Kind::Notify {
+                    Status::Delivered
+                } else {
+                    Status::Open
+                };
                 let expires_at = life.map(|life| self.model.now + life);
                 let ended_at = (kind == Kind::Notify).then_some(0);
                 let number = self.tried;
-                let known = Known { number, agent, kind, status, expires_at, ended_at, key, payload, gone: false };
+                let known = Known {
+                    number,
+                    agent,
+                    kind,
+                    status,
+                    expires_at,
+                    ended_at,
+                    key,
+                    payload,
+                    gone: false,
+                };
                 self.submit(known).await
             }
             Step::Act { on, act } => self.act(on, act).await,
             Step::Purge { age } => {
                 let before = self.model.now - age;
-                let purge = Purge { resolved_before: at(before), limit: 1_000 };
+                let purge = Purge {
+                    resolved_before: at(before),
+                    limit: 1_000,
+                };
                 let emptied = self.store.run(purge).await.unwrap();
                 prop_assert_eq!(emptied, self.model.purge(before));
                 Ok(())
             }
             Step::Sweep => {
                 let resolution_ids = (0..100).map(|_| resolution_id()).collect();
-                let due = ExpireDue { resolution_ids, passing_over: Vec::new() };
+                let due = ExpireDue {
+                    resolution_ids,
+                    passing_over: Vec::new(),
+                };
                 let expired = self.store.run(due).await.unwrap().applied;
                 let mut ended: Vec<_> = expired.into_iter().map(|applied| applied.pulled.id).collect();
                 ended.sort();
-                prop_assert_eq!(ended, self.model.sweep().into_iter().map(message_id).collect::<Vec<_>>());
+                prop_assert_eq!(
+                    ended,
+                    self.model.sweep().into_iter().map(message_id).collect::<Vec<_>>()
+                );
                 Ok(())
             }
             Step::Wait(millis) => {
@@ -129,15 +165,28 @@ pub async fn compare(store: &Store, model: &Model) -> Result<(), TestCaseError> 
     }
     for agent in AGENTS {
         let counted = open_count(store, agent).await;
-        prop_assert_eq!(counted, i64::try_from(model.open_of(agent)).unwrap(), "open of {}", agent);
+        prop_assert_eq!(
+            counted,
+            i64::try_from(model.open_of(agent)).unwrap(),
+            "open of {}",
+            agent
+        );
     }
     compare_lists(store, model).await
 }
 
 async fn compare_lists(store: &Store, model: &Model) -> Result<(), TestCaseError> {
     let waiting = store.run(inbox(None, 1_000)).await.unwrap().items;
-    prop_assert_eq!(ids(&waiting), model.open().map(|known| message_id(known.number)).collect::<Vec<_>>());
-    let history = History { agent_id: None, status: None, before: None, limit: 1_000 };
+    prop_assert_eq!(
+        ids(&waiting),
+        model.open().map(|known| message_id(known.number)).collect::<Vec<_>>()
+    );
+    let history = History {
+        agent_id: None,
+        status: None,
+        before: None,
+        limit: 1_000,
+    };
     let listed = store.run(history).await.unwrap().len();
     prop_assert_eq!(listed, model.messages.iter().filter(|known| !known.gone).count());
     prop_assert_eq!(store.run(NextExpiry::default()).await.unwrap(), model.next_expiry());
@@ -149,7 +198,12 @@ pub async fn live_through(store: &Store, clock: &ManualClock, steps: Vec<Step>) 
     for agent in AGENTS {
         add_agent(store, agent).await;
     }
-    let mut pair = Pair { store, clock, model: Model::default(), tried: 0 };
+    let mut pair = Pair {
+        store,
+        clock,
+        model: Model::default(),
+        tried: 0,
+    };
     for step in steps {
         pair.take(step).await?;
         compare(store, &pair.model).await?;

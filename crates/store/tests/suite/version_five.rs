@@ -45,27 +45,62 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let before = found_run(store, "under way").await;
-    assert_eq!((before.run.node.as_str(), before.records.as_slice()), ("", &["one".to_owned()][..]));
+    assert_eq!(
+        (before.run.node.as_str(), before.records.as_slice()),
+        ("", &["one".to_owned()][..])
+    );
     assert!(!advance(store, step("under way")).await, "it is nobody's");
     enter(store, &[NODE]).await;
     assert!(claim(store).await.is_empty(), "one was claimed, one waits for its time");
 
     // What was under way is due again, and goes on.
     let taken = take_over(store, search(NODE)).await;
-    assert_eq!((taken.removed.len(), taken.hosts.as_slice()), (0, &[HOST.to_owned()][..]));
+    assert_eq!(
+        (taken.removed.len(), taken.hosts.as_slice()),
+        (0, &[HOST.to_owned()][..])
+    );
     assert_eq!(run_ids(&taken.runs), ["under way"]);
     let claim = only_claim(store).await;
     assert_eq!((claim.message_id.clone(), claim.attempts), (message_id(2), 1));
     assert!(settle(store, &claim, retry(5)).await);
     clock.set(at(5));
     assert!(settle(store, &only_claim(store).await, Settlement::Delivered).await);
-    assert_eq!(viewed(store, &message_id(2)).await.delivery.map(|delivery| delivery.track), Some(Track::Delivered));
+    assert_eq!(
+        viewed(store, &message_id(2))
+            .await
+            .delivery
+            .map(|delivery| delivery.track),
+        Some(Track::Delivered)
+    );
 
-    let letter = WriteToRun { run_id: "under way".to_owned(), body: "go on".to_owned() };
+    let letter = WriteToRun {
+        run_id: "under way".to_owned(),
+        body: "go on".to_owned(),
+    };
     assert!(store.run(letter).await.unwrap().is_some());
-    assert_eq!(store.run(ReadMail { node: NODE.to_owned(), since: at(0) }).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .run(ReadMail {
+                node: NODE.to_owned(),
+                since: at(0)
+            })
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     let events = vec![crate::runs::event(2)];
-    assert!(advance(store, Advance { events, last_seq: 2, ..step("under way") }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                events,
+                last_seq: 2,
+                ..step("under way")
+            }
+        )
+        .await
+    );
     assert_eq!(numbers(&events_after(store, "under way", 0).await), [1, 2]);
     assert!(end(store, "under way", 20).await);
     assert_eq!(found_run(store, "over").await.records, ["one"]);

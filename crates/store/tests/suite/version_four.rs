@@ -30,14 +30,33 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     assert_eq!(summary(store, TERMINAL).await.expect("it is known").joined_at, at(4));
-    assert_eq!(found(store, 1, "owner").await.expect("it is asked").content.title, "Number 1");
+    assert_eq!(
+        found(store, 1, "owner").await.expect("it is asked").content.title,
+        "Number 1"
+    );
     assert_eq!(attachment(store, 2, 0).await.as_deref(), Some(&b"\x89PNG"[..]));
-    let ahead = store.run(ListAhead { agent_id: TERMINAL.to_owned() }).await.unwrap();
-    assert_eq!(ahead.iter().map(|ahead| ahead.text.as_str()).collect::<Vec<_>>(), ["go on"]);
+    let ahead = store
+        .run(ListAhead {
+            agent_id: TERMINAL.to_owned(),
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        ahead.iter().map(|ahead| ahead.text.as_str()).collect::<Vec<_>>(),
+        ["go on"]
+    );
     version_two::assert_upgraded(store, clock).await;
 
     // And what it has learned.
-    let open = async || store.run(Counts { person: "alice".to_owned() }).await.unwrap().open;
+    let open = async || {
+        store
+            .run(Counts {
+                person: "alice".to_owned(),
+            })
+            .await
+            .unwrap()
+            .open
+    };
     let before = open().await;
     begun(store).await;
     asked(store, &[6]).await;

@@ -49,11 +49,20 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
         bytes(&hash_of("owner token")),
         quoted(&serde_json::to_string(&resolution()).expect("a resolution can be written")),
     );
-    let notify = NewMessage { content: None, wire: WIRE.to_owned(), ..Draft::notify(3).render() };
+    let notify = NewMessage {
+        content: None,
+        wire: WIRE.to_owned(),
+        ..Draft::notify(3).render()
+    };
     [
         owner,
         message_rows(1, &Draft::ask(1).render(), "'open', NULL, NULL", bytes),
-        message_rows(2, &Draft::ask(2).render(), &format!("'answered', {}, 1", at(5).as_millis()), bytes),
+        message_rows(
+            2,
+            &Draft::ask(2).render(),
+            &format!("'answered', {}, 1", at(5).as_millis()),
+            bytes,
+        ),
         message_rows(3, &notify, &format!("'delivered', {}, NULL", at(0).as_millis()), bytes),
     ]
     .concat()
@@ -84,31 +93,66 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// What an upgraded store still knows, and what it has learned.
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
-    let owner = Principal::Person { name: "owner".to_owned(), role: Role::Owner };
+    let owner = Principal::Person {
+        name: "owner".to_owned(),
+        role: Role::Owner,
+    };
     assert_eq!(authenticate(store, "owner token").await, Some(owner));
     assert_eq!(open_count(store, BUILDER).await, 1);
     assert_eq!(pulled(store, &message_id(1)).await.wire, Draft::ask(1).wire());
     assert_eq!(pulled(store, &message_id(2)).await.state, State::Resolved(resolution()));
     assert_eq!(pulled(store, &message_id(3)).await.wire, WIRE);
-    assert_eq!(ids(&store.run(inbox(None, 10)).await.unwrap().items), [1].map(message_id));
-    let decided = Decided { filter: Filter::default(), status: None, before: None, limit: 10 };
+    assert_eq!(
+        ids(&store.run(inbox(None, 10)).await.unwrap().items),
+        [1].map(message_id)
+    );
+    let decided = Decided {
+        filter: Filter::default(),
+        status: None,
+        before: None,
+        limit: 10,
+    };
     assert_eq!(ids(&store.run(decided).await.unwrap().items), [2].map(message_id));
-    let notices = store.run(Notices { person: None, before: None, limit: 10 }).await.unwrap();
+    let notices = store
+        .run(Notices {
+            person: None,
+            before: None,
+            limit: 10,
+        })
+        .await
+        .unwrap();
     assert_eq!(ids(&notices.items), [3].map(message_id));
 
-    assert!(find(store, "number").await.is_empty(), "nothing is searched before its turn");
+    assert!(
+        find(store, "number").await.is_empty(),
+        "nothing is searched before its turn"
+    );
     assert_eq!(index_all(store).await, 3);
     assert_eq!(find(store, "number").await, [2, 1].map(message_id));
     assert_eq!(find(store, "backup").await, [3].map(message_id));
 
     clock.set(at(10));
     resolved(store, &message_id(1), answer("approve")).await;
-    let trail = store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: message_id(1).to_string(),
+        })
+        .await
+        .unwrap();
     assert_eq!(trail.len(), 2);
     assert_chained(&trail);
     let content = Draft::ask(1).render().content.expect("the draft has its content");
     assert_eq!(trail[1].entry.content_sha256, Some(Digest::of(content.as_bytes())));
     assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(0)));
-    assert_eq!(store.run(Purge { resolved_before: at(6), limit: 10 }).await.unwrap(), 2);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(6),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        2
+    );
     assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(10)));
 }

@@ -23,13 +23,25 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store) {
     let ask = async |agent_id: &str, number, open_of_person| {
-        let most = Bounds { open_of_person, ..NO_BOUNDS };
+        let most = Bounds {
+            open_of_person,
+            ..NO_BOUNDS
+        };
         ask_within(store, cue_of(agent_id, "carol", number, "Ship it?"), most).await
     };
     let full = ask("anselmo", 90, 1).await;
-    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfPerson)), "what was open is counted: {full:?}");
+    assert!(
+        matches!(full, CueOutcome::TooMany(TooMany::OpenOfPerson)),
+        "what was open is counted: {full:?}"
+    );
     let removed = ask("bertold", 91, 9).await;
-    assert!(matches!(removed, CueOutcome::NotYours), "a name that was taken away is nobody's: {removed:?}");
+    assert!(
+        matches!(removed, CueOutcome::NotYours),
+        "a name that was taken away is nobody's: {removed:?}"
+    );
     let made = ask("anselmo", 92, 2).await;
-    assert!(matches!(made, CueOutcome::Created { .. }), "and no more than that: {made:?}");
+    assert!(
+        matches!(made, CueOutcome::Created { .. }),
+        "and no more than that: {made:?}"
+    );
 }

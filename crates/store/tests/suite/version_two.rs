@@ -21,15 +21,33 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 }
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
-    let aside = store.run(Aside { person: "owner".to_owned(), limit: 10 }).await.unwrap();
+    let aside = store
+        .run(Aside {
+            person: "owner".to_owned(),
+            limit: 10,
+        })
+        .await
+        .unwrap();
     assert_eq!(aside.iter().map(|aside| aside.until).collect::<Vec<_>>(), [at(100)]);
     assert_eq!(viewed(store, &message_id(2)).await.fetched_at, Some(at(6)));
-    assert_eq!(store.run(Setting { name: "colour".to_owned() }).await.unwrap().as_deref(), Some("blue"));
+    assert_eq!(
+        store
+            .run(Setting {
+                name: "colour".to_owned()
+            })
+            .await
+            .unwrap()
+            .as_deref(),
+        Some("blue")
+    );
     version_one::assert_upgraded(store, clock).await;
 
     // And what it has learned.
     add_people(store).await;
     created(store, cue(4, "Ship it?")).await;
     typed_ahead(store, "yes").await;
-    created(store, cue(5, "Ship that?")).await.answered.expect("it is answered");
+    created(store, cue(5, "Ship that?"))
+        .await
+        .answered
+        .expect("it is answered");
 }

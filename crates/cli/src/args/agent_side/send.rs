@@ -139,7 +139,10 @@ impl Pick {
         if value.is_empty() || label.is_empty() {
             return Err("write it as VALUE=LABEL, or as VALUE".to_owned());
         }
-        Ok(Self { value: value.to_owned(), label: label.to_owned() })
+        Ok(Self {
+            value: value.to_owned(),
+            label: label.to_owned(),
+        })
     }
 }
 
@@ -164,7 +167,10 @@ mod tests {
         assert!(read(&["--confirm", "--yes", "Ship it"]).is_ok());
         assert!(read(&["--form", "schema.json", "--detach"]).is_ok());
         let args = read(&["--select", "a=One = 1", "--select", "b"]).unwrap();
-        let pick = |value: &str, label: &str| Pick { value: value.to_owned(), label: label.to_owned() };
+        let pick = |value: &str, label: &str| Pick {
+            value: value.to_owned(),
+            label: label.to_owned(),
+        };
         assert_eq!(args.select, [pick("a", "One = 1"), pick("b", "b")]);
         for words in [
             &[][..],
@@ -188,7 +194,10 @@ mod tests {
 
     #[test]
     fn everything_after_exec_belongs_to_the_command() {
-        let exec = read(&["--confirm", "--exec", "deploy", "--detach", "-x", "--to", "prod"]).unwrap().request.exec;
+        let exec = read(&["--confirm", "--exec", "deploy", "--detach", "-x", "--to", "prod"])
+            .unwrap()
+            .request
+            .exec;
         assert_eq!(exec.words, ["deploy", "--detach", "-x", "--to", "prod"]);
     }
 }

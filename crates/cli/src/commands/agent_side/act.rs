@@ -135,7 +135,9 @@ fn command(resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<tokio::pr
     if manner.aside {
         command.stdout(std::io::stderr());
     }
-    command.spawn().with_context(|| format!("the command {} cannot be started", program.display()))
+    command
+        .spawn()
+        .with_context(|| format!("the command {} cannot be started", program.display()))
 }
 
 #[cfg(test)]
@@ -170,7 +172,9 @@ mod tests {
     }
 
     fn sh(script: &str) -> Exec {
-        Exec { words: ["sh", "-c", script].map(Into::into).to_vec() }
+        Exec {
+            words: ["sh", "-c", script].map(Into::into).to_vec(),
+        }
     }
 
     #[tokio::test]
@@ -178,26 +182,51 @@ mod tests {
         let scratch = Scratch::new("once");
         let journal = scratch.journal();
         let note = scratch.0.join("note");
-        let script = format!("cat > {0}; echo $COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION >> {0}", note.display());
-        assert_eq!(act(&journal, &resolved(), &sh(&script), Manner::default()).await.unwrap(), Acted::Done);
+        let script = format!(
+            "cat > {0}; echo $COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION >> {0}",
+            note.display()
+        );
+        assert_eq!(
+            act(&journal, &resolved(), &sh(&script), Manner::default())
+                .await
+                .unwrap(),
+            Acted::Done
+        );
         let text = std::fs::read_to_string(&note).unwrap();
-        assert!(text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"), "{text}");
-        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), Manner::default()).await.unwrap();
+        assert!(
+            text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"),
+            "{text}"
+        );
+        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), Manner::default())
+            .await
+            .unwrap();
         assert_eq!(again, Acted::Before { ok: true });
-        let other = Resolved { resolution_id: "res_2".to_owned(), ..resolved() };
-        assert_eq!(act(&journal, &other, &sh("exit 1"), Manner::default()).await.unwrap(), Acted::Other);
+        let other = Resolved {
+            resolution_id: "res_2".to_owned(),
+            ..resolved()
+        };
+        assert_eq!(
+            act(&journal, &other, &sh("exit 1"), Manner::default()).await.unwrap(),
+            Acted::Other
+        );
     }
 
     #[tokio::test]
     async fn a_command_that_failed_is_not_run_again_and_one_that_never_started_is() {
         let scratch = Scratch::new("failed");
         let journal = scratch.journal();
-        let missing = Exec { words: vec!["/nonexistent/command".into()] };
+        let missing = Exec {
+            words: vec!["/nonexistent/command".into()],
+        };
         assert!(act(&journal, &resolved(), &missing, Manner::default()).await.is_err());
-        let failed = act(&journal, &resolved(), &sh("exit 3"), Manner::default()).await.unwrap();
+        let failed = act(&journal, &resolved(), &sh("exit 3"), Manner::default())
+            .await
+            .unwrap();
         assert!(matches!(&failed, Acted::Failed(how) if how.contains('3')), "{failed:?}");
         assert_eq!(
-            act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(),
+            act(&journal, &resolved(), &sh("true"), Manner::default())
+                .await
+                .unwrap(),
             Acted::Before { ok: false }
         );
     }
@@ -207,10 +236,25 @@ mod tests {
         let scratch = Scratch::new("cut");
         let journal = scratch.journal();
         let reservation = journal.begin("msg_1", "res_1").unwrap();
-        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::UnderWay);
+        assert_eq!(
+            act(&journal, &resolved(), &sh("true"), Manner::default())
+                .await
+                .unwrap(),
+            Acted::UnderWay
+        );
         drop(reservation);
-        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::Interrupted);
+        assert_eq!(
+            act(&journal, &resolved(), &sh("true"), Manner::default())
+                .await
+                .unwrap(),
+            Acted::Interrupted
+        );
         journal.forget("msg_1").unwrap();
-        assert_eq!(act(&journal, &resolved(), &sh("true"), Manner::default()).await.unwrap(), Acted::Done);
+        assert_eq!(
+            act(&journal, &resolved(), &sh("true"), Manner::default())
+                .await
+                .unwrap(),
+            Acted::Done
+        );
     }
 }

@@ -28,13 +28,21 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
     let to = resolvers(&args.request.to, &seat).await?;
     let ask: Ask<Addressed> = ask.to(to.iter().cloned());
-    let draft =
-        ask.draft(&identity(&args.content, &seat), send::version(&seat).await?, now()).map_err(send::misworded)?;
+    let draft = ask
+        .draft(&identity(&args.content, &seat), send::version(&seat).await?, now())
+        .map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
     let asked = Asked::in_bytes(draft.bytes()).context("the envelope is unreadable")?;
-    let follow =
-        Follow { seat: &seat, journal: &journal, ticket: &ticket, asked, deadline, exec: &args.request.exec, globals };
+    let follow = Follow {
+        seat: &seat,
+        journal: &journal,
+        ticket: &ticket,
+        asked,
+        deadline,
+        exec: &args.request.exec,
+        globals,
+    };
     sent("asked", &to, args.request.detach, follow).await
 }
 
@@ -48,7 +56,11 @@ pub async fn sent(verb: &str, to: &[String], detach: bool, follow: Follow<'_>) -
         return follow.finish().await;
     }
     screen::remark(&format!("{verb} {to}; {back}"));
-    let text = if globals.json { Report::of_status("open", ticket).line()? } else { screen::escape(id) + "\n" };
+    let text = if globals.json {
+        Report::of_status("open", ticket).line()?
+    } else {
+        screen::escape(id) + "\n"
+    };
     Ok(Finished::well(text))
 }
 
@@ -59,7 +71,10 @@ fn question(args: &AskArgs, inputs: &mut Inputs) -> Result<Ask<Unaddressed>> {
     } else if args.select.is_empty() {
         confirm(args)
     } else {
-        Ask::select(title, args.select.iter().map(|pick| Choice::new(&pick.value, &pick.label)))
+        Ask::select(
+            title,
+            args.select.iter().map(|pick| Choice::new(&pick.value, &pick.label)),
+        )
     };
     Ok(match &args.default {
         Some(text) => ask.default_on_expire(default(args, text)?),
@@ -72,7 +87,11 @@ fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
         return Ask::confirm(&args.content.title);
     }
     let choice = |value, label: &Option<String>, otherwise| Choice::new(value, label.as_deref().unwrap_or(otherwise));
-    Ask::confirm_with(&args.content.title, choice(APPROVE, &args.yes, "Yes"), choice(DENY, &args.no, "No"))
+    Ask::confirm_with(
+        &args.content.title,
+        choice(APPROVE, &args.yes, "Yes"),
+        choice(DENY, &args.no, "No"),
+    )
 }
 
 /// For a confirm `yes` and `no` will do, for a form it is a JSON object.

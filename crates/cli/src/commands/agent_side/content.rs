@@ -73,7 +73,11 @@ pub fn context(content: &Content, inputs: &mut Inputs) -> Result<Vec<Part>> {
 
 fn part(source: &str, inputs: &mut Inputs) -> Result<Part> {
     if source.contains("://") {
-        return Ok(Part::File { uri: source.to_owned(), name: None, mime_type: None });
+        return Ok(Part::File {
+            uri: source.to_owned(),
+            name: None,
+            mime_type: None,
+        });
     }
     if source.ends_with(".json") {
         return inputs.object("--context", source, MAX_PART_BYTES).map(Part::Data);

@@ -24,7 +24,13 @@ pub struct Follow<'a> {
 impl Follow<'_> {
     pub async fn finish(self) -> Result<Finished> {
         let until = self.deadline.map_or(Until::Ended, Until::Deadline);
-        match self.seat.hub.wait(self.ticket, until).await.map_err(|error| self.seat.explain(error.into()))? {
+        match self
+            .seat
+            .hub
+            .wait(self.ticket, until)
+            .await
+            .map_err(|error| self.seat.explain(error.into()))?
+        {
             Progress::Ended(resolved) => self.ended(&resolved).await,
             Progress::Delivered => self.without_outcome("delivered", code::YES),
             Progress::Open => {
@@ -35,7 +41,11 @@ impl Follow<'_> {
     }
 
     fn without_outcome(&self, status: &'static str, code: u8) -> Result<Finished> {
-        let text = if self.globals.json { Report::of_status(status, self.ticket).line()? } else { String::new() };
+        let text = if self.globals.json {
+            Report::of_status(status, self.ticket).line()?
+        } else {
+            String::new()
+        };
         Ok(Finished::ending(text, code))
     }
 
@@ -44,11 +54,18 @@ impl Follow<'_> {
         let report = Report::of_outcome(resolved);
         let code = exit_code(&resolved.outcome, &self.asked);
         if self.exec.words.is_empty() {
-            let text = if self.globals.json { report.line()? } else { answer_line(&resolved.outcome) };
+            let text = if self.globals.json {
+                report.line()?
+            } else {
+                answer_line(&resolved.outcome)
+            };
             return Ok(Finished::ending(text, code));
         }
         // Standard output belongs to the command, unless one object is to stand there.
-        let manner = Manner { alone: false, aside: self.globals.json };
+        let manner = Manner {
+            alone: false,
+            aside: self.globals.json,
+        };
         let acted = act(self.journal, resolved, self.exec, manner).await?;
         screen::remark(&acted.words(&resolved.message_id));
         let code = match &acted {
@@ -57,7 +74,11 @@ impl Follow<'_> {
                 code::FAILED
             }
         };
-        let text = if self.globals.json { report.with_act(acted.name()).line()? } else { String::new() };
+        let text = if self.globals.json {
+            report.with_act(acted.name()).line()?
+        } else {
+            String::new()
+        };
         Ok(Finished::ending(text, code))
     }
 }
@@ -69,6 +90,10 @@ pub fn deadline(timeout: Option<Span>) -> Option<Instant> {
 /// How to return to a message.
 pub fn come_back(ticket: &Ticket, globals: &Globals) -> String {
     let id = ticket.message_id.as_deref().unwrap_or(&ticket.idempotency_key);
-    let data = globals.data.as_ref().map(|data| format!(" --data {}", data.display())).unwrap_or_default();
+    let data = globals
+        .data
+        .as_ref()
+        .map(|data| format!(" --data {}", data.display()))
+        .unwrap_or_default();
     format!("come back with: countersign wait {id}{data}")
 }

@@ -28,7 +28,9 @@ impl Inputs {
 
     pub fn text(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<String> {
         let bytes = self.bytes(flag, source, limit)?;
-        String::from_utf8(bytes).ok().with_context(|| format!("{flag} {source}: is not UTF-8 text"))
+        String::from_utf8(bytes)
+            .ok()
+            .with_context(|| format!("{flag} {source}: is not UTF-8 text"))
     }
 
     pub fn object(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<Map<String, Value>> {
@@ -47,13 +49,20 @@ pub fn stdin(limit: u64) -> Result<Vec<u8>> {
 /// At most `limit` bytes; what follows is left.
 pub fn beginning_of_stdin(limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().take(limit).read_to_end(&mut bytes).context("standard input cannot be read")?;
+    io::stdin()
+        .lock()
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .context("standard input cannot be read")?;
     Ok(bytes)
 }
 
 fn bounded(source: impl Read, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    source.take(limit + 1).read_to_end(&mut bytes).context("it cannot be read")?;
+    source
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .context("it cannot be read")?;
     if bytes.len() as u64 > limit {
         bail!("it is longer than {limit} bytes");
     }
@@ -73,14 +82,24 @@ mod tests {
 
     #[test]
     fn standard_input_has_one_reader() {
-        let mut inputs = Inputs { stdin_taken_by: Some("--state") };
+        let mut inputs = Inputs {
+            stdin_taken_by: Some("--state"),
+        };
         let error = inputs.bytes("--body-file", "-", 1).unwrap_err().to_string();
         assert!(error.starts_with("--state and --body-file cannot both"), "{error}");
     }
 
     #[test]
     fn a_missing_file_is_named_with_its_flag() {
-        let error = format!("{:#}", Inputs::default().text("--body-file", "/nonexistent/body", 1).unwrap_err());
-        assert!(error.starts_with("--body-file /nonexistent/body: cannot be read: "), "{error}");
+        let error = format!(
+            "{:#}",
+            Inputs::default()
+                .text("--body-file", "/nonexistent/body", 1)
+                .unwrap_err()
+        );
+        assert!(
+            error.starts_with("--body-file /nonexistent/body: cannot be read: "),
+            "{error}"
+        );
     }
 }

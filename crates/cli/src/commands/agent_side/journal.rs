@@ -20,7 +20,9 @@ pub fn run(args: JournalArgs, globals: &Globals) -> Result<Finished> {
 fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
     let (tickets, acts) = (journal.tickets(limit)?, journal.acts(limit)?);
     if json {
-        return Ok(Finished::well(screen::json(&json!({ "tickets": tickets, "acts": acts }))));
+        return Ok(Finished::well(screen::json(
+            &json!({ "tickets": tickets, "acts": acts }),
+        )));
     }
     let mut sent = Table::new(&["SENT", "MESSAGE", "AGENT", "KEY"]);
     for ticket in tickets {
@@ -33,7 +35,10 @@ fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
         let (state, begun) = (state(&act).to_owned(), act.begun_at.to_string());
         acted.row([act.message_id, act.resolution_id, state, begun, ended]);
     }
-    let (sent, acted) = (sent.render_or("Nothing was sent from here."), acted.render_or("Nothing was acted on."));
+    let (sent, acted) = (
+        sent.render_or("Nothing was sent from here."),
+        acted.render_or("Nothing was acted on."),
+    );
     Ok(Finished::well(format!("{sent}\n{acted}")))
 }
 
@@ -52,5 +57,9 @@ fn forget(journal: &Journal, id: &str, json: bool) -> Result<Finished> {
         anyhow::bail!("nothing was acted on for {id}; `countersign journal` lists what was");
     }
     let words = format!("{} may be acted on again.\n", escape(id));
-    Ok(Finished::well(if json { screen::json(&json!({ "id": id, "forgotten": true })) } else { words }))
+    Ok(Finished::well(if json {
+        screen::json(&json!({ "id": id, "forgotten": true }))
+    } else {
+        words
+    }))
 }

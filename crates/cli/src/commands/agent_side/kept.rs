@@ -38,7 +38,11 @@ impl KeptAgent {
         let kept: Option<Self> = serde_json::from_str(&text).ok();
         match kept.filter(|kept| kept.agent_id == agent_id) {
             Some(kept) => Ok(Some(kept)),
-            None => bail!("{} is not the credential of {agent_id}: {}", path.display(), advice(agent_id)),
+            None => bail!(
+                "{} is not the credential of {agent_id}: {}",
+                path.display(),
+                advice(agent_id)
+            ),
         }
     }
 
@@ -66,7 +70,10 @@ impl KeptAgent {
                 return Ok(kept);
             }
         }
-        Err(anyhow!("the agent {agent_id} exists, but its token is not kept on this machine: {}", advice(agent_id)))
+        Err(anyhow!(
+            "the agent {agent_id} exists, but its token is not kept on this machine: {}",
+            advice(agent_id)
+        ))
     }
 
     /// Takes the place of the credential that is kept for the same agent, if there is one. What cannot be read is replaced
@@ -83,11 +90,18 @@ impl KeptAgent {
 
     /// The signing keys of all agents that are kept here.
     pub fn signing_keys(data: &Path) -> Vec<String> {
-        let files = fs::read_dir(data.join("agents")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let files = fs::read_dir(data.join("agents"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
         let texts = files
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
             .filter_map(|path| fs::read(path).ok());
-        texts.filter_map(|text| serde_json::from_slice(&text).ok()).map(|kept: Self| kept.signing_key).collect()
+        texts
+            .filter_map(|text| serde_json::from_slice(&text).ok())
+            .map(|kept: Self| kept.signing_key)
+            .collect()
     }
 
     /// Written beside and moved into place, so that nobody reads half of it.
@@ -95,7 +109,12 @@ impl KeptAgent {
         let path = path(data, &self.agent_id)?;
         let draft = path.with_extension(format!("json.{}", std::process::id()));
         let written = make_private_dir(&path).and_then(|()| {
-            let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(true)
+                .write(true)
+                .mode(0o600)
+                .open(&draft)?;
             file.write_all(serde_json::to_string(self)?.as_bytes())?;
             file.sync_all()?;
             Ok(fs::rename(&draft, &path)?)
@@ -120,7 +139,9 @@ fn advice(agent_id: &str) -> String {
 
 /// Makes the directory that is to hold `file`.
 fn make_private_dir(file: &Path) -> Result<()> {
-    let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
+    let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
+        return Ok(());
+    };
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
     made.with_context(|| format!("the directory {} cannot be made", directory.display()))
 }
@@ -138,7 +159,13 @@ fn file_name(agent_id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     agent_id
         .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") })
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02x}")
+            }
+        })
         .collect()
 }
 
@@ -163,7 +190,11 @@ mod tests {
     }
 
     fn agent(id: &str) -> KeptAgent {
-        KeptAgent { agent_id: id.to_owned(), token: "csa_t".to_owned(), signing_key: "whsec_k".to_owned() }
+        KeptAgent {
+            agent_id: id.to_owned(),
+            token: "csa_t".to_owned(),
+            signing_key: "whsec_k".to_owned(),
+        }
     }
 
     #[test]
@@ -183,13 +214,20 @@ mod tests {
         agent("bot").renew(&scratch.0).unwrap();
         assert!(KeptAgent::read(&scratch.0, "bot").unwrap().is_none());
         agent("bot").write(&scratch.0).unwrap();
-        let newer = KeptAgent { token: "csa_new".to_owned(), signing_key: "whsec_new".to_owned(), ..agent("bot") };
+        let newer = KeptAgent {
+            token: "csa_new".to_owned(),
+            signing_key: "whsec_new".to_owned(),
+            ..agent("bot")
+        };
         newer.renew(&scratch.0).unwrap();
         assert!(KeptAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
         assert_eq!(KeptAgent::signing_keys(&scratch.0), ["whsec_new"]);
         fs::copy(scratch.0.join("agents/bot.json"), scratch.0.join("agents/BOT.json")).unwrap();
         agent("BOT").renew(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "BOT").is_err(), "the file of another agent stays as it is");
+        assert!(
+            KeptAgent::read(&scratch.0, "BOT").is_err(),
+            "the file of another agent stays as it is"
+        );
     }
 
     #[test]
@@ -198,7 +236,10 @@ mod tests {
         agent("bot").write(&scratch.0).unwrap();
         fs::write(scratch.0.join("agents/bot.json"), "csa_secret").unwrap();
         let error = format!("{:#}", KeptAgent::read(&scratch.0, "bot").err().unwrap());
-        assert!(error.contains("agent rotate bot") && !error.contains("csa_secret"), "{error}");
+        assert!(
+            error.contains("agent rotate bot") && !error.contains("csa_secret"),
+            "{error}"
+        );
     }
 
     #[test]

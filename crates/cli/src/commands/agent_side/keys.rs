@@ -21,9 +21,14 @@ const SHORTEST_KEY: usize = 16;
 pub async fn verifier(url: &str, keys: &KeyArgs, globals: &Globals) -> Result<Verifier> {
     let verifier = Verifier::new(url);
     Ok(match keys.ed25519.as_deref() {
-        Some("hub") => hub_keys(globals).await?.iter().fold(verifier, |verifier, key| verifier.ed25519_key(key)),
+        Some("hub") => hub_keys(globals)
+            .await?
+            .iter()
+            .fold(verifier, |verifier, key| verifier.ed25519_key(key)),
         Some(key) => verifier.ed25519_key(&public_key(key)?),
-        None => hmac_keys(keys, globals)?.iter().fold(verifier, |verifier, key| verifier.hmac_key(key)),
+        None => hmac_keys(keys, globals)?
+            .iter()
+            .fold(verifier, |verifier, key| verifier.hmac_key(key)),
     })
 }
 
@@ -64,7 +69,11 @@ pub fn refuse_weak(keys: &KeyArgs, globals: &Globals) -> Result<()> {
 
 fn is_strong(key: &str) -> bool {
     let is_whsec = key.starts_with("whsec_");
-    if is_whsec { webhooks::decode_secret(key).is_some() } else { key.len() >= SHORTEST_KEY }
+    if is_whsec {
+        webhooks::decode_secret(key).is_some()
+    } else {
+        key.len() >= SHORTEST_KEY
+    }
 }
 
 fn kept(keys: &KeyArgs, globals: &Globals) -> Result<Option<KeptAgent>> {

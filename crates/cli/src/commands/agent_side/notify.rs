@@ -19,6 +19,10 @@ pub async fn run(args: &NotifyArgs, globals: &Globals) -> Result<Finished> {
     let ticket = send::submit(&seat, &open_journal(globals)?, &draft, None).await?;
     let id = ticket.message_id.as_deref().unwrap_or_default();
     screen::remark("told");
-    let text = if globals.json { Report::of_status("delivered", &ticket).line()? } else { screen::escape(id) + "\n" };
+    let text = if globals.json {
+        Report::of_status("delivered", &ticket).line()?
+    } else {
+        screen::escape(id) + "\n"
+    };
     Ok(Finished::well(text))
 }

@@ -44,7 +44,10 @@ fn token(text: &str) -> Result<String, SealError> {
         return Ok(text.trim().to_owned());
     }
     let value = json::parse(text.as_bytes()).map_err(|_| SealError::NotSealed)?;
-    let token = value.get("sealed").or_else(|| value.pointer("/state/sealed")).and_then(Value::as_str);
+    let token = value
+        .get("sealed")
+        .or_else(|| value.pointer("/state/sealed"))
+        .and_then(Value::as_str);
     token.map(str::to_owned).ok_or(SealError::NotSealed)
 }
 
@@ -54,9 +57,11 @@ mod tests {
 
     #[test]
     fn a_token_is_found_wherever_it_travels() {
-        for text in
-            ["A2HSEALv1.a.b.c\n", r#"{"sealed":"A2HSEALv1.a.b.c"}"#, r#"{"state":{"sealed":"A2HSEALv1.a.b.c"}}"#]
-        {
+        for text in [
+            "A2HSEALv1.a.b.c\n",
+            r#"{"sealed":"A2HSEALv1.a.b.c"}"#,
+            r#"{"state":{"sealed":"A2HSEALv1.a.b.c"}}"#,
+        ] {
             assert_eq!(token(text).unwrap(), "A2HSEALv1.a.b.c");
         }
         for text in ["", "{}", "plain", r#"{"state":{}}"#, r#"{"sealed":1}"#] {

@@ -36,19 +36,30 @@ impl Asked {
         if request["mode"] != "confirm" {
             return Self::Other;
         }
-        let yes = request.pointer("/options/0/value").and_then(Value::as_str).unwrap_or(APPROVE);
+        let yes = request
+            .pointer("/options/0/value")
+            .and_then(Value::as_str)
+            .unwrap_or(APPROVE);
         Self::Confirm { yes: yes.to_owned() }
     }
 
     pub fn in_bytes(envelope: &[u8]) -> Option<Self> {
-        serde_json::from_slice(envelope).ok().map(|envelope: Value| Self::in_envelope(&envelope))
+        serde_json::from_slice(envelope)
+            .ok()
+            .map(|envelope: Value| Self::in_envelope(&envelope))
     }
 }
 
 /// A confirm is a yes by its first choice alone: an answer in other words must not open a gate.
 pub fn exit_code(outcome: &Outcome, asked: &Asked) -> u8 {
     match (outcome, asked) {
-        (Outcome::Answered { value: Answer::Choice(value), .. }, Asked::Confirm { yes }) if value == yes => code::YES,
+        (
+            Outcome::Answered {
+                value: Answer::Choice(value),
+                ..
+            },
+            Asked::Confirm { yes },
+        ) if value == yes => code::YES,
         (Outcome::Answered { .. }, Asked::Confirm { .. }) => code::NO,
         (Outcome::Answered { .. }, Asked::Other) | (Outcome::Completed { .. }, _) => code::YES,
         (Outcome::Declined | Outcome::Dismissed { .. }, _) => code::DECLINED,
@@ -94,7 +105,11 @@ pub fn words(resolved: &Resolved) -> String {
         Outcome::Expired { default: None } => "expired without an answer".to_owned(),
         other => format!("{} by {actor}", resolution(other)),
     };
-    let comment = resolved.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+    let comment = resolved
+        .comment
+        .as_ref()
+        .map(|comment| format!(": {comment}"))
+        .unwrap_or_default();
     format!("{id} {how}{comment}")
 }
 
@@ -150,7 +165,14 @@ impl<'a> Report<'a> {
     /// Of a message that has no outcome: `open`, or `delivered` for a notify.
     pub fn of_status(status: &'static str, ticket: &'a Ticket) -> Self {
         let key = Some(ticket.idempotency_key.as_str()).filter(|key| !key.is_empty());
-        Self { id: ticket.message_id.as_deref(), idempotency_key: key, status, ended: None, state: None, act: None }
+        Self {
+            id: ticket.message_id.as_deref(),
+            idempotency_key: key,
+            status,
+            ended: None,
+            state: None,
+            act: None,
+        }
     }
 
     pub fn of_outcome(resolved: &'a Resolved) -> Self {
@@ -161,8 +183,16 @@ impl<'a> Report<'a> {
                 Answer::Choice(value) => Told::Choice(value),
                 Answer::Form(fields) => Told::Form(fields),
             }),
-            edited: if let Outcome::Answered { edited, .. } = outcome { Some(*edited) } else { None },
-            defaulted: if let Outcome::Expired { default } = outcome { Some(default.is_some()) } else { None },
+            edited: if let Outcome::Answered { edited, .. } = outcome {
+                Some(*edited)
+            } else {
+                None
+            },
+            defaulted: if let Outcome::Expired { default } = outcome {
+                Some(default.is_some())
+            } else {
+                None
+            },
             actor: &resolved.actor,
             resolved_at: &resolved.resolved_at,
             comment: resolved.comment.as_deref(),
@@ -229,7 +259,10 @@ mod tests {
     use super::*;
 
     fn answered(value: &str) -> Outcome {
-        Outcome::Answered { value: Answer::Choice(value.to_owned()), edited: false }
+        Outcome::Answered {
+            value: Answer::Choice(value.to_owned()),
+            edited: false,
+        }
     }
 
     #[test]
@@ -250,7 +283,9 @@ mod tests {
     #[test]
     fn every_end_has_its_own_code() {
         let default = Some(Answer::Choice("approve".to_owned()));
-        let confirm = Asked::Confirm { yes: "approve".to_owned() };
+        let confirm = Asked::Confirm {
+            yes: "approve".to_owned(),
+        };
         for (outcome, code) in [
             (Outcome::Declined, 11),
             (Outcome::Dismissed { checklist: vec![] }, 11),
@@ -266,7 +301,10 @@ mod tests {
     #[test]
     fn the_report_tells_what_applies_and_no_more() {
         let line = |outcome, key: &str| {
-            let resolved = Resolved { idempotency_key: Some(key.to_owned()), ..resolved(outcome) };
+            let resolved = Resolved {
+                idempotency_key: Some(key.to_owned()),
+                ..resolved(outcome)
+            };
             let line = Report::of_outcome(&resolved).line().unwrap();
             serde_json::from_str::<Value>(&line).unwrap()
         };
@@ -289,7 +327,10 @@ mod tests {
         let report = Report::of_outcome(&resolved).with_state(&resolved);
         assert!(report.text().unwrap().contains("{\n \"n\": 1.50}"));
         let line = report.line().unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["state"], json!({"n": 1.5}));
+        assert_eq!(
+            serde_json::from_str::<Value>(&line).unwrap()["state"],
+            json!({"n": 1.5})
+        );
         assert_eq!(line.lines().count(), 1);
     }
 
@@ -297,7 +338,10 @@ mod tests {
     fn what_people_wrote_cannot_paint_the_terminal() {
         assert_eq!(answer_line(&answered("a\u{1b}[2J")), "a\\u{1b}[2J\n");
         let form = json!({"name": "\u{202e}x"}).as_object().unwrap().clone();
-        let filled = Outcome::Answered { value: Answer::Form(form), edited: false };
+        let filled = Outcome::Answered {
+            value: Answer::Form(form),
+            edited: false,
+        };
         assert_eq!(answer_line(&filled), "{\"name\":\"\\u202ex\"}\n");
         assert_eq!(answer_line(&Outcome::Declined), "");
     }

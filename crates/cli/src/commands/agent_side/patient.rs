@@ -19,9 +19,11 @@ pub async fn outlast<T>(deadline: Option<Instant>, call: impl AsyncFn() -> Resul
     let mut is_told = false;
     loop {
         match call().await {
-            Err(HubError::Refused { status: StatusCode::SERVICE_UNAVAILABLE, message, .. })
-                if Instant::now() + BETWEEN_CALLS < until =>
-            {
+            Err(HubError::Refused {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                message,
+                ..
+            }) if Instant::now() + BETWEEN_CALLS < until => {
                 if !std::mem::replace(&mut is_told, true) {
                     screen::remark(&format!("the hub cannot do it yet: trying on ({message})"));
                 }

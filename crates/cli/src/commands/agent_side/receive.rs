@@ -33,7 +33,9 @@ pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
     keys::refuse_weak(&args.keys, globals)?;
     let own = Own::find(&args.keys, globals)?;
     let stops = listen_for_stops()?;
-    let listener = TcpListener::bind(args.listen).await.with_context(|| format!("cannot listen on {}", args.listen))?;
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
     let here = format!("http://{}", listener.local_addr()?);
     let (url, path) = place(args, &here)?;
     let trust = Trust::new(url, args.keys.clone(), globals.clone()).await?;
@@ -78,9 +80,10 @@ fn place(args: &ReceiveArgs, own: &str) -> Result<(String, String)> {
     let path = match (&args.path, &args.url) {
         (Some(path), _) if !path.starts_with('/') => bail!("--path starts with a slash"),
         (Some(path), _) => path.clone(),
-        (None, Some(url)) => {
-            Url::parse(url).with_context(|| format!("--url: {url} is not an address"))?.path().to_owned()
-        }
+        (None, Some(url)) => Url::parse(url)
+            .with_context(|| format!("--url: {url} is not an address"))?
+            .path()
+            .to_owned(),
         (None, None) => "/".to_owned(),
     };
     Ok((args.url.clone().unwrap_or_else(|| format!("{own}{path}")), path))
@@ -100,14 +103,20 @@ mod tests {
 
     fn placed(words: &str) -> Result<(String, String)> {
         let words = format!("receive --listen 127.0.0.1:0 {words} --exec true");
-        place(&Line::try_parse_from(words.split_whitespace()).unwrap().receive, "http://127.0.0.1:7")
+        place(
+            &Line::try_parse_from(words.split_whitespace()).unwrap().receive,
+            "http://127.0.0.1:7",
+        )
     }
 
     #[test]
     fn the_path_is_that_of_the_callback_unless_it_is_named() {
         let pair = |url: &str, path: &str| (url.to_owned(), path.to_owned());
         assert_eq!(placed("").unwrap(), pair("http://127.0.0.1:7/", "/"));
-        assert_eq!(placed("--path /hook").unwrap(), pair("http://127.0.0.1:7/hook", "/hook"));
+        assert_eq!(
+            placed("--path /hook").unwrap(),
+            pair("http://127.0.0.1:7/hook", "/hook")
+        );
         let url = "https://bot.example/a2h/resume?run=1";
         assert_eq!(placed(&format!("--url {url}")).unwrap(), pair(url, "/a2h/resume"));
         assert_eq!(placed(&format!("--url {url} --path /x")).unwrap(), pair(url, "/x"));

@@ -27,7 +27,10 @@ pub async fn resolvers(named: &[String], seat: &Seat) -> Result<Vec<String>> {
         return Ok(split(&listed));
     }
     if let Some(owner) = &seat.owner {
-        let people = outlast(None, async || owner.get_field(&["v1", "admin", "people"], &[], "people").await).await?;
+        let people = outlast(None, async || {
+            owner.get_field(&["v1", "admin", "people"], &[], "people").await
+        })
+        .await?;
         if let Some(actor) = owner_among(&typed::<Vec<Person>>(&people)?) {
             return Ok(vec![actor]);
         }
@@ -36,7 +39,12 @@ pub async fn resolvers(named: &[String], seat: &Seat) -> Result<Vec<String>> {
 }
 
 fn split(listed: &str) -> Vec<String> {
-    listed.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    listed
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The same whom the hub's own `hub.json` speaks for.
@@ -51,12 +59,20 @@ mod tests {
     use super::*;
 
     fn person(name: &str, role: &str) -> Person {
-        Person { name: name.to_owned(), actor: format!("human:{name}"), role: role.to_owned() }
+        Person {
+            name: name.to_owned(),
+            actor: format!("human:{name}"),
+            role: role.to_owned(),
+        }
     }
 
     #[test]
     fn the_first_owner_answers_while_there_is_one() {
-        let mut people = vec![person("ann", "owner"), person("bob", "resolver"), person("owner", "owner")];
+        let mut people = vec![
+            person("ann", "owner"),
+            person("bob", "resolver"),
+            person("owner", "owner"),
+        ];
         assert_eq!(owner_among(&people).as_deref(), Some("human:owner"));
         people.pop();
         assert_eq!(owner_among(&people).as_deref(), Some("human:ann"));

@@ -20,12 +20,19 @@ pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
     let key = seal_key(&args.key, globals)?;
     let state = json::parse(&input::stdin(MAX_STATE_BYTES)?).context("standard input")?;
     let binding = match (bound(&args.key), args.family) {
-        (Some((agent_id, idempotency_key)), _) => Binding::Own { agent_id, idempotency_key },
+        (Some((agent_id, idempotency_key)), _) => Binding::Own {
+            agent_id,
+            idempotency_key,
+        },
         (None, SealFamily::A2h) => Binding::A2h,
         (None, SealFamily::Ma2h) => Binding::Ma2h,
     };
     let token = seal(&key, &state, binding)?;
-    Ok(Finished::well(if globals.json { screen::json(&sealed_state(&token)) } else { token + "\n" }))
+    Ok(Finished::well(if globals.json {
+        screen::json(&sealed_state(&token))
+    } else {
+        token + "\n"
+    }))
 }
 
 pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
@@ -34,10 +41,15 @@ pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
         None => SealKey::from_env(args.key_env.as_deref().unwrap_or(SEAL_KEY))?,
     };
     let kept = data_dir::resolve(globals.data.as_deref()).map(|data| KeptAgent::signing_keys(&data));
-    let known = KNOWN_TO_THE_HUB.iter().filter_map(|name| variable(name)).chain(kept.unwrap_or_default());
+    let known = KNOWN_TO_THE_HUB
+        .iter()
+        .filter_map(|name| variable(name))
+        .chain(kept.unwrap_or_default());
     for value in known {
         // The letters of a key are bytes too, with and without what stands before them.
-        let words = value.split_whitespace().flat_map(|word| [word, word.trim_start_matches("whsec_")]);
+        let words = value
+            .split_whitespace()
+            .flat_map(|word| [word, word.trim_start_matches("whsec_")]);
         key.refuse_same_as(&words.collect::<Vec<_>>())?;
     }
     Ok(key)

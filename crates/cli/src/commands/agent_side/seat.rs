@@ -46,7 +46,11 @@ impl Seat {
         let owner = Client::new(location.clone())?;
         location.token = KeptAgent::read_or_add(&data, &agent_id, &owner).await?.token;
         let kept_in = Some(kept::path(&data, &agent_id)?);
-        Ok(Self { owner: Some(owner), kept_in, ..Self::new(location, agent_id)? })
+        Ok(Self {
+            owner: Some(owner),
+            kept_in,
+            ..Self::new(location, agent_id)?
+        })
     }
 
     /// The seat of an agent whose credential is there; nobody is added.
@@ -68,15 +72,26 @@ impl Seat {
             }
         };
         let agent_id = agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned());
-        let Some(kept) = KeptAgent::read(&data, &agent_id)? else { return Ok(None) };
+        let Some(kept) = KeptAgent::read(&data, &agent_id)? else {
+            return Ok(None);
+        };
         location.token = kept.token;
         let kept_in = Some(kept::path(&data, &agent_id)?);
-        Ok(Some(Self { kept_in, ..Self::new(location, agent_id)? }))
+        Ok(Some(Self {
+            kept_in,
+            ..Self::new(location, agent_id)?
+        }))
     }
 
     fn new(location: Location, agent_id: String) -> Result<Self> {
         let hub = Hub::with_client(location.url.clone(), location.token.clone(), location.http().build()?);
-        Ok(Self { hub, agent_id, client: Client::new(location)?, owner: None, kept_in: None })
+        Ok(Self {
+            hub,
+            agent_id,
+            client: Client::new(location)?,
+            owner: None,
+            kept_in: None,
+        })
     }
 
     /// A refusal of the token says where it comes from.
@@ -116,7 +131,13 @@ impl Seat {
 }
 
 fn is_unauthenticated(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let by_sdk = matches!(cause.downcast_ref(), Some(Error::Refused { status: UNAUTHENTICATED, .. }));
+    let by_sdk = matches!(
+        cause.downcast_ref(),
+        Some(Error::Refused {
+            status: UNAUTHENTICATED,
+            ..
+        })
+    );
     let by_client = matches!(cause.downcast_ref(),
         Some(HubError::Refused { status, .. }) if status.as_u16() == UNAUTHENTICATED);
     by_sdk || by_client
@@ -149,7 +170,12 @@ mod tests {
     fn only_plain_http_to_another_machine_is_exposed() {
         let exposed = |url| is_exposed(&Location::named(url, "t".to_owned(), Place::Environment).unwrap());
         assert!(exposed("http://hub.example:7422") && exposed("http://192.168.1.4"));
-        for url in ["https://hub.example", "http://127.0.0.1:7422", "http://localhost:7422", "http://[::1]:7422"] {
+        for url in [
+            "https://hub.example",
+            "http://127.0.0.1:7422",
+            "http://localhost:7422",
+            "http://[::1]:7422",
+        ] {
             assert!(!exposed(url), "{url}");
         }
     }

@@ -60,7 +60,10 @@ pub fn misworded(error: Error) -> anyhow::Error {
         Error::Refused { field: Some(field), .. } => field.as_str(),
         _ => return error.into(),
     };
-    let option = OPTIONS.iter().find(|(name, _)| field.contains(name)).map(|(_, option)| *option);
+    let option = OPTIONS
+        .iter()
+        .find(|(name, _)| field.contains(name))
+        .map(|(_, option)| *option);
     match (option, &error) {
         (Some(option), Error::Invalid { message, .. }) => anyhow!("{option} {message}"),
         (Some(option), _) => anyhow::Error::new(error).context(option),
@@ -89,7 +92,12 @@ mod tests {
     fn said(field: &str, refused: bool) -> String {
         let (message, field) = ("is wrong".to_owned(), field.to_owned());
         let error = if refused {
-            Error::Refused { status: 422, code: "invalid_field".to_owned(), message, field: Some(field) }
+            Error::Refused {
+                status: 422,
+                code: "invalid_field".to_owned(),
+                message,
+                field: Some(field),
+            }
         } else {
             Error::Invalid { field, message }
         };

@@ -29,12 +29,21 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
     let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
     let to = resolvers(&args.request.to, &seat).await?;
     let task: Task<Addressed> = task.to(to.iter().cloned());
-    let draft =
-        task.draft(&identity(&args.content, &seat), send::version(&seat).await?, now()).map_err(send::misworded)?;
+    let draft = task
+        .draft(&identity(&args.content, &seat), send::version(&seat).await?, now())
+        .map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
     let (asked, exec) = (Asked::Other, &args.request.exec);
-    let follow = Follow { seat: &seat, journal: &journal, ticket: &ticket, asked, deadline, exec, globals };
+    let follow = Follow {
+        seat: &seat,
+        journal: &journal,
+        ticket: &ticket,
+        asked,
+        deadline,
+        exec,
+        globals,
+    };
     sent("given", &to, args.request.detach, follow).await
 }
 

@@ -12,7 +12,9 @@ use crate::commands::Finished;
 use crate::screen;
 
 pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
-    let verifier = keys::verifier(&args.url, &args.keys, globals).await?.taking_unsigned_answers();
+    let verifier = keys::verifier(&args.url, &args.keys, globals)
+        .await?
+        .taking_unsigned_answers();
     let headers = headers(&args.headers)?;
     // One byte more than a push may have is enough to refuse it.
     let body = input::beginning_of_stdin(MAX_PUSH_BYTES as u64 + 1)?;
@@ -25,15 +27,22 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
     }
     let resolved = &verified.resolved;
     if globals.json {
-        return Ok(Finished::well(Report::of_outcome(resolved).with_state(resolved).line()?));
+        return Ok(Finished::well(
+            Report::of_outcome(resolved).with_state(resolved).line()?,
+        ));
     }
-    Ok(Finished::well(format!("genuine: {}\n", screen::escape(&words(resolved)))))
+    Ok(Finished::well(format!(
+        "genuine: {}\n",
+        screen::escape(&words(resolved))
+    )))
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
-        let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(HeaderValue::from_str(value).ok());
         let (name, value) = header.with_context(|| format!("--header: {name} is no header of HTTP"))?;
         headers.append(name, value);
     }

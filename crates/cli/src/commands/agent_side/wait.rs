@@ -18,7 +18,15 @@ pub async fn run(args: &WaitArgs, globals: &Globals) -> Result<Finished> {
     let deadline = deadline(args.timeout);
     let journal = open_journal(globals)?;
     let Found { seat, ticket, asked } = find(&args.id, args.agent.as_deref(), &journal, deadline, globals).await?;
-    let follow = Follow { seat: &seat, journal: &journal, ticket: &ticket, asked, deadline, exec: &args.exec, globals };
+    let follow = Follow {
+        seat: &seat,
+        journal: &journal,
+        ticket: &ticket,
+        asked,
+        deadline,
+        exec: &args.exec,
+        globals,
+    };
     follow.finish().await
 }
 
@@ -57,7 +65,10 @@ pub async fn find(
 async fn find_at_other_address(wanted: &str, ticket: &Ticket, seat: Seat, deadline: Option<Instant>) -> Result<Found> {
     match &ticket.message_id {
         Some(id) => find_at_hub(id, seat, deadline).await,
-        None => bail!("{wanted} was to be sent to another hub than {}: set COUNTERSIGN_URL to that one", seat.origin()),
+        None => bail!(
+            "{wanted} was to be sent to another hub than {}: set COUNTERSIGN_URL to that one",
+            seat.origin()
+        ),
     }
 }
 
@@ -76,7 +87,11 @@ async fn find_at_hub(id: &str, seat: Seat, deadline: Option<Instant>) -> Result<
         poll_url: Some(seat.client.url(&["v1", "messages", id]).to_string()),
         kind: kind.context("the hub's reply makes no sense: a message without a type")?,
     };
-    Ok(Found { asked: Asked::in_envelope(&envelope), ticket, seat })
+    Ok(Found {
+        asked: Asked::in_envelope(&envelope),
+        ticket,
+        seat,
+    })
 }
 
 fn unknown(error: HubError, id: &str, agent_id: &str) -> anyhow::Error {

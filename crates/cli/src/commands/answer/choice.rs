@@ -46,12 +46,23 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
     if let Some(option) = options.iter().find(|option| option.value == typed) {
         return Ok(option.value.clone());
     }
-    let labelled = options.iter().enumerate().filter(|(_, option)| option.label == typed).map(|(index, _)| index);
+    let labelled = options
+        .iter()
+        .enumerate()
+        .filter(|(_, option)| option.label == typed)
+        .map(|(index, _)| index);
     let meant: BTreeSet<usize> = labelled.chain(short).collect();
     match (meant.first(), meant.len()) {
         (Some(index), 1) => Ok(options[*index].value.clone()),
-        (None, _) => bail!("\"{typed}\" is not one of the options: {}{} (invalid_field)", list(options), edit(choices)),
-        (Some(_), _) => bail!("\"{typed}\" may mean more than one option: say {} (invalid_field)", list(options)),
+        (None, _) => bail!(
+            "\"{typed}\" is not one of the options: {}{} (invalid_field)",
+            list(options),
+            edit(choices)
+        ),
+        (Some(_), _) => bail!(
+            "\"{typed}\" may mean more than one option: say {} (invalid_field)",
+            list(options)
+        ),
     }
 }
 
@@ -66,7 +77,11 @@ pub fn list(options: &[Choice]) -> String {
 
 /// Other text must be asked for by name, or a mistyped option would become an answer.
 fn edit(choices: &Choices) -> &'static str {
-    if choices.allow_edit && !choices.many { "; --text sends other text" } else { "" }
+    if choices.allow_edit && !choices.many {
+        "; --text sends other text"
+    } else {
+        ""
+    }
 }
 
 #[cfg(test)]
@@ -79,7 +94,11 @@ mod tests {
             label: (*label).to_owned(),
             description: None,
         };
-        Choices { options: options.iter().map(option).collect(), allow_edit: false, many: false }
+        Choices {
+            options: options.iter().map(option).collect(),
+            allow_edit: false,
+            many: false,
+        }
     }
 
     #[test]
@@ -90,12 +109,19 @@ mod tests {
         let own_words = choices(&[("hold", "No"), ("ship", "Yes")]);
         assert_eq!(confirm(&own_words, "2").unwrap(), "ship");
         assert_eq!(confirm(&own_words, "Yes").unwrap(), "ship", "by its label");
-        assert!(confirm(&own_words, "yes").is_err(), "which one is meant is not for us to guess");
+        assert!(
+            confirm(&own_words, "yes").is_err(),
+            "which one is meant is not for us to guess"
+        );
         let approve = choices(&[("approve", "Approve"), ("deny", "Deny")]);
         assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
         assert_eq!(confirm(&approve, "no").unwrap(), "deny");
         assert_eq!(confirm(&approve, "deny").unwrap(), "deny");
-        assert_eq!(confirm(&approve, "1").unwrap(), "approve", "as it is numbered where it is shown");
+        assert_eq!(
+            confirm(&approve, "1").unwrap(),
+            "approve",
+            "as it is numbered where it is shown"
+        );
         assert!(confirm(&approve, "3").is_err());
     }
 
@@ -145,6 +171,9 @@ mod tests {
     #[test]
     fn the_error_lists_the_options() {
         let error = select(&choices(&[("a", "A"), ("b", "B")]), "c").unwrap_err();
-        assert_eq!(error.to_string(), "\"c\" is not one of the options: a (A), b (B) (invalid_field)");
+        assert_eq!(
+            error.to_string(),
+            "\"c\" is not one of the options: a (A), b (B) (invalid_field)"
+        );
     }
 }

@@ -51,9 +51,14 @@ pub fn read(paths: &[PathBuf]) -> Result<Value> {
 
 /// The rule in the words of the command line: the hub knows files by their place only.
 fn named(rejection: &Rejection, paths: &[PathBuf]) -> String {
-    let Rejection::InvalidField { field, message } = rejection else { return rejection.to_string() };
+    let Rejection::InvalidField { field, message } = rejection else {
+        return rejection.to_string();
+    };
     let place = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
-    match place.and_then(|place| place.parse::<usize>().ok()).and_then(|index| paths.get(index)) {
+    match place
+        .and_then(|place| place.parse::<usize>().ok())
+        .and_then(|index| paths.get(index))
+    {
         Some(path) => format!("--file {}: {message}", path.display()),
         None => format!("--file: {message}"),
     }
@@ -65,7 +70,9 @@ fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
     let name = name.with_context(|| format!("--file {shown}: give a file with a name in UTF-8 (invalid_field)"))?;
     let file = File::open(path).with_context(|| format!("--file {shown}: cannot be read"))?;
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("--file {shown}: cannot be read"))?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("--file {shown}: cannot be read"))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         bail!("--file {shown}: keep a file within {MAX_FILE_BYTES} bytes (invalid_field)");
     }
@@ -82,7 +89,10 @@ fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
 fn media_type(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     let known = extension.and_then(|extension| {
-        MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, media_type)| *media_type)
+        MEDIA_TYPES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(extension))
+            .map(|(_, media_type)| *media_type)
     });
     let is_text = || std::str::from_utf8(bytes).is_ok_and(|text| !text.is_empty() && !text.contains('\0'));
     known.unwrap_or_else(|| if is_text() { "text/plain" } else { UNKNOWN })
@@ -108,8 +118,14 @@ mod tests {
     fn a_rule_that_is_broken_names_the_file_as_it_was_given() {
         let paths = ["a/one.txt", "b/one.txt"].map(PathBuf::from);
         let rejection = Rejection::field("files[1].name", "two files have this name; rename one");
-        assert_eq!(named(&rejection, &paths), "--file b/one.txt: two files have this name; rename one");
-        assert_eq!(named(&Rejection::field("files", "too much"), &paths), "--file: too much");
+        assert_eq!(
+            named(&rejection, &paths),
+            "--file b/one.txt: two files have this name; rename one"
+        );
+        assert_eq!(
+            named(&Rejection::field("files", "too much"), &paths),
+            "--file: too much"
+        );
     }
 
     #[test]

@@ -17,20 +17,32 @@ const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 /// What may be filled in: the listed values, else the type.
 pub fn kind_words(field: &form::Field) -> String {
     let words = match &field.kind {
-        FieldKind::Text { format: Some(format), .. } => format!("text, {format}"),
+        FieldKind::Text {
+            format: Some(format), ..
+        } => format!("text, {format}"),
         FieldKind::Text { format: None, .. } => "text".to_owned(),
         FieldKind::Number { integer: true, .. } => "integer".to_owned(),
         FieldKind::Number { integer: false, .. } => "number".to_owned(),
         FieldKind::Boolean => "true or false".to_owned(),
-        FieldKind::Choice(choices) => {
-            choices.iter().map(|(value, _)| form::plain(value)).collect::<Vec<_>>().join(" | ")
-        }
+        FieldKind::Choice(choices) => choices
+            .iter()
+            .map(|(value, _)| form::plain(value))
+            .collect::<Vec<_>>()
+            .join(" | "),
         FieldKind::Choices(choices) => {
-            let offered = choices.iter().map(|(value, _)| form::plain(value)).collect::<Vec<_>>().join(" | ");
+            let offered = choices
+                .iter()
+                .map(|(value, _)| form::plain(value))
+                .collect::<Vec<_>>()
+                .join(" | ");
             format!("any of, with commas between: {offered}")
         }
     };
-    let null = if field.nullable && !matches!(field.kind, FieldKind::Choice(_)) { " or null" } else { "" };
+    let null = if field.nullable && !matches!(field.kind, FieldKind::Choice(_)) {
+        " or null"
+    } else {
+        ""
+    };
     words + null
 }
 
@@ -40,7 +52,10 @@ pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
     for Field { name, value } in typed {
         let Some(field) = fields.iter().find(|field| field.name == *name) else {
             let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-            bail!("the form has no field \"{name}\", but {} (invalid_field)", known.join(", "));
+            bail!(
+                "the form has no field \"{name}\", but {} (invalid_field)",
+                known.join(", ")
+            );
         };
         let Some(value) = read(field, value) else {
             bail!("the field \"{name}\" wants {} (invalid_field)", kind_words(field));
@@ -66,8 +81,10 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
         }
         FieldKind::Choices(choices) => {
             let index = |word: &str| choices.iter().position(|(value, _)| form::plain(value) == word.trim());
-            let picked: Option<Vec<String>> =
-                typed.split(',').map(|word| index(word).map(|index| index.to_string())).collect();
+            let picked: Option<Vec<String>> = typed
+                .split(',')
+                .map(|word| index(word).map(|index| index.to_string()))
+                .collect();
             form::value_of(field, Some(&picked?.join(" "))).ok().flatten()
         }
         FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean => {
@@ -82,8 +99,12 @@ pub fn filled_in(item: &Item, value: &Value) -> String {
         return String::new();
     };
     let fields = form::fields(schema);
-    let filled = fields.iter().filter_map(|field| Some((field, answer.get(&field.name)?)));
-    filled.map(|(field, value)| quote(&told(field, value, item.sensitive))).collect()
+    let filled = fields
+        .iter()
+        .filter_map(|field| Some((field, answer.get(&field.name)?)));
+    filled
+        .map(|(field, value)| quote(&told(field, value, item.sensitive)))
+        .collect()
 }
 
 fn told(field: &form::Field, value: &Value, is_secret: bool) -> String {
@@ -100,7 +121,10 @@ pub fn read_free_text(typed: &str) -> Result<String> {
     match typed {
         "-" => {
             let text = read_text(io::stdin().lock()).context("standard input")?;
-            Ok(text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line)).to_owned())
+            Ok(text
+                .strip_suffix('\n')
+                .map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line))
+                .to_owned())
         }
         _ => Ok(typed.to_owned()),
     }
@@ -110,7 +134,10 @@ pub fn read_free_text(typed: &str) -> Result<String> {
 pub fn read_object(typed: &str) -> Result<Value> {
     let text = match (typed, typed.strip_prefix('@')) {
         ("-", _) => read_text(io::stdin().lock()).context("standard input")?,
-        (_, Some(path)) => File::open(path).map_err(Into::into).and_then(read_text).with_context(|| path.to_owned())?,
+        (_, Some(path)) => File::open(path)
+            .map_err(Into::into)
+            .and_then(read_text)
+            .with_context(|| path.to_owned())?,
         _ => typed.to_owned(),
     };
     // The text is not repeated in the error: it may hold what must not be shown.
@@ -154,14 +181,23 @@ mod tests {
     }
 
     fn answer(fields: &[(&str, &str)]) -> Result<Value> {
-        let field = |(name, value): &(&str, &str)| Field { name: (*name).to_owned(), value: (*value).to_owned() };
+        let field = |(name, value): &(&str, &str)| Field {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
         from_fields(&schema(), &fields.iter().map(field).collect::<Vec<_>>())
     }
 
     #[test]
     fn fields_take_the_type_the_schema_wants() {
-        let fields =
-            [("reason", "12"), ("count", "12"), ("force", "true"), ("level", "3"), ("ratio", "null"), ("pin", "")];
+        let fields = [
+            ("reason", "12"),
+            ("count", "12"),
+            ("force", "true"),
+            ("level", "3"),
+            ("ratio", "null"),
+            ("pin", ""),
+        ];
         let expected = json!({"reason": "12", "count": 12, "force": true, "level": 3, "ratio": null, "pin": ""});
         assert_eq!(answer(&fields).unwrap(), expected);
     }
@@ -182,8 +218,14 @@ mod tests {
     #[test]
     fn several_picks_of_one_field_are_one_value() {
         let schema = json!({"properties": {"Zones": {"type": "array", "items": {"enum": ["eu", "us"]}}}});
-        let zone = |value: &str| Field { name: "Zones".to_owned(), value: value.to_owned() };
-        assert_eq!(from_fields(&schema, &[zone("us, eu")]).unwrap(), json!({"Zones": ["us", "eu"]}));
+        let zone = |value: &str| Field {
+            name: "Zones".to_owned(),
+            value: value.to_owned(),
+        };
+        assert_eq!(
+            from_fields(&schema, &[zone("us, eu")]).unwrap(),
+            json!({"Zones": ["us", "eu"]})
+        );
         let error = from_fields(&schema, &[zone("us"), zone("eu")]).unwrap_err().to_string();
         assert!(error.contains("with commas between"), "{error}");
     }

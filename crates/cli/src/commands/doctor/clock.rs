@@ -11,7 +11,11 @@ const REFUSED: Duration = Duration::from_secs(120);
 pub fn check(hub_date: &str, now: jiff::Timestamp) -> Finding {
     let parser = jiff::fmt::rfc2822::DateTimeParser::new();
     let Ok(hub_time) = parser.parse_timestamp(hub_date) else {
-        return Finding::warn("clock", "the hub's Date header is not a date", "look at what stands between");
+        return Finding::warn(
+            "clock",
+            "the hub's Date header is not a date",
+            "look at what stands between",
+        );
     };
     let apart = now.duration_since(hub_time).unsigned_abs();
     let words = format!("this clock and the hub's are {}s apart", apart.as_secs());

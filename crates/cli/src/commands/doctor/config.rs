@@ -26,7 +26,9 @@ fn read(path: &Path) -> Result<(), ConfigError> {
 fn on_one_line(reason: &str) -> String {
     let mut lines = reason.lines().filter(|line| !line.trim().is_empty());
     let place = lines.next().unwrap_or_default();
-    lines.next_back().map_or_else(|| place.to_owned(), |why| format!("{place}: {why}"))
+    lines
+        .next_back()
+        .map_or_else(|| place.to_owned(), |why| format!("{place}: {why}"))
 }
 
 #[cfg(test)]
@@ -36,7 +38,10 @@ mod tests {
     #[test]
     fn a_parse_error_fits_on_one_line() {
         let drawn = "TOML parse error at line 1, column 6\n  |\n1 | x = [\n  |      ^\nunclosed array, expected `]`\n";
-        assert_eq!(on_one_line(drawn), "TOML parse error at line 1, column 6: unclosed array, expected `]`");
+        assert_eq!(
+            on_one_line(drawn),
+            "TOML parse error at line 1, column 6: unclosed array, expected `]`"
+        );
         assert_eq!(on_one_line("no such file"), "no such file");
     }
 }

@@ -23,16 +23,26 @@ pub fn check(data: &Path) -> Vec<Finding> {
     };
     let mut findings = vec![directory(data, &about)];
     findings.extend(ownership(data, &about));
-    findings.extend(["hub.json", "hub.db", "hub.db-wal"].iter().filter_map(|name| private_file(&data.join(name))));
+    findings.extend(
+        ["hub.json", "hub.db", "hub.db-wal"]
+            .iter()
+            .filter_map(|name| private_file(&data.join(name))),
+    );
     findings
 }
 
 fn directory(data: &Path, about: &Metadata) -> Finding {
     let mode = about.mode() & PERMISSIONS;
     if mode & OTHERS == 0 {
-        return Finding::ok("data", format!("the data directory {} is private ({mode:04o})", data.display()));
+        return Finding::ok(
+            "data",
+            format!("the data directory {} is private ({mode:04o})", data.display()),
+        );
     }
-    let message = format!("other users can reach into the data directory {} ({mode:04o})", data.display());
+    let message = format!(
+        "other users can reach into the data directory {} ({mode:04o})",
+        data.display()
+    );
     Finding::fail("data", message, "make it private with `chmod 700`")
 }
 
@@ -42,15 +52,26 @@ fn ownership(data: &Path, about: &Metadata) -> Option<Finding> {
     if about.uid() == mine {
         return None;
     }
-    let message = format!("the data directory {} belongs to user {}, not to {mine}", data.display(), about.uid());
-    Some(Finding::fail("owner", message, "run as that user, or name another directory with --data DIR"))
+    let message = format!(
+        "the data directory {} belongs to user {}, not to {mine}",
+        data.display(),
+        about.uid()
+    );
+    Some(Finding::fail(
+        "owner",
+        message,
+        "run as that user, or name another directory with --data DIR",
+    ))
 }
 
 /// A file that is not there is no finding: `hub.json` goes with the hub, the log with the database.
 fn private_file(path: &Path) -> Option<Finding> {
     let mode = fs::metadata(path).ok()?.mode() & PERMISSIONS;
     if mode & OTHERS == 0 {
-        return Some(Finding::ok("file", format!("{} is private ({mode:04o})", path.display())));
+        return Some(Finding::ok(
+            "file",
+            format!("{} is private ({mode:04o})", path.display()),
+        ));
     }
     let message = format!("other users can reach {} ({mode:04o})", path.display());
     Some(Finding::fail("file", message, "make it private with `chmod 600`"))

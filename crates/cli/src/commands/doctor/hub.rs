@@ -39,7 +39,11 @@ pub async fn check(client: &Client) -> Vec<Finding> {
             let message = "this token is not an owner's: the hub's inner state is not checked";
             findings.push(Finding::warn("status", message, "use an owner's token to see it"));
         }
-        Err(error) => findings.push(Finding::fail("status", error.to_string(), "check the token and the hub's log")),
+        Err(error) => findings.push(Finding::fail(
+            "status",
+            error.to_string(),
+            "check the token and the hub's log",
+        )),
     }
     findings
 }
@@ -58,7 +62,11 @@ async fn answers(client: &Client, findings: &mut Vec<Finding>) -> bool {
     let health = match client.probe(&["health"]).await {
         Ok(health) => health,
         Err(error) => {
-            findings.push(Finding::fail("health", error.to_string(), "if it should be running, look at its log"));
+            findings.push(Finding::fail(
+                "health",
+                error.to_string(),
+                "if it should be running, look at its log",
+            ));
             return false;
         }
     };
@@ -78,7 +86,11 @@ fn state(check: &'static str, good: &str, status: StatusCode, client: &Client) -
     let hub = client.location().shown_url();
     match status {
         StatusCode::OK => Finding::ok(check, format!("the hub at {hub} {good}")),
-        _ => Finding::fail(check, format!("/{check} of {hub} says {status}"), "look at the hub's log"),
+        _ => Finding::fail(
+            check,
+            format!("/{check} of {hub} says {status}"),
+            "look at the hub's log",
+        ),
     }
 }
 
@@ -108,14 +120,25 @@ fn own_warnings(status: &Value) -> Vec<Finding> {
     let status: Status = match typed(status) {
         Ok(status) => status,
         Err(error) => {
-            return vec![Finding::fail("status", error.to_string(), "use the hub's own version of this program")];
+            return vec![Finding::fail(
+                "status",
+                error.to_string(),
+                "use the hub's own version of this program",
+            )];
         }
     };
     if status.warnings.is_empty() {
-        return vec![Finding::ok("status", format!("the hub (version {}) has no warnings", status.version))];
+        return vec![Finding::ok(
+            "status",
+            format!("the hub (version {}) has no warnings", status.version),
+        )];
     }
     // The hub's own words say what to do already.
-    let warning = |message| Finding { check: "status", level: Level::Warn, message };
+    let warning = |message| Finding {
+        check: "status",
+        level: Level::Warn,
+        message,
+    };
     status.warnings.into_iter().map(warning).collect()
 }
 
@@ -133,7 +156,11 @@ fn waiting_hosts(callbacks: Vec<Callback>) -> Finding {
 }
 
 fn failed_deliveries(failed: Vec<Value>) -> Finding {
-    let more = if failed.len() >= SOME_DELIVERIES as usize { " or more" } else { "" };
+    let more = if failed.len() >= SOME_DELIVERIES as usize {
+        " or more"
+    } else {
+        ""
+    };
     match failed.len() {
         0 => Finding::ok("deliveries", "no delivery has failed"),
         count => {
@@ -145,8 +172,11 @@ fn failed_deliveries(failed: Vec<Value>) -> Finding {
 }
 
 fn silent_agents(agents: Vec<Agent>) -> Finding {
-    let silent: Vec<String> =
-        agents.into_iter().filter(|agent| agent.tokens == 0).map(|agent| agent.agent_id).collect();
+    let silent: Vec<String> = agents
+        .into_iter()
+        .filter(|agent| agent.tokens == 0)
+        .map(|agent| agent.agent_id)
+        .collect();
     if silent.is_empty() {
         return Finding::ok("agents", "every agent has a token");
     }

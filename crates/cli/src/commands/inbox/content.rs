@@ -35,11 +35,19 @@ pub struct Piece {
 }
 
 fn said(tone: Tone, text: impl Into<String>) -> Piece {
-    Piece { tone, text: text.into(), quoted: false }
+    Piece {
+        tone,
+        text: text.into(),
+        quoted: false,
+    }
 }
 
 fn quoted(text: &str) -> Vec<Piece> {
-    let line = |line: &str| Piece { tone: Tone::Plain, text: line.to_owned(), quoted: true };
+    let line = |line: &str| Piece {
+        tone: Tone::Plain,
+        text: line.to_owned(),
+        quoted: true,
+    };
     escape_lines(text).lines().map(line).collect()
 }
 
@@ -47,7 +55,10 @@ fn titled(title: &str, pieces: Vec<Piece>) -> Vec<Piece> {
     if pieces.is_empty() {
         return Vec::new();
     }
-    [said(Tone::Plain, ""), said(Tone::Heading, title)].into_iter().chain(pieces).collect()
+    [said(Tone::Plain, ""), said(Tone::Heading, title)]
+        .into_iter()
+        .chain(pieces)
+        .collect()
 }
 
 /// The whole item, and what was answered; but for what there is to answer.
@@ -64,7 +75,10 @@ pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     }
     if let Some(action) = &item.action {
         pieces.extend(titled("Instructions", quoted(&action.instructions)));
-        pieces.extend(titled("Verification", quoted(action.verification.as_deref().unwrap_or_default())));
+        pieces.extend(titled(
+            "Verification",
+            quoted(action.verification.as_deref().unwrap_or_default()),
+        ));
     }
     if !seen.may_respond() {
         pieces.extend(offered(item));
@@ -81,25 +95,41 @@ pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
 
 fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     let item = &seen.item;
-    let asked =
-        format!("{}, {} ago", time_words(&item.created_at, now, zone), duration_words(item.created_at.age(now)));
+    let asked = format!(
+        "{}, {} ago",
+        time_words(&item.created_at, now, zone),
+        duration_words(item.created_at.age(now))
+    );
     let mut pieces = vec![
         said(Tone::Title, escape(&item.title)),
         said(Tone::Quiet, escape(&from(item))),
-        said(Tone::Quiet, escape(&format!("{}{}, asked {asked}", item.kind(), priority(item)))),
+        said(
+            Tone::Quiet,
+            escape(&format!("{}{}, asked {asked}", item.kind(), priority(item))),
+        ),
     ];
     if !item.tags.is_empty() {
         pieces.push(said(Tone::Quiet, escape(&format!("tags: {}", item.tags.join(", ")))));
     }
     if seen.is_open() && !seen.is_notice() {
-        let tone = if item.expires_at.is_some() { Tone::Warning } else { Tone::Quiet };
+        let tone = if item.expires_at.is_some() {
+            Tone::Warning
+        } else {
+            Tone::Quiet
+        };
         pieces.push(said(tone, escape(&item.expiry_words(now))));
         pieces.extend(presence(seen, now).map(|words| said(Tone::Quiet, words)));
         pieces.extend(until(seen, now, zone));
     }
-    pieces.extend(item.supersedes().map(|ids| said(Tone::Quiet, escape(&format!("supersedes {ids}")))));
+    pieces.extend(
+        item.supersedes()
+            .map(|ids| said(Tone::Quiet, escape(&format!("supersedes {ids}")))),
+    );
     if item.sensitive {
-        pieces.push(said(Tone::Quiet, "sensitive: answers are typed hidden and not shown again"));
+        pieces.push(said(
+            Tone::Quiet,
+            "sensitive: answers are typed hidden and not shown again",
+        ));
     }
     pieces
 }
@@ -111,18 +141,31 @@ fn from(item: &Item) -> String {
     if let Some(run) = item.run_words() {
         return format!("from {} in {run}", item.asker());
     }
-    let project = item.agent.project.as_ref().map(|project| format!(", project {project}")).unwrap_or_default();
+    let project = item
+        .agent
+        .project
+        .as_ref()
+        .map(|project| format!(", project {project}"))
+        .unwrap_or_default();
     format!("from {}{project}", item.agent.id)
 }
 
 /// Said only where it is not as ever: on a small screen every line before the text counts.
 fn priority(item: &Item) -> String {
-    if item.priority == "normal" { String::new() } else { format!(", {} priority", item.priority) }
+    if item.priority == "normal" {
+        String::new()
+    } else {
+        format!(", {} priority", item.priority)
+    }
 }
 
 fn run(item: &Item) -> String {
     let agent = &item.agent;
-    let labels: String = agent.labels.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+    let labels: String = agent
+        .labels
+        .iter()
+        .map(|(name, value)| format!(", {name}={value}"))
+        .collect();
     // What it belongs to stands in the head.
     if item.is_of_run() {
         return labels.trim_start_matches(", ").to_owned();
@@ -132,7 +175,10 @@ fn run(item: &Item) -> String {
 
 fn until(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
     let until = seen.more.until.as_ref()?;
-    Some(said(Tone::Quiet, format!("set aside until {}", time_words(until, now, zone))))
+    Some(said(
+        Tone::Quiet,
+        format!("set aside until {}", time_words(until, now, zone)),
+    ))
 }
 
 /// What could have been answered, for those who only look.
@@ -141,9 +187,10 @@ fn offered(item: &Item) -> Vec<Piece> {
         (Some(Question::Confirm(choices) | Question::Select(choices)), _) => titled("Offered", options(choices)),
         (Some(Question::Text), _) => titled("Asked for", vec![said(Tone::Plain, "a text")]),
         (Some(Question::Form { schema }), _) => titled("Asked for", fields(schema)),
-        (Some(Question::Unknown), _) => {
-            titled("Asked for", vec![said(Tone::Plain, "something this version does not know")])
-        }
+        (Some(Question::Unknown), _) => titled(
+            "Asked for",
+            vec![said(Tone::Plain, "something this version does not know")],
+        ),
         // Where it came back it stands as it was sent, and not a second time as it was.
         (None, Some(_)) if sent_back(item).is_some() => Vec::new(),
         (None, Some(action)) => titled("Checklist", steps(action.checklist.as_deref().unwrap_or_default())),
@@ -153,25 +200,47 @@ fn offered(item: &Item) -> Vec<Piece> {
 
 fn options(choices: &Choices) -> Vec<Piece> {
     let line = |(index, option): (usize, &crate::item::Choice)| {
-        let about = option.description.as_deref().map(|text| format!(": {}", escape(text))).unwrap_or_default();
-        said(Tone::Plain, format!("{}. {}{about}", index + 1, option_words(&option.label, &option.value)))
+        let about = option
+            .description
+            .as_deref()
+            .map(|text| format!(": {}", escape(text)))
+            .unwrap_or_default();
+        said(
+            Tone::Plain,
+            format!("{}. {}{about}", index + 1, option_words(&option.label, &option.value)),
+        )
     };
     choices.options.iter().enumerate().map(line).collect()
 }
 
 /// The label, and the value the agent gets where that is another word.
 pub fn option_words(label: &str, value: &str) -> String {
-    if label.eq_ignore_ascii_case(value) { escape(label) } else { format!("{} ({})", escape(label), escape(value)) }
+    if label.eq_ignore_ascii_case(value) {
+        escape(label)
+    } else {
+        format!("{} ({})", escape(label), escape(value))
+    }
 }
 
 fn fields(schema: &Value) -> Vec<Piece> {
     let fields = countersign_core::form::fields(schema).into_iter();
-    fields.map(|field| said(Tone::Plain, escape(&field.label) + if field.required { " *" } else { "" })).collect()
+    fields
+        .map(|field| {
+            said(
+                Tone::Plain,
+                escape(&field.label) + if field.required { " *" } else { "" },
+            )
+        })
+        .collect()
 }
 
 pub fn steps(steps: &[Step]) -> Vec<Piece> {
-    let line =
-        |step: &Step| said(Tone::Plain, format!("[{}] {}", if step.done { 'x' } else { ' ' }, escape(&step.text)));
+    let line = |step: &Step| {
+        said(
+            Tone::Plain,
+            format!("[{}] {}", if step.done { 'x' } else { ' ' }, escape(&step.text)),
+        )
+    };
     steps.iter().map(line).collect()
 }
 
@@ -181,14 +250,22 @@ fn sent_back(item: &Item) -> Option<&[Step]> {
 
 /// What was decided beyond one word, and what was said about it.
 fn decided(seen: &Seen) -> Vec<Piece> {
-    let Some(resolution) = &seen.item.resolution else { return Vec::new() };
+    let Some(resolution) = &seen.item.resolution else {
+        return Vec::new();
+    };
     let question = seen.item.question.as_ref();
     let value = resolution.value.as_ref().map(|value| answer::answer(question, value));
     let mut pieces = titled("Answer", value.unwrap_or_default());
     pieces.extend(titled("Comment", quoted(seen.item.comment().unwrap_or_default())));
-    let files = resolution.files.iter().map(|file| said(Tone::Plain, escape(&file.words())));
+    let files = resolution
+        .files
+        .iter()
+        .map(|file| said(Tone::Plain, escape(&file.words())));
     pieces.extend(titled("Files sent", files.collect()));
-    pieces.extend(titled("Checklist sent back", steps(sent_back(&seen.item).unwrap_or_default())));
+    pieces.extend(titled(
+        "Checklist sent back",
+        steps(sent_back(&seen.item).unwrap_or_default()),
+    ));
     pieces
 }
 
@@ -204,7 +281,11 @@ mod tests {
     use super::*;
 
     fn lines(extra: &Value) -> Vec<Piece> {
-        content(&seen("msg_1", extra), "2026-06-04T15:00:05Z".parse().unwrap(), &TimeZone::UTC)
+        content(
+            &seen("msg_1", extra),
+            "2026-06-04T15:00:05Z".parse().unwrap(),
+            &TimeZone::UTC,
+        )
     }
 
     #[test]
@@ -228,7 +309,10 @@ mod tests {
         let source = |extra: Value| {
             let mut source =
                 json!({"door": "hap", "project_dir": "/srv/\u{1b}shop", "terminal": "zsh", "runtime": "codex"});
-            source.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            source
+                .as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
             source
         };
         let presence = json!({"state": "paused", "since": "2026-06-04T15:00:00.000Z"});
@@ -247,7 +331,10 @@ mod tests {
             "resolved_at": "2026-06-04T15:00:03.000Z", "value": "see there",
         });
         let decided = texts(&json!({"source": source(json!({})), "status": "answered", "resolution": resolution}));
-        assert!(decided.contains(&"a\\u{202e}.txt (12 bytes, text/plain)".to_owned()), "{decided:?}");
+        assert!(
+            decided.contains(&"a\\u{202e}.txt (12 bytes, text/plain)".to_owned()),
+            "{decided:?}"
+        );
     }
 
     #[test]
@@ -269,16 +356,24 @@ mod tests {
             "can_answer": false, "resolution": resolution,
         });
         let texts = lines(&task).into_iter().map(|piece| piece.text);
-        texts.filter(|text| text.starts_with('[') || text.starts_with("Checklist")).collect()
+        texts
+            .filter(|text| text.starts_with('[') || text.starts_with("Checklist"))
+            .collect()
     }
 
     #[test]
     fn a_checklist_is_shown_once_as_it_was_sent_back() {
         let ticked = json!([{"text": "one", "done": true}, {"text": "two", "done": false}]);
         for resolution in ["completed", "dismissed"] {
-            assert_eq!(ended_task(resolution, &ticked), ["Checklist sent back", "[x] one", "[ ] two"]);
+            assert_eq!(
+                ended_task(resolution, &ticked),
+                ["Checklist sent back", "[x] one", "[ ] two"]
+            );
         }
-        assert_eq!(ended_task("cancelled", &Value::Null), ["Checklist", "[ ] one", "[ ] two"]);
+        assert_eq!(
+            ended_task("cancelled", &Value::Null),
+            ["Checklist", "[ ] one", "[ ] two"]
+        );
     }
 
     #[test]

@@ -62,9 +62,15 @@ fn head_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
 
 /// Of a short one only the first letter is left, unless it is in front.
 fn tabs(state: &State, paint: Paint, short: bool) -> Vec<Span<'static>> {
-    let shown = Tab::ALL.into_iter().filter(|tab| *tab != Tab::Found || !state.query.is_empty());
+    let shown = Tab::ALL
+        .into_iter()
+        .filter(|tab| *tab != Tab::Found || !state.query.is_empty());
     let span = |tab: Tab| {
-        let style = if tab == state.tab { paint.chosen() } else { paint.quiet() };
+        let style = if tab == state.tab {
+            paint.chosen()
+        } else {
+            paint.quiet()
+        };
         let words = tab_words(state, tab);
         let letters = if short && tab != state.tab { 1 } else { words.len() };
         Span::styled(format!(" {} ", words.chars().take(letters).collect::<String>()), style)
@@ -90,7 +96,10 @@ fn foot_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
         (None, Link::Lost(why)) => (format!("reconnecting: {}", escape(why)), paint.bad()),
         (None, Link::Connecting | Link::Live) => (hints::hints(state), paint.quiet()),
     };
-    Line::styled(format!(" {}", wrap::cut(&text, usize::from(width).saturating_sub(2))), style)
+    Line::styled(
+        format!(" {}", wrap::cut(&text, usize::from(width).saturating_sub(2))),
+        style,
+    )
 }
 
 fn said_style(weight: Weight, paint: Paint) -> Style {
@@ -105,7 +114,12 @@ fn said_style(weight: Weight, paint: Paint) -> Style {
 fn middle(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     let (left, top) = ((area.width - width) / 2, (area.height - height) / 2);
-    Rect { x: area.x + left, y: area.y + top, width, height }
+    Rect {
+        x: area.x + left,
+        y: area.y + top,
+        width,
+        height,
+    }
 }
 
 #[cfg(test)]

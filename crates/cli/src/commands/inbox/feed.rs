@@ -52,11 +52,22 @@ async fn connect(client: &Client) -> Result<Response, String> {
     let location = client.location();
     let unreachable = || format!("the hub at {} cannot be reached", location.shown_url());
     // A reply that never ends has no timeout but that for silence.
-    let http = location.http().read_timeout(SILENCE).build().map_err(|_| unreachable())?;
+    let http = location
+        .http()
+        .read_timeout(SILENCE)
+        .build()
+        .map_err(|_| unreachable())?;
     let url = client.url(&["v1", "inbox", "events"]);
-    let request = http.get(url).bearer_auth(&location.token).header(ACCEPT, "text/event-stream");
+    let request = http
+        .get(url)
+        .bearer_auth(&location.token)
+        .header(ACCEPT, "text/event-stream");
     let response = request.send().await.map_err(|_| unreachable())?;
-    if response.status() == StatusCode::OK { Ok(response) } else { Err(refusal(response.status())) }
+    if response.status() == StatusCode::OK {
+        Ok(response)
+    } else {
+        Err(refusal(response.status()))
+    }
 }
 
 fn refusal(status: StatusCode) -> String {

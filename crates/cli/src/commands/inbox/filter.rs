@@ -13,14 +13,32 @@ pub struct Filter {
 
 impl Filter {
     pub fn of(args: &InboxArgs) -> Self {
-        let InboxArgs { agent, project, tag, kind, .. } = args;
-        Self { agent: agent.clone(), project: project.clone(), tag: tag.clone(), kind: kind.clone() }
+        let InboxArgs {
+            agent,
+            project,
+            tag,
+            kind,
+            ..
+        } = args;
+        Self {
+            agent: agent.clone(),
+            project: project.clone(),
+            tag: tag.clone(),
+            kind: kind.clone(),
+        }
     }
 
     /// As the hub takes it.
     pub fn query(&self) -> Vec<(&'static str, &str)> {
-        let all = [("agent", &self.agent), ("project", &self.project), ("tag", &self.tag), ("kind", &self.kind)];
-        all.into_iter().filter_map(|(name, wanted)| Some((name, wanted.as_deref()?))).collect()
+        let all = [
+            ("agent", &self.agent),
+            ("project", &self.project),
+            ("tag", &self.tag),
+            ("kind", &self.kind),
+        ];
+        all.into_iter()
+            .filter_map(|(name, wanted)| Some((name, wanted.as_deref()?)))
+            .collect()
     }
 
     /// What comes as news has not been through the hub's filter.
@@ -34,7 +52,11 @@ impl Filter {
 
     /// In words, for the head of the list.
     pub fn words(&self) -> String {
-        self.query().iter().map(|(name, wanted)| format!("{name} {wanted}")).collect::<Vec<_>>().join(", ")
+        self.query()
+            .iter()
+            .map(|(name, wanted)| format!("{name} {wanted}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

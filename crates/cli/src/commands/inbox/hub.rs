@@ -18,7 +18,11 @@ pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option
     Some(match effect {
         Effect::Load { listing, after, want } => {
             let page = load(client, filter, &listing, after.clone(), want).await;
-            Reply::Loaded { listing, appends: after.is_some(), page }
+            Reply::Loaded {
+                listing,
+                appends: after.is_some(),
+                page,
+            }
         }
         Effect::Read { id, fresh } => {
             let seen = read(client, &id).await.map(Arc::new);
@@ -34,7 +38,10 @@ pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option
             Reply::Put { id, away, done }
         }
         Effect::Retry { id } => {
-            let done = client.post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id })).await.map(drop);
+            let done = client
+                .post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id }))
+                .await
+                .map(drop);
             Reply::Retried { id, done }
         }
         Effect::Ahead { agent_id, text } => {
@@ -48,7 +55,9 @@ pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option
 
 /// Answers the agent's next cue.
 pub async fn ahead(client: &Client, agent_id: &str, text: &str) -> Result<Value, HubError> {
-    client.post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text })).await
+    client
+        .post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text }))
+        .await
 }
 
 pub async fn read(client: &Client, id: &str) -> Result<Seen, HubError> {
@@ -58,7 +67,12 @@ pub async fn read(client: &Client, id: &str) -> Result<Seen, HubError> {
 async fn put(client: &Client, id: &str, away: &Away) -> Result<Value, HubError> {
     match away {
         Away::Until(until) => {
-            client.post(&["v1", "inbox", id, "aside"], &json!({ "until": format!("{until:.3}") })).await
+            client
+                .post(
+                    &["v1", "inbox", id, "aside"],
+                    &json!({ "until": format!("{until:.3}") }),
+                )
+                .await
         }
         Away::Archived => client.post(&["v1", "inbox", id, "archive"], &json!({})).await,
         Away::Back => client.post(&["v1", "inbox", id, "return"], &json!({})).await,
@@ -83,7 +97,10 @@ pub async fn load(
         after = page.next.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
             let items = known_present(client, listing, items).await;
-            return Ok(Page { items: items.into_iter().map(Arc::new).collect(), next: after });
+            return Ok(Page {
+                items: items.into_iter().map(Arc::new).collect(),
+                next: after,
+            });
         }
     }
 }
@@ -96,9 +113,13 @@ async fn known_present(client: &Client, listing: &Listing, mut items: Vec<Seen>)
         return items;
     }
     // The list is good without it.
-    let Ok(terminals) = terminals::read(client).await else { return items };
+    let Ok(terminals) = terminals::read(client).await else {
+        return items;
+    };
     for seen in items.iter_mut().filter(|seen| is_untold(seen)) {
-        let terminal = terminals.iter().find(|terminal| terminal.last_cue_id.as_deref() == Some(seen.id()));
+        let terminal = terminals
+            .iter()
+            .find(|terminal| terminal.last_cue_id.as_deref() == Some(seen.id()));
         seen.item.presence = terminal.map(|terminal| terminal.presence.clone());
     }
     items
@@ -138,5 +159,8 @@ async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Op
 fn page(reply: &Value) -> Result<Read, HubError> {
     let values: Vec<Value> = typed(&reply["items"])?;
     let items = values.iter().filter_map(Seen::read_or_name).collect();
-    Ok(Read { items, next: reply["next_cursor"].as_str().map(str::to_owned) })
+    Ok(Read {
+        items,
+        next: reply["next_cursor"].as_str().map(str::to_owned),
+    })
 }

@@ -26,7 +26,11 @@ use asker::Asker;
 const MOST_ROWS: usize = 100;
 
 pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
-    let desk = Desk { client, zone: TimeZone::system(), presets: presets::read(client).await? };
+    let desk = Desk {
+        client,
+        zone: TimeZone::system(),
+        presets: presets::read(client).await?,
+    };
     let mut asker = Asker::new()?;
     loop {
         let page = hub::load(client, filter, &Listing::Waiting, None, MOST_ROWS).await?;
@@ -34,7 +38,9 @@ pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
         if page.items.is_empty() {
             return Ok(String::new());
         }
-        let Some(line) = asker.line(which(&page.items)).await? else { break };
+        let Some(line) = asker.line(which(&page.items)).await? else {
+            break;
+        };
         match chosen(&line, page.items.len()) {
             Chosen::Nothing => break,
             Chosen::Ahead(index) if page.items[index].item.is_cue() => {
@@ -73,7 +79,11 @@ fn which(items: &[Arc<Seen>]) -> &'static str {
 
 fn chosen(line: &str, count: usize) -> Chosen {
     let row = |text: &str| {
-        let number = text.trim().parse::<usize>().ok().filter(|number| (1..=count).contains(number));
+        let number = text
+            .trim()
+            .parse::<usize>()
+            .ok()
+            .filter(|number| (1..=count).contains(number));
         number.map(|number| number - 1)
     };
     match (line.trim(), line.trim().strip_prefix(AHEAD)) {
@@ -90,10 +100,22 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
     let mut text = "\n".to_owned();
     for (index, seen) in items.iter().enumerate() {
         let item = &seen.item;
-        let urgency = if item.priority == "normal" { String::new() } else { format!("{}: ", item.priority) };
-        let _ = writeln!(text, "{:>3}. {}", index + 1, escape(&format!("{urgency}{}", item.title)));
+        let urgency = if item.priority == "normal" {
+            String::new()
+        } else {
+            format!("{}: ", item.priority)
+        };
+        let _ = writeln!(
+            text,
+            "{:>3}. {}",
+            index + 1,
+            escape(&format!("{urgency}{}", item.title))
+        );
         let waited = screen::duration_words(item.created_at.age(now));
-        let presence = item.presence_word().map(|word| format!(", agent {word}")).unwrap_or_default();
+        let presence = item
+            .presence_word()
+            .map(|word| format!(", agent {word}"))
+            .unwrap_or_default();
         let (agent, kind, expiry) = (item.asker(), item.kind(), item.expiry_words(now));
         let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
@@ -118,7 +140,9 @@ impl Desk<'_> {
         if seen.item.resolution.is_some() {
             return Ok(true);
         }
-        let Some(answer) = verdict::ask(&seen, &self.presets, asker).await? else { return Ok(!asker.is_gone()) };
+        let Some(answer) = verdict::ask(&seen, &self.presets, asker).await? else {
+            return Ok(!asker.is_gone());
+        };
         let body = answer.verdict.body(&answer.comment);
         match self.client.post(&["v1", "messages", id, "resolve"], &body).await {
             Ok(_) => screen::print(&self.result(&hub::read(self.client, id).await?))?,
@@ -158,15 +182,23 @@ impl Desk<'_> {
 
     fn result(&self, seen: &Seen) -> String {
         let now = Timestamp::now();
-        let outcome = outcome(seen, now, &self.zone).map(|words| format!("{words}\n")).unwrap_or_default();
-        let steps: String = track(seen, now, &self.zone).into_iter().map(|(_, words)| format!("  {words}\n")).collect();
+        let outcome = outcome(seen, now, &self.zone)
+            .map(|words| format!("{words}\n"))
+            .unwrap_or_default();
+        let steps: String = track(seen, now, &self.zone)
+            .into_iter()
+            .map(|(_, words)| format!("  {words}\n"))
+            .collect();
         outcome + &steps
     }
 }
 
 fn lines(pieces: &[Piece]) -> String {
     let line = |piece: &Piece| {
-        format!("{}{}", if piece.quoted { "  | " } else { "" }, piece.text).trim_end().to_owned() + "\n"
+        format!("{}{}", if piece.quoted { "  | " } else { "" }, piece.text)
+            .trim_end()
+            .to_owned()
+            + "\n"
     };
     pieces.iter().map(line).collect()
 }
@@ -182,7 +214,10 @@ mod tests {
     fn only_a_number_of_the_list_opens_an_item() {
         assert_eq!(chosen("2\n", 2), Chosen::Row(1));
         assert_eq!(chosen("", 2), Chosen::Nothing);
-        assert_eq!((chosen("w2", 2), chosen(" w 1\n", 2)), (Chosen::Ahead(1), Chosen::Ahead(0)));
+        assert_eq!(
+            (chosen("w2", 2), chosen(" w 1\n", 2)),
+            (Chosen::Ahead(1), Chosen::Ahead(0))
+        );
         for line in ["0", "3", "-1", "two", "99999999999999999999", "w", "w0", "w3", "ww1"] {
             assert_eq!(chosen(line, 2), Chosen::Unknown, "{line}");
         }

@@ -5,8 +5,13 @@ use serde_json::Value;
 use crate::client::{Client, HubError, typed};
 
 /// What is offered where the hub is too old to be asked.
-const BUILT_IN: [&str; 5] =
-    ["Too risky", "I need to know more first", "Do it another way", "No longer needed", "Not mine to decide"];
+const BUILT_IN: [&str; 5] = [
+    "Too risky",
+    "I need to know more first",
+    "Do it another way",
+    "No longer needed",
+    "Not mine to decide",
+];
 
 pub fn built_in() -> Vec<String> {
     BUILT_IN.map(str::to_owned).into()
@@ -32,7 +37,12 @@ mod tests {
     use super::*;
 
     fn refused(status: StatusCode, code: &str) -> HubError {
-        HubError::Refused { status, code: code.to_owned(), message: "no".to_owned(), field: None }
+        HubError::Refused {
+            status,
+            code: code.to_owned(),
+            message: "no".to_owned(),
+            field: None,
+        }
     }
 
     #[test]
@@ -43,7 +53,10 @@ mod tests {
 
     #[test]
     fn only_a_hub_that_does_not_know_the_address_is_helped_out() {
-        assert_eq!(offered(Err(refused(StatusCode::NOT_FOUND, "not_found"))).unwrap(), built_in());
+        assert_eq!(
+            offered(Err(refused(StatusCode::NOT_FOUND, "not_found"))).unwrap(),
+            built_in()
+        );
         assert!(offered(Err(refused(StatusCode::SERVICE_UNAVAILABLE, "unavailable"))).is_err());
         assert!(offered(Err(HubError::Unreachable("it is away".to_owned()))).is_err());
         assert!(offered(Ok(json!("Too risky"))).is_err());

@@ -25,7 +25,9 @@ const FIRST_ROWS: usize = 100;
 
 pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> {
     let reach = Arc::new(Reach::new(client.location().clone())?);
-    let clock = Clock { started: Instant::now() };
+    let clock = Clock {
+        started: Instant::now(),
+    };
     // Before the screen is taken: a hub that cannot be reached is told in a plain line.
     let mut state = begin(client, &filter, &clock).await?;
     let (inputs, mut arrived) = mpsc::channel(WAITING_INPUTS);
@@ -34,7 +36,12 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
     tokio::task::spawn_blocking(stops::end_with_the_terminal).await??;
     let mut screen = Screen::enter()?;
     let mut keys = EventStream::new();
-    let desk = Desk { reach: Arc::clone(&reach), filter, bell, inputs: inputs.clone() };
+    let desk = Desk {
+        reach: Arc::clone(&reach),
+        filter,
+        bell,
+        inputs: inputs.clone(),
+    };
     tokio::spawn(async move { feed::run(&reach, &inputs).await });
     loop {
         screen.draw(&mut state)?;
@@ -50,8 +57,11 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
         };
         // Whatever else has arrived goes into the same picture.
         let more = std::iter::from_fn(|| arrived.try_recv().ok());
-        let effects: Vec<Effect> =
-            first.into_iter().chain(more).flat_map(|input| state.update(input, clock.now())).collect();
+        let effects: Vec<Effect> = first
+            .into_iter()
+            .chain(more)
+            .flat_map(|input| state.update(input, clock.now()))
+            .collect();
         if effects.contains(&Effect::Quit) {
             break;
         }
@@ -64,7 +74,11 @@ async fn begin(client: &Client, filter: &Filter, clock: &Clock) -> Result<State>
     let page = hub::load(client, filter, &Listing::Waiting, None, FIRST_ROWS);
     let (page, presets) = tokio::try_join!(page, presets::read(client))?;
     let mut state = State::new(filter.clone(), TimeZone::system(), clock.now());
-    let loaded = Reply::Loaded { listing: Listing::Waiting, appends: false, page: Ok(page) };
+    let loaded = Reply::Loaded {
+        listing: Listing::Waiting,
+        appends: false,
+        page: Ok(page),
+    };
     for reply in [loaded, Reply::Presets(Ok(presets))] {
         state.update(Input::Reply(reply), clock.now());
     }
@@ -77,7 +91,10 @@ struct Clock {
 
 impl Clock {
     fn now(&self) -> Now {
-        Now { at: Timestamp::now(), elapsed: self.started.elapsed() }
+        Now {
+            at: Timestamp::now(),
+            elapsed: self.started.elapsed(),
+        }
     }
 }
 

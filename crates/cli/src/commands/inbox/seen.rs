@@ -26,7 +26,10 @@ pub struct More {
 
 impl Seen {
     pub fn read(value: &Value) -> Result<Self, HubError> {
-        Ok(Self { item: typed(value)?, more: typed(value)? })
+        Ok(Self {
+            item: typed(value)?,
+            more: typed(value)?,
+        })
     }
 
     /// One that this version cannot read is named all the same: it must not hide the others, nor be hidden.
@@ -70,11 +73,17 @@ impl Seen {
     pub fn mentions(&self, words: &str) -> bool {
         let item = &self.item;
         let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
-        let texts =
-            texts.chain(&item.body).chain(&item.agent.project).chain(&item.tags).map(|text| text.to_lowercase());
+        let texts = texts
+            .chain(&item.body)
+            .chain(&item.agent.project)
+            .chain(&item.tags)
+            .map(|text| text.to_lowercase());
         let all = texts.collect::<Vec<_>>().join("\n");
         let kind = item.kind();
-        words.to_lowercase().split_whitespace().all(|word| all.contains(word) || kind == word)
+        words
+            .to_lowercase()
+            .split_whitespace()
+            .all(|word| all.contains(word) || kind == word)
     }
 }
 
@@ -118,7 +127,10 @@ pub mod tests {
             "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
             "resolved_at": "2026-06-04T15:00:09.000Z",
         });
-        seen(id, &json!({"status": "answered", "can_answer": false, "resolution": resolution}))
+        seen(
+            id,
+            &json!({"status": "answered", "can_answer": false, "resolution": resolution}),
+        )
     }
 
     #[test]
@@ -126,8 +138,14 @@ pub mod tests {
         let mut all = [
             seen("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
             seen("b", &json!({})),
-            seen("d", &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"})),
-            seen("e", &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"})),
+            seen(
+                "d",
+                &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"}),
+            ),
+            seen(
+                "e",
+                &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"}),
+            ),
             seen("a", &json!({})),
         ];
         all.sort_by(|one, other| one.order().cmp(&other.order()));
@@ -144,7 +162,10 @@ pub mod tests {
 
     #[test]
     fn words_are_found_in_any_order_and_case() {
-        let seen = seen("a", &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}));
+        let seen = seen(
+            "a",
+            &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}),
+        );
         assert!(seen.mentions("büro ship") && seen.mentions("GREEN db bot confirm"));
         assert!(!seen.mentions("ship red"));
     }

@@ -169,7 +169,11 @@ impl State {
 
     /// How long the screen stays true if nothing happens.
     pub fn wake_in(&self) -> Duration {
-        let guard = self.open.as_ref().map(|open| open.guard_left(self.now.elapsed)).unwrap_or_default();
+        let guard = self
+            .open
+            .as_ref()
+            .map(|open| open.guard_left(self.now.elapsed))
+            .unwrap_or_default();
         if guard.is_zero() { TICK } else { guard }
     }
 
@@ -207,7 +211,11 @@ impl State {
     }
 
     fn speak(&mut self, text: String, weight: Weight) {
-        self.said = Some(Said { text, weight, since: self.now.elapsed });
+        self.said = Some(Said {
+            text,
+            weight,
+            since: self.now.elapsed,
+        });
     }
 
     /// Reads the list anew, as far as it had been read.
@@ -217,7 +225,13 @@ impl State {
         }
         let listing = self.listing(tab);
         let want = self.list_mut(tab).begin();
-        want.map(|want| Effect::Load { listing, after: None, want }).into_iter().collect()
+        want.map(|want| Effect::Load {
+            listing,
+            after: None,
+            want,
+        })
+        .into_iter()
+        .collect()
     }
 
     fn listing(&self, tab: Tab) -> Listing {

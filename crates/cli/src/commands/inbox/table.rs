@@ -44,7 +44,15 @@ async fn read_all(client: &Client, filter: &Filter) -> Result<Vec<Value>> {
 }
 
 fn render(items: &[Item], now: jiff::Timestamp) -> String {
-    let mut table = Table::new(&["ID", "PRIORITY", "WAITING", "AGENT", "KIND", "TITLE", "WITHOUT AN ANSWER"]);
+    let mut table = Table::new(&[
+        "ID",
+        "PRIORITY",
+        "WAITING",
+        "AGENT",
+        "KIND",
+        "TITLE",
+        "WITHOUT AN ANSWER",
+    ]);
     for item in items {
         table.row([
             item.id.clone(),
@@ -81,8 +89,19 @@ mod tests {
         let line = text.lines().nth(1).unwrap();
         assert_eq!(text.lines().count(), 2);
         assert_eq!(
-            line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>(),
-            ["msg_1", "urgent", "10m", "bot", "confirm", "Deploy?\\n\\u{1b}[2K\\u{202e}", "waits until answered"]
+            line.split("  ")
+                .filter(|cell| !cell.is_empty())
+                .map(str::trim)
+                .collect::<Vec<_>>(),
+            [
+                "msg_1",
+                "urgent",
+                "10m",
+                "bot",
+                "confirm",
+                "Deploy?\\n\\u{1b}[2K\\u{202e}",
+                "waits until answered"
+            ]
         );
     }
 

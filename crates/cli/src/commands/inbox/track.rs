@@ -19,10 +19,21 @@ pub enum Mark {
 /// Who decided what, and when.
 pub fn outcome(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<String> {
     let resolution = seen.item.resolution.as_ref()?;
-    let by_default = if resolution.defaulted { ", the default its asker declared" } else { "" };
-    let edited = if resolution.edited { ", in other words than the options" } else { "" };
+    let by_default = if resolution.defaulted {
+        ", the default its asker declared"
+    } else {
+        ""
+    };
+    let edited = if resolution.edited {
+        ", in other words than the options"
+    } else {
+        ""
+    };
     let at = time_words(&resolution.resolved_at, now, zone);
-    Some(format!("{} at {at}{by_default}{edited}", escape(&seen.item.outcome_words().unwrap_or_default())))
+    Some(format!(
+        "{} at {at}{by_default}{edited}",
+        escape(&seen.item.outcome_words().unwrap_or_default())
+    ))
 }
 
 /// Where the outcome is on its way to the agent; nothing before there is one.
@@ -33,8 +44,11 @@ pub fn track(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<(Mark, String)
     if seen.item.is_of_run() {
         return vec![(Mark::Done, "the run has it".to_owned())];
     }
-    let fetched =
-        seen.more.fetched_at.as_ref().map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
+    let fetched = seen
+        .more
+        .fetched_at
+        .as_ref()
+        .map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
     let mut steps = Vec::new();
     match (&seen.item.delivery, fetched) {
         (Some(delivery), fetched) => {
@@ -45,26 +59,46 @@ pub fn track(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<(Mark, String)
         (None, None) => steps.push((Mark::Now, "waiting for the agent to fetch it".to_owned())),
     }
     let is_done = steps.iter().any(|(mark, _)| *mark == Mark::Done);
-    steps.extend(presence(seen, now).filter(|_| !is_done).map(|words| (Mark::Note, words)));
+    steps.extend(
+        presence(seen, now)
+            .filter(|_| !is_done)
+            .map(|words| (Mark::Note, words)),
+    );
     steps
 }
 
 fn delivered(delivery: &Delivery, now: Timestamp, zone: &TimeZone) -> (Mark, String) {
-    let why = delivery.last_error.as_deref().map(|error| format!(": {}", escape(error))).unwrap_or_default();
+    let why = delivery
+        .last_error
+        .as_deref()
+        .map(|error| format!(": {}", escape(error)))
+        .unwrap_or_default();
     let attempts = delivery.attempts;
     match (delivery.state.as_str(), attempts) {
         ("delivered", _) => {
-            let at = delivery.delivered_at.as_ref().map(|at| format!(" at {}", time_words(at, now, zone)));
+            let at = delivery
+                .delivered_at
+                .as_ref()
+                .map(|at| format!(" at {}", time_words(at, now, zone)));
             (Mark::Done, format!("delivered to the agent{}", at.unwrap_or_default()))
         }
-        ("failed", _) => (Mark::Failed, format!("delivery failed after {attempts} attempts{why} (t tries again)")),
+        ("failed", _) => (
+            Mark::Failed,
+            format!("delivery failed after {attempts} attempts{why} (t tries again)"),
+        ),
         (_, 0) => (Mark::Now, "on its way to the agent".to_owned()),
         (_, _) => {
             let next = delivery
                 .next_attempt_at
                 .as_ref()
                 .map(|at| format!(", next try in {}", duration_words(at.remaining(now))));
-            (Mark::Failed, format!("delivery is failing, attempts so far: {attempts}{}{why}", next.unwrap_or_default()))
+            (
+                Mark::Failed,
+                format!(
+                    "delivery is failing, attempts so far: {attempts}{}{why}",
+                    next.unwrap_or_default()
+                ),
+            )
         }
     }
 }
@@ -94,7 +128,11 @@ mod tests {
             "resolved_at": "2026-06-04T15:00:01.000Z",
         }});
         all.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        track(&seen("a", &all), "2026-06-04T15:00:05Z".parse().unwrap(), &TimeZone::UTC)
+        track(
+            &seen("a", &all),
+            "2026-06-04T15:00:05Z".parse().unwrap(),
+            &TimeZone::UTC,
+        )
     }
 
     fn step(mark: Mark, words: &str) -> (Mark, String) {
@@ -105,7 +143,10 @@ mod tests {
     fn an_answer_is_followed_until_the_agent_has_it() {
         let seen_at = json!({"agent_seen_at": "2026-06-04T14:58:05.000Z"});
         let waiting = step(Mark::Now, "waiting for the agent to fetch it");
-        assert_eq!(steps(&seen_at), [waiting, step(Mark::Note, "the agent was last seen 2m ago")]);
+        assert_eq!(
+            steps(&seen_at),
+            [waiting, step(Mark::Note, "the agent was last seen 2m ago")]
+        );
         let fetched = json!({"fetched_at": "2026-06-04T15:00:02.000Z", "agent_seen_at": "2026-06-04T15:00:02.000Z"});
         assert_eq!(steps(&fetched), [step(Mark::Done, "the agent fetched it at 15:00:02")]);
     }
@@ -114,17 +155,29 @@ mod tests {
     fn a_push_tells_when_it_fails_and_what_comes_next() {
         let delivery = |state: &str, attempts: u64, extra: Value| {
             let mut delivery = json!({"state": state, "attempts": attempts});
-            delivery.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            delivery
+                .as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
             steps(&json!({ "delivery": delivery })).remove(0)
         };
-        assert_eq!(delivery("pending", 0, json!({})), step(Mark::Now, "on its way to the agent"));
+        assert_eq!(
+            delivery("pending", 0, json!({})),
+            step(Mark::Now, "on its way to the agent")
+        );
         let failing = json!({"next_attempt_at": "2026-06-04T15:00:25.000Z", "last_error": "answered 500"});
         let words = "delivery is failing, attempts so far: 2, next try in 20s: answered 500";
         assert_eq!(delivery("pending", 2, failing), step(Mark::Failed, words));
         let delivered = json!({"delivered_at": "2026-06-04T15:00:03.000Z"});
-        assert_eq!(delivery("delivered", 1, delivered), step(Mark::Done, "delivered to the agent at 15:00:03"));
+        assert_eq!(
+            delivery("delivered", 1, delivered),
+            step(Mark::Done, "delivered to the agent at 15:00:03")
+        );
         let words = "delivery failed after 8 attempts: answered 404 (t tries again)";
-        assert_eq!(delivery("failed", 8, json!({"last_error": "answered 404"})), step(Mark::Failed, words));
+        assert_eq!(
+            delivery("failed", 8, json!({"last_error": "answered 404"})),
+            step(Mark::Failed, words)
+        );
     }
 
     #[test]

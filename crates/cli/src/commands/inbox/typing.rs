@@ -22,7 +22,10 @@ impl Typing {
     }
 
     pub fn lines() -> Self {
-        Self { multiline: true, ..Self::default() }
+        Self {
+            multiline: true,
+            ..Self::default()
+        }
     }
 
     /// Shown as dots, whoever looks over the shoulder.
@@ -75,7 +78,11 @@ impl Typing {
     pub fn paste(&mut self, text: &str) {
         let room = MOST_CHARS.saturating_sub(self.text.chars().count());
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let fitting: String = text.chars().filter_map(|letter| self.fitting(letter)).take(room).collect();
+        let fitting: String = text
+            .chars()
+            .filter_map(|letter| self.fitting(letter))
+            .take(room)
+            .collect();
         self.text.insert_str(self.caret, &fitting);
         self.caret += fitting.len();
     }
@@ -103,11 +110,17 @@ impl Typing {
     }
 
     fn before(&self) -> usize {
-        self.text[..self.caret].char_indices().next_back().map_or(0, |(index, _)| index)
+        self.text[..self.caret]
+            .char_indices()
+            .next_back()
+            .map_or(0, |(index, _)| index)
     }
 
     fn after(&self) -> usize {
-        self.text[self.caret..].chars().next().map_or(self.caret, |letter| self.caret + letter.len_utf8())
+        self.text[self.caret..]
+            .chars()
+            .next()
+            .map_or(self.caret, |letter| self.caret + letter.len_utf8())
     }
 
     fn line_start(&self) -> usize {
@@ -115,12 +128,16 @@ impl Typing {
     }
 
     fn line_end(&self) -> usize {
-        self.text[self.caret..].find('\n').map_or(self.text.len(), |index| self.caret + index)
+        self.text[self.caret..]
+            .find('\n')
+            .map_or(self.text.len(), |index| self.caret + index)
     }
 
     fn word_start(&self) -> usize {
         let before = self.text[..self.caret].trim_end();
-        before.rfind(char::is_whitespace).map_or(0, |index| self.text.ceil_char_boundary(index + 1))
+        before
+            .rfind(char::is_whitespace)
+            .map_or(0, |index| self.text.ceil_char_boundary(index + 1))
     }
 
     fn up(&mut self) {
@@ -182,9 +199,21 @@ mod tests {
     #[test]
     fn letters_go_where_the_caret_stands() {
         let mut typing = Typing::line().holding("grüße");
-        keys(&mut typing, &[KeyCode::Left, KeyCode::Left, KeyCode::Backspace, KeyCode::Char('u'), KeyCode::Delete]);
+        keys(
+            &mut typing,
+            &[
+                KeyCode::Left,
+                KeyCode::Left,
+                KeyCode::Backspace,
+                KeyCode::Char('u'),
+                KeyCode::Delete,
+            ],
+        );
         assert_eq!(typing.text(), "grue");
-        keys(&mut typing, &[KeyCode::Home, KeyCode::Char('>'), KeyCode::End, KeyCode::Char('<')]);
+        keys(
+            &mut typing,
+            &[KeyCode::Home, KeyCode::Char('>'), KeyCode::End, KeyCode::Char('<')],
+        );
         assert_eq!(typing.shown(), (">grue<".to_owned(), String::new()));
     }
 

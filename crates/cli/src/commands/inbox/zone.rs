@@ -15,7 +15,11 @@ pub fn time_words(instant: &Instant, now: Timestamp, zone: &TimeZone) -> String 
 
 pub fn at_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (then, today) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
-    let format = if then.date() == today.date() { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+    let format = if then.date() == today.date() {
+        "%H:%M:%S"
+    } else {
+        "%Y-%m-%d %H:%M:%S"
+    };
     then.strftime(format).to_string()
 }
 

@@ -17,25 +17,59 @@ pub struct Ask {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    Input { prompt: Option<String> },
-    Permission { operation: String, resource: String, details: Option<Value> },
-    Question { question: String },
+    Input {
+        prompt: Option<String>,
+    },
+    Permission {
+        operation: String,
+        resource: String,
+        details: Option<Value>,
+    },
+    Question {
+        question: String,
+    },
 }
 
 impl Ask {
     /// Nothing for an event that asks nothing.
     pub fn of(event: &Event) -> Option<Self> {
         let (id, agent_name, kind) = match event {
-            Event::RequestInput { agent_name, prompt, input_id } => {
-                (input_id, agent_name, Kind::Input { prompt: prompt.clone() })
-            }
-            Event::RequestPermission { request_id, agent_name, operation, resource, details, .. } => {
+            Event::RequestInput {
+                agent_name,
+                prompt,
+                input_id,
+            } => (input_id, agent_name, Kind::Input { prompt: prompt.clone() }),
+            Event::RequestPermission {
+                request_id,
+                agent_name,
+                operation,
+                resource,
+                details,
+                ..
+            } => {
                 let (operation, resource, details) = (operation.clone(), resource.clone(), details.clone());
-                (request_id, agent_name, Kind::Permission { operation, resource, details })
+                (
+                    request_id,
+                    agent_name,
+                    Kind::Permission {
+                        operation,
+                        resource,
+                        details,
+                    },
+                )
             }
-            Event::RequestQuestion { request_id, agent_name, question, .. } => {
-                (request_id, agent_name, Kind::Question { question: question.clone() })
-            }
+            Event::RequestQuestion {
+                request_id,
+                agent_name,
+                question,
+                ..
+            } => (
+                request_id,
+                agent_name,
+                Kind::Question {
+                    question: question.clone(),
+                },
+            ),
             Event::StrategyStarted { .. }
             | Event::StrategyCompleted { .. }
             | Event::StrategyError { .. }
@@ -46,7 +80,11 @@ impl Ask {
             | Event::PolicyUpdated { .. }
             | Event::SteerQueued { .. } => return None,
         };
-        Some(Self { id: id.clone(), agent_name: agent_name.clone(), kind })
+        Some(Self {
+            id: id.clone(),
+            agent_name: agent_name.clone(),
+            kind,
+        })
     }
 
     /// Who wants what, in lines of its own.
@@ -54,12 +92,26 @@ impl Ask {
         let agent = escape(&self.agent_name);
         match &self.kind {
             Kind::Input { prompt } => {
-                format!("{agent} needs your input\n{}", quote(prompt.as_deref().unwrap_or_default()))
+                format!(
+                    "{agent} needs your input\n{}",
+                    quote(prompt.as_deref().unwrap_or_default())
+                )
             }
             Kind::Question { question } => format!("{agent} has a question\n{}", quote(question)),
-            Kind::Permission { operation, resource, details } => {
-                let details = details.as_ref().map(|details| quote(&details.to_string())).unwrap_or_default();
-                format!("{agent} needs your permission for {}\n{}{details}", escape(operation), quote(resource))
+            Kind::Permission {
+                operation,
+                resource,
+                details,
+            } => {
+                let details = details
+                    .as_ref()
+                    .map(|details| quote(&details.to_string()))
+                    .unwrap_or_default();
+                format!(
+                    "{agent} needs your permission for {}\n{}{details}",
+                    escape(operation),
+                    quote(resource)
+                )
             }
         }
     }
@@ -91,15 +143,22 @@ impl Ask {
     pub fn answered(&self, run_id: &str, answer: &Answer) -> ClientMessage {
         let (run_id, id, agent_name) = (run_id.to_owned(), self.id.clone(), self.agent_name.clone());
         match (answer, &self.kind) {
-            (Answer::Decision(decision), _) => {
-                ClientMessage::PermissionDecision { run_id, permission_request_id: id, decision: *decision }
-            }
-            (Answer::Text(text), Kind::Question { .. }) => {
-                ClientMessage::QuestionResponse { run_id, question_request_id: id, response: text.clone() }
-            }
-            (Answer::Text(text), Kind::Input { .. } | Kind::Permission { .. }) => {
-                ClientMessage::UserInput { run_id, agent_name, text: text.clone(), input_id: Some(id) }
-            }
+            (Answer::Decision(decision), _) => ClientMessage::PermissionDecision {
+                run_id,
+                permission_request_id: id,
+                decision: *decision,
+            },
+            (Answer::Text(text), Kind::Question { .. }) => ClientMessage::QuestionResponse {
+                run_id,
+                question_request_id: id,
+                response: text.clone(),
+            },
+            (Answer::Text(text), Kind::Input { .. } | Kind::Permission { .. }) => ClientMessage::UserInput {
+                run_id,
+                agent_name,
+                text: text.clone(),
+                input_id: Some(id),
+            },
         }
     }
 }
@@ -120,7 +179,11 @@ impl Answer {
 }
 
 fn scope(decision: Decision) -> &'static str {
-    if decision.is_for_the_session() { "for the rest of this run, whatever input it is given" } else { "this time" }
+    if decision.is_for_the_session() {
+        "for the rest of this run, whatever input it is given"
+    } else {
+        "this time"
+    }
 }
 
 #[cfg(test)]
@@ -131,7 +194,12 @@ pub mod tests {
 
     pub fn input(id: &str, agent_name: &str, prompt: Option<&str>) -> Ask {
         let (agent_name, input_id, prompt) = (agent_name.to_owned(), id.to_owned(), prompt.map(str::to_owned));
-        Ask::of(&Event::RequestInput { agent_name, prompt, input_id }).unwrap()
+        Ask::of(&Event::RequestInput {
+            agent_name,
+            prompt,
+            input_id,
+        })
+        .unwrap()
     }
 
     pub fn permission(id: &str, resource: &str) -> Ask {
@@ -148,7 +216,10 @@ pub mod tests {
         assert_eq!(words, "edi\\u{1b}tor needs your input\n  | one\n  | two\\u{1b}[2J\n");
         assert_eq!(input("1", "editor", None).words(), "editor needs your input\n");
         let words = permission("1", "rm -rf /\u{202e}").words();
-        assert_eq!(words, "worker needs your permission for command.execute\n  | rm -rf /\\u{202e}\n");
+        assert_eq!(
+            words,
+            "worker needs your permission for command.execute\n  | rm -rf /\\u{202e}\n"
+        );
     }
 
     #[test]
@@ -158,7 +229,9 @@ pub mod tests {
         let expected =
             json!({"type": "user_input", "runId": "r1", "agentName": "editor", "text": "go", "inputId": "7"});
         assert_eq!(serde_json::from_str::<Value>(&message).unwrap(), expected);
-        let message = permission("8", "ls").answered("r1", &Answer::Decision(Decision::DenySession)).frame(None);
+        let message = permission("8", "ls")
+            .answered("r1", &Answer::Decision(Decision::DenySession))
+            .frame(None);
         let expected = json!({
             "type": "permission_decision", "runId": "r1", "permissionRequestId": "8", "decision": "deny-session",
         });

@@ -28,7 +28,10 @@ impl Follow {
     /// There is no limit to the patience: a run may wait for days, and a machine sleep in between.
     pub(super) async fn come_back(&mut self, lost: &Lost) -> Back {
         if self.pause == FIRST_PAUSE {
-            self.say(&format!("{}; waiting for the hub, Ctrl-C leaves\n", escape(&lost.to_string())));
+            self.say(&format!(
+                "{}; waiting for the hub, Ctrl-C leaves\n",
+                escape(&lost.to_string())
+            ));
         }
         loop {
             tokio::select! {
@@ -59,8 +62,15 @@ impl Follow {
     pub(super) async fn subscribe(&mut self) -> Result<(), Lost> {
         let (run_id, after_seq) = (self.run_id.clone(), Some(self.seq));
         let until = self.request_id("all");
-        self.unsure = Some(Unsure { until: until.clone(), open: HashSet::new() });
-        let subscribe = ClientMessage::Subscribe { run_id, after_seq, extensions: true };
+        self.unsure = Some(Unsure {
+            until: until.clone(),
+            open: HashSet::new(),
+        });
+        let subscribe = ClientMessage::Subscribe {
+            run_id,
+            after_seq,
+            extensions: true,
+        };
         self.socket.send(&subscribe, SUBSCRIBE).await?;
         self.socket.send(&ClientMessage::Ping, &until).await
     }
@@ -78,7 +88,10 @@ impl Follow {
         let mut again = Vec::new();
         for (number, sent) in self.sent.unanswered(|id| open.contains(id)).enumerate() {
             let Sent { ask, answer, .. } = &*sent;
-            let (message, request_id) = (ask.answered(&self.run_id, answer), format!("again-{}-{number}", self.seq));
+            let (message, request_id) = (
+                ask.answered(&self.run_id, answer),
+                format!("again-{}-{number}", self.seq),
+            );
             sent.is_sent_again(request_id.clone());
             again.push((message, request_id));
         }
@@ -101,11 +114,22 @@ mod tests {
 
     #[test]
     fn only_a_token_that_cannot_change_is_refused_for_good() {
-        let refused = |status| HubError::Refused { status, code: String::new(), message: String::new(), field: None };
+        let refused = |status| HubError::Refused {
+            status,
+            code: String::new(),
+            message: String::new(),
+            field: None,
+        };
         let data = Place::DataDirectory("/srv/data".into());
         assert!(is_final(&refused(StatusCode::UNAUTHORIZED), &Place::Environment));
         assert!(!is_final(&refused(StatusCode::UNAUTHORIZED), &data));
-        assert!(!is_final(&refused(StatusCode::SERVICE_UNAVAILABLE), &Place::Environment));
-        assert!(!is_final(&HubError::Unreachable("away".to_owned()), &Place::Environment));
+        assert!(!is_final(
+            &refused(StatusCode::SERVICE_UNAVAILABLE),
+            &Place::Environment
+        ));
+        assert!(!is_final(
+            &HubError::Unreachable("away".to_owned()),
+            &Place::Environment
+        ));
     }
 }

@@ -40,7 +40,9 @@ impl Begun {
         if json {
             return Ok(Finished::well(screen::json(&json!({ "run_id": run_id }))));
         }
-        screen::remark(&format!("It goes on by itself: `countersign runs follow {run_id}` shows how."));
+        screen::remark(&format!(
+            "It goes on by itself: `countersign runs follow {run_id}` shows how."
+        ));
         Ok(Finished::well(screen::escape(run_id) + "\n"))
     }
 }
@@ -55,7 +57,9 @@ pub async fn begin(client: &Client, prepare: PrepareRun, beginning: Beginning) -
         let started = started(&mut socket, &run_id, beginning.clone()).await?;
         anyhow::Ok((run_id, started))
     });
-    let (run_id, started) = begun.await.map_err(|_| anyhow!("the hub took too long to begin the run"))??;
+    let (run_id, started) = begun
+        .await
+        .map_err(|_| anyhow!("the hub took too long to begin the run"))??;
     match started {
         Ok(first) => Ok(Begun { socket, run_id, first }),
         Err(refusal) => {
@@ -81,7 +85,11 @@ async fn prepared(socket: &mut Socket, prepare: PrepareRun) -> Result<String> {
 async fn started(socket: &mut Socket, run_id: &str, beginning: Beginning) -> Result<Result<String, String>, Lost> {
     let run_id = run_id.to_owned();
     // Whoever prepares a run follows it; this asks to be told of answers too.
-    let subscribe = ClientMessage::Subscribe { run_id: run_id.clone(), after_seq: None, extensions: true };
+    let subscribe = ClientMessage::Subscribe {
+        run_id: run_id.clone(),
+        after_seq: None,
+        extensions: true,
+    };
     socket.send(&subscribe, SUBSCRIBE).await?;
     let message = match beginning {
         Beginning::Start(input) => ClientMessage::StartRun { run_id, input },

@@ -46,7 +46,12 @@ pub enum Deed {
 
 impl Console {
     pub fn new() -> Self {
-        Self { keyboard: Keyboard::new(), waiting: VecDeque::new(), stage: Stage::Idle, entry: Entry::default() }
+        Self {
+            keyboard: Keyboard::new(),
+            waiting: VecDeque::new(),
+            stage: Stage::Idle,
+            entry: Entry::default(),
+        }
     }
 
     /// Says whether it is new.
@@ -74,7 +79,12 @@ impl Console {
             Stage::Over => self.waiting.len(),
         };
         let mut text = String::new();
-        for waiting in self.waiting.iter_mut().take(can_show).filter(|waiting| !waiting.is_shown) {
+        for waiting in self
+            .waiting
+            .iter_mut()
+            .take(can_show)
+            .filter(|waiting| !waiting.is_shown)
+        {
             waiting.is_shown = true;
             text.push_str(&waiting.ask.words());
             text.push_str(&waiting.ask.choices());
@@ -96,14 +106,28 @@ impl Console {
     }
 
     fn prompt(&self) -> String {
-        let prompt = self.waiting.front().map(|waiting| waiting.ask.prompt()).unwrap_or_default();
-        if self.keyboard.is_terminal { prompt.to_owned() } else { prompt.trim_end().to_owned() + "\n" }
+        let prompt = self
+            .waiting
+            .front()
+            .map(|waiting| waiting.ask.prompt())
+            .unwrap_or_default();
+        if self.keyboard.is_terminal {
+            prompt.to_owned()
+        } else {
+            prompt.trim_end().to_owned() + "\n"
+        }
     }
 
     /// What stands on the last line of the terminal, with the cursor behind it.
     pub fn standing(&self) -> Option<String> {
         let is_standing = self.stage == Stage::Prompting && self.keyboard.is_terminal;
-        is_standing.then(|| if self.entry.is_open() { CONTINUED.to_owned() } else { self.prompt() })
+        is_standing.then(|| {
+            if self.entry.is_open() {
+                CONTINUED.to_owned()
+            } else {
+                self.prompt()
+            }
+        })
     }
 
     /// Before a prompt is shown once more.
@@ -157,7 +181,9 @@ impl Console {
     }
 
     fn take(&mut self, typed: Typed) -> Deed {
-        let Some(front) = self.waiting.front() else { return Deed::Say(String::new()) };
+        let Some(front) = self.waiting.front() else {
+            return Deed::Say(String::new());
+        };
         let entered = match typed {
             Typed::Line(line) => self.entry.line(&front.ask, &line),
             Typed::TooLong => Entered::Refused(too_long()),
@@ -226,7 +252,10 @@ mod tests {
         console.turn();
         assert_eq!(console.take(line("\"\"\"")), Deed::Say(String::new()));
         assert_eq!(console.take(line("half")), Deed::Say(String::new()));
-        assert_eq!(console.withdraw("1").as_deref(), Some("ann needs no answer from here any more\n"));
+        assert_eq!(
+            console.withdraw("1").as_deref(),
+            Some("ann needs no answer from here any more\n")
+        );
         assert!(console.turn().starts_with("bob needs your input"));
         assert_eq!(console.take(line("whole")), answered(two, "whole"));
         assert_eq!(console.withdraw("1"), None);
@@ -247,7 +276,10 @@ mod tests {
         let mut console = console();
         console.add(permission("1", "ls"));
         let shown = console.turn();
-        assert!(shown.contains("1. allow         this time\n") && shown.contains("Your decision"), "{shown}");
+        assert!(
+            shown.contains("1. allow         this time\n") && shown.contains("Your decision"),
+            "{shown}"
+        );
         assert!(matches!(console.take(line("maybe")), Deed::Say(said) if said.contains("say 1 to 4")));
         assert!(matches!(console.take(line("4")), Deed::Answered(..)));
     }

@@ -19,9 +19,10 @@ impl Ending {
     /// Nothing for an event with which nothing ends.
     pub fn of(event: &Event) -> Option<Self> {
         match event {
-            Event::StrategyCompleted { result, usage } => {
-                Some(Self::Completed { result: result.clone(), usage: *usage })
-            }
+            Event::StrategyCompleted { result, usage } => Some(Self::Completed {
+                result: result.clone(),
+                usage: *usage,
+            }),
             Event::StrategyError { error } => Some(Self::Failed(error.clone())),
             Event::StrategyStarted { .. }
             | Event::StepStarted { .. }
@@ -69,7 +70,9 @@ fn explain(error: &RunError, run_id: &str) {
         "CANCELLED" => screen::remark(&format!("Run {run_id} was stopped.")),
         "DAEMON_RESTARTED" => {
             screen::complain(&error.message);
-            screen::remark(&format!("`countersign runs continue {run_id} --input TEXT` goes on with it."));
+            screen::remark(&format!(
+                "`countersign runs continue {run_id} --input TEXT` goes on with it."
+            ));
         }
         _ => screen::complain(&error.message),
     }
@@ -77,7 +80,11 @@ fn explain(error: &RunError, run_id: &str) {
 
 /// A terminal gets nothing that it would act on. A file and another program get the result as it is.
 fn result_text(result: &str, is_terminal: bool) -> String {
-    let mut text = if is_terminal { escape_lines(result) } else { result.to_owned() };
+    let mut text = if is_terminal {
+        escape_lines(result)
+    } else {
+        result.to_owned()
+    };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -102,12 +109,19 @@ mod tests {
     use super::*;
 
     fn failed(code: &str) -> u8 {
-        Ending::Failed(RunError { code: code.to_owned(), message: String::new() }).code()
+        Ending::Failed(RunError {
+            code: code.to_owned(),
+            message: String::new(),
+        })
+        .code()
     }
 
     #[test]
     fn scripts_can_tell_the_ends_apart() {
-        let completed = Ending::Completed { result: String::new(), usage: Usage::default() };
+        let completed = Ending::Completed {
+            result: String::new(),
+            usage: Usage::default(),
+        };
         assert_eq!(completed.code(), 0);
         assert_eq!(failed("EXECUTION_ERROR"), 1);
         assert_eq!(failed("CANCELLED"), 13);

@@ -92,7 +92,11 @@ mod tests {
         let (mut entry, ask) = (Entry::default(), input("1", "editor", None));
         assert_eq!(entry.line(&ask, "  go \\"), text("  go \\"));
         assert_eq!(entry.line(&ask, ""), text(""));
-        assert_eq!(entry.line(&ask, "say \"\"\""), text("say \"\"\""), "a fence has its line for itself");
+        assert_eq!(
+            entry.line(&ask, "say \"\"\""),
+            text("say \"\"\""),
+            "a fence has its line for itself"
+        );
     }
 
     #[test]
@@ -121,7 +125,10 @@ mod tests {
         let (mut entry, ask) = (Entry::default(), permission("1", "ls"));
         let mut decided = |line: &str| entry.line(&ask, line);
         assert_eq!(decided("1"), Entered::Answer(Answer::Decision(Decision::Allow)));
-        assert_eq!(decided(" deny-session "), Entered::Answer(Answer::Decision(Decision::DenySession)));
+        assert_eq!(
+            decided(" deny-session "),
+            Entered::Answer(Answer::Decision(Decision::DenySession))
+        );
         for line in ["", "0", "5", "yes", "\"\"\"", "Allow"] {
             assert!(matches!(decided(line), Entered::Refused(_)), "{line}");
         }

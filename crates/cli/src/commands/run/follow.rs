@@ -165,7 +165,9 @@ impl Follow {
 
     async fn say_where(&mut self) {
         let place = where_to_answer(&self.reach.client(), &self.run_id).await;
-        self.say(&format!("Nobody answers here any more; the run goes on waiting.\n{place}"));
+        self.say(&format!(
+            "Nobody answers here any more; the run goes on waiting.\n{place}"
+        ));
     }
 
     /// A line of this program's own.
@@ -200,7 +202,11 @@ impl Follow {
     }
 
     fn leave(mut self) -> Finished {
-        let before = if self.console.standing().is_some() { "\n".to_owned() } else { self.story.pause() };
+        let before = if self.console.standing().is_some() {
+            "\n".to_owned()
+        } else {
+            self.story.pause()
+        };
         screen::note(&before);
         ending::left(&self.run_id)
     }

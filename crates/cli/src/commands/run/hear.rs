@@ -23,7 +23,11 @@ impl Follow {
                 self.sent.resolved(&id);
                 self.withdraw(&id);
             }
-            Heard::Error { code, message, request_id } => {
+            Heard::Error {
+                code,
+                message,
+                request_id,
+            } => {
                 let request_id = request_id.unwrap_or_default();
                 if request_id == SUBSCRIBE && code == "INTERNAL_ERROR" {
                     // Trouble of the hub and not of the run: it passes, as a hub does that is away.
@@ -108,7 +112,9 @@ impl Follow {
         match self.sent.refused(code, request_id) {
             Returned::TooLate { agent_name } => {
                 let agent = escape(&agent_name);
-                self.say(&format!("{agent} had been answered already: what you typed was not taken\n"));
+                self.say(&format!(
+                    "{agent} had been answered already: what you typed was not taken\n"
+                ));
             }
             Returned::Refused(ask) => {
                 self.say(&format!("not taken: {} ({})\n", escape_lines(message), escape(code)));
@@ -129,7 +135,11 @@ impl Follow {
     }
 
     fn finish(&mut self, ending: Ending) -> Finished {
-        let before = if self.console.standing().is_some() { "\n".to_owned() } else { self.story.pause() };
+        let before = if self.console.standing().is_some() {
+            "\n".to_owned()
+        } else {
+            self.story.pause()
+        };
         screen::note(&before);
         ending.finish(&self.run_id, self.json)
     }

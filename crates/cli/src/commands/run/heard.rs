@@ -57,17 +57,38 @@ struct Frame {
 }
 
 pub fn read(text: &str) -> Heard {
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return Heard::Unknown };
-    let Ok(frame) = Frame::deserialize(&value) else { return Heard::Unknown };
-    let Frame { kind, request_id, run_id, input_id: id, code, message, seq, resolved } = frame;
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return Heard::Unknown;
+    };
+    let Ok(frame) = Frame::deserialize(&value) else {
+        return Heard::Unknown;
+    };
+    let Frame {
+        kind,
+        request_id,
+        run_id,
+        input_id: id,
+        code,
+        message,
+        seq,
+        resolved,
+    } = frame;
     match (kind.as_str(), seq) {
         (_, Some(seq)) => {
             let event = serde_json::from_value(value).ok();
-            Heard::Event(Box::new(Told { seq, is_resolved: resolved, event }))
+            Heard::Event(Box::new(Told {
+                seq,
+                is_resolved: resolved,
+                event,
+            }))
         }
         ("input_resolved", None) => Heard::Resolved { id },
         ("run_prepared", None) => Heard::Prepared { run_id },
-        ("error", None) => Heard::Error { code, message, request_id },
+        ("error", None) => Heard::Error {
+            code,
+            message,
+            request_id,
+        },
         ("pong", None) => Heard::Pong { request_id },
         (_, None) => Heard::Unknown,
     }
@@ -84,17 +105,49 @@ mod tests {
 
     #[test]
     fn every_frame_of_the_hub_is_understood() {
-        let event = Event::SteerQueued { text: "shorter".to_owned() };
-        let told = Told { seq: 7, is_resolved: false, event: Some(event.clone()) };
-        assert_eq!(read(&event.frame("r1", 7, NOW, Some("start"))), Heard::Event(Box::new(told)));
-        let ask = Event::RequestInput { agent_name: "ann".to_owned(), prompt: None, input_id: "i".to_owned() };
+        let event = Event::SteerQueued {
+            text: "shorter".to_owned(),
+        };
+        let told = Told {
+            seq: 7,
+            is_resolved: false,
+            event: Some(event.clone()),
+        };
+        assert_eq!(
+            read(&event.frame("r1", 7, NOW, Some("start"))),
+            Heard::Event(Box::new(told))
+        );
+        let ask = Event::RequestInput {
+            agent_name: "ann".to_owned(),
+            prompt: None,
+            input_id: "i".to_owned(),
+        };
         let frame = mark_resolved(&ask.frame("r1", 8, NOW, None));
-        assert_eq!(read(&frame), Heard::Event(Box::new(Told { seq: 8, is_resolved: true, event: Some(ask) })));
+        assert_eq!(
+            read(&frame),
+            Heard::Event(Box::new(Told {
+                seq: 8,
+                is_resolved: true,
+                event: Some(ask)
+            }))
+        );
         let error = Reply::error("START_FAILED", "Run already started: r1").frame(NOW, Some("start"));
         let (code, message) = ("START_FAILED".to_owned(), "Run already started: r1".to_owned());
-        assert_eq!(read(&error), Heard::Error { code, message, request_id: Some("start".to_owned()) });
+        assert_eq!(
+            read(&error),
+            Heard::Error {
+                code,
+                message,
+                request_id: Some("start".to_owned())
+            }
+        );
         let (run_id, agent_name, input_id) = ("r1".to_owned(), "ann".to_owned(), "i".to_owned());
-        let resolved = Reply::InputResolved { run_id, agent_name, input_id }.frame(NOW, None);
+        let resolved = Reply::InputResolved {
+            run_id,
+            agent_name,
+            input_id,
+        }
+        .frame(NOW, None);
         assert_eq!(read(&resolved), Heard::Resolved { id: "i".to_owned() });
         assert_eq!(read(&Reply::Pong.frame(NOW, None)), Heard::Pong { request_id: None });
     }
@@ -103,7 +156,11 @@ mod tests {
     fn what_a_later_hub_says_is_passed_over() {
         assert_eq!(read(r#"{"type":"weather","ts":"x"}"#), Heard::Unknown);
         assert_eq!(read("not json"), Heard::Unknown);
-        let told = Told { seq: 3, is_resolved: false, event: None };
+        let told = Told {
+            seq: 3,
+            is_resolved: false,
+            event: None,
+        };
         assert_eq!(read(r#"{"type":"step_skipped","seq":3}"#), Heard::Event(Box::new(told)));
     }
 }

@@ -34,7 +34,12 @@ impl Keyboard {
         let (wanted, wishes) = mpsc::channel();
         let (sender, typed) = unbounded_channel();
         std::thread::spawn(move || serve(&wishes, &sender));
-        Self { wanted, typed, is_reading: false, is_terminal: stdin().is_terminal() }
+        Self {
+            wanted,
+            typed,
+            is_reading: false,
+            is_terminal: stdin().is_terminal(),
+        }
     }
 
     /// Nothing is lost when the future is dropped before the line is there.

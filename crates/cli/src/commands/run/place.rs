@@ -33,9 +33,23 @@ pub async fn where_to_answer(client: &Client, run_id: &str) -> String {
 
 fn words(waiting: &[Waiting], inbox: &str) -> String {
     let mut text = String::new();
-    for Waiting { kind, agent_name, message_id } in waiting {
-        let answer = if kind == "permission" { "allow|deny|allow-session|deny-session" } else { "TEXT" };
-        let _ = writeln!(text, "  countersign answer {} {answer}    ({})", escape(message_id), escape(agent_name));
+    for Waiting {
+        kind,
+        agent_name,
+        message_id,
+    } in waiting
+    {
+        let answer = if kind == "permission" {
+            "allow|deny|allow-session|deny-session"
+        } else {
+            "TEXT"
+        };
+        let _ = writeln!(
+            text,
+            "  countersign answer {} {answer}    ({})",
+            escape(message_id),
+            escape(agent_name)
+        );
     }
     let or = if waiting.is_empty() { "answer" } else { "or" };
     let _ = writeln!(text, "  {or} in the inbox: {}", escape(inbox));
@@ -54,7 +68,10 @@ mod tests {
             {"kind": "input", "agent_name": "edi\u{1b}tor", "message_id": "msg_1", "prompt": "?", "since": "x"},
             {"kind": "permission", "agent_name": "worker", "message_id": "msg_2"},
         ]);
-        let text = words(&serde_json::from_value::<Vec<Waiting>>(waiting).unwrap(), "http://127.0.0.1:7422/inbox");
+        let text = words(
+            &serde_json::from_value::<Vec<Waiting>>(waiting).unwrap(),
+            "http://127.0.0.1:7422/inbox",
+        );
         let expected = "  countersign answer msg_1 TEXT    (edi\\u{1b}tor)\n  \
             countersign answer msg_2 allow|deny|allow-session|deny-session    (worker)\n  \
             or in the inbox: http://127.0.0.1:7422/inbox\n";

@@ -29,7 +29,13 @@ pub enum Returned {
 impl SentAnswers {
     pub fn add(&mut self, ask: Ask, answer: Answer, request_id: String) {
         self.0.retain(|sent| !sent.is_resolved);
-        self.0.push(Sent { ask, answer, request_id, is_resolved: false, is_again: false });
+        self.0.push(Sent {
+            ask,
+            answer,
+            request_id,
+            is_resolved: false,
+            is_again: false,
+        });
     }
 
     /// Whether the question waits for the hub, and not for a person.
@@ -38,7 +44,10 @@ impl SentAnswers {
     }
 
     pub fn resolved(&mut self, id: &str) {
-        self.0.iter_mut().filter(|sent| sent.ask.id == id).for_each(|sent| sent.is_resolved = true);
+        self.0
+            .iter_mut()
+            .filter(|sent| sent.ask.id == id)
+            .for_each(|sent| sent.is_resolved = true);
     }
 
     /// After a new connection: what is not open any more has arrived, what is open is to be sent again. Sending it twice does no
@@ -54,7 +63,9 @@ impl SentAnswers {
         };
         let sent = self.0.remove(place);
         match (code.starts_with("NO_PENDING"), sent.is_again, sent.is_resolved) {
-            (true, false, _) => Returned::TooLate { agent_name: sent.ask.agent_name },
+            (true, false, _) => Returned::TooLate {
+                agent_name: sent.ask.agent_name,
+            },
             // The first one had arrived after all.
             (true, true, _) | (false, _, true) => Returned::Nothing,
             (false, _, false) => Returned::Refused(sent.ask),
@@ -76,13 +87,19 @@ mod tests {
     fn sent(ids: &[&str]) -> SentAnswers {
         let mut sent = SentAnswers::default();
         for id in ids {
-            sent.add(input(id, "ann", None), Answer::Text("x".to_owned()), format!("answer-{id}"));
+            sent.add(
+                input(id, "ann", None),
+                Answer::Text("x".to_owned()),
+                format!("answer-{id}"),
+            );
         }
         sent
     }
 
     fn too_late() -> Returned {
-        Returned::TooLate { agent_name: "ann".to_owned() }
+        Returned::TooLate {
+            agent_name: "ann".to_owned(),
+        }
     }
 
     #[test]
@@ -98,7 +115,10 @@ mod tests {
     #[test]
     fn an_answer_the_hub_cannot_take_is_asked_for_again() {
         let mut sent = sent(&["1"]);
-        assert_eq!(sent.refused("VALIDATION_ERROR", "answer-1"), Returned::Refused(input("1", "ann", None)));
+        assert_eq!(
+            sent.refused("VALIDATION_ERROR", "answer-1"),
+            Returned::Refused(input("1", "ann", None))
+        );
         assert_eq!(sent.refused("VALIDATION_ERROR", "subscribe"), Returned::Nothing);
     }
 
@@ -109,6 +129,10 @@ mod tests {
         assert_eq!(again.len(), 1);
         again[0].is_sent_again("answer-3".to_owned());
         assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), Returned::Nothing);
-        assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-3"), Returned::Nothing, "the first one was taken");
+        assert_eq!(
+            sent.refused("NO_PENDING_INPUT", "answer-3"),
+            Returned::Nothing,
+            "the first one was taken"
+        );
     }
 }

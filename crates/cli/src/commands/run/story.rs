@@ -55,7 +55,11 @@ impl Story {
 
     /// Ends the line of a text that may go on.
     pub fn pause(&mut self) -> String {
-        if std::mem::take(&mut self.is_in_line) { "\n".to_owned() } else { String::new() }
+        if std::mem::take(&mut self.is_in_line) {
+            "\n".to_owned()
+        } else {
+            String::new()
+        }
     }
 
     /// The person here knows what they wrote.
@@ -76,11 +80,19 @@ impl Story {
                 self.say(agent_name, text)
             }
             StreamEvent::ToolCall { tool_name, .. } => self.line(&escape(&format!("{agent_name} uses {tool_name}"))),
-            StreamEvent::ToolResult { tool_name, status: ToolStatus::Error, error, .. } => {
+            StreamEvent::ToolResult {
+                tool_name,
+                status: ToolStatus::Error,
+                error,
+                ..
+            } => {
                 let why = error.as_deref().unwrap_or("it did not say why");
                 self.line(&escape(&format!("{tool_name} failed: {why}")))
             }
-            StreamEvent::ToolResult { status: ToolStatus::Completed, .. }
+            StreamEvent::ToolResult {
+                status: ToolStatus::Completed,
+                ..
+            }
             | StreamEvent::ThinkingStart { .. }
             | StreamEvent::Thinking { .. }
             | StreamEvent::ThinkingEnd { .. }
@@ -152,7 +164,11 @@ mod tests {
 
     fn told(events: &[Value]) -> String {
         let mut story = Story::default();
-        events.iter().map(|one| story.tell(&event(one.clone()))).collect::<String>() + &story.pause()
+        events
+            .iter()
+            .map(|one| story.tell(&event(one.clone())))
+            .collect::<String>()
+            + &story.pause()
     }
 
     fn step(name: &str) -> Value {
@@ -186,7 +202,10 @@ mod tests {
             output("writer", "The sea\ncomes.\n"),
             done("writer", "The sea\ncomes.\n"),
         ];
-        assert_eq!(told(&events), "Step writer\n  | The sea\n  | comes.\nStep writer done\n");
+        assert_eq!(
+            told(&events),
+            "Step writer\n  | The sea\n  | comes.\nStep writer done\n"
+        );
     }
 
     #[test]
@@ -195,20 +214,34 @@ mod tests {
         assert_eq!(rest, "Step writer\n  | The sea\n");
         let hole = told(&[step("writer"), text("writer", "The a"), output("writer", "The sea")]);
         assert_eq!(hole, "Step writer\n  | The a\n  | The sea\n");
-        let last_round =
-            told(&[step("writer"), text("writer", "Hm. "), text("writer", "The sea"), output("writer", "The sea")]);
+        let last_round = told(&[
+            step("writer"),
+            text("writer", "Hm. "),
+            text("writer", "The sea"),
+            output("writer", "The sea"),
+        ]);
         assert_eq!(last_round, "Step writer\n  | Hm. The sea\n");
     }
 
     #[test]
     fn an_empty_line_has_a_margin_and_nothing_behind_it() {
-        let events = [step("writer"), text("writer", "one\n"), text("writer", "\ntwo"), output("writer", "one\n\ntwo")];
+        let events = [
+            step("writer"),
+            text("writer", "one\n"),
+            text("writer", "\ntwo"),
+            output("writer", "one\n\ntwo"),
+        ];
         assert_eq!(told(&events), "Step writer\n  | one\n  |\n  | two\n");
     }
 
     #[test]
     fn an_agent_inside_a_step_is_named() {
-        let events = [step("inner"), output("ann", "a"), output("bob", "b"), done("inner", "b")];
+        let events = [
+            step("inner"),
+            output("ann", "a"),
+            output("bob", "b"),
+            done("inner", "b"),
+        ];
         assert_eq!(told(&events), "Step inner\nann:\n  | a\nbob:\n  | b\nStep inner done\n");
     }
 
@@ -223,7 +256,10 @@ mod tests {
         story.written("mine");
         assert_eq!(story.tell(&event(done("editor", "mine"))), "Step editor done\n");
         story.written("mine");
-        assert_eq!(story.tell(&event(done("editor", "theirs"))), "  | theirs\nStep editor done\n");
+        assert_eq!(
+            story.tell(&event(done("editor", "theirs"))),
+            "  | theirs\nStep editor done\n"
+        );
     }
 
     #[test]

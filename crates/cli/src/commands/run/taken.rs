@@ -9,7 +9,9 @@ use crate::client::{Client, HubError};
 
 /// Asked before anything is prepared, because a run that has ended would be prepared to go on.
 pub async fn check(client: &Client, run_id: &str, beginning: &Beginning) -> Result<()> {
-    let Some(status) = status(client, run_id).await? else { return Ok(()) };
+    let Some(status) = status(client, run_id).await? else {
+        return Ok(());
+    };
     match words(run_id, &status, beginning) {
         Some(words) => bail!(words),
         None => Ok(()),
@@ -30,7 +32,10 @@ pub async fn leave_as_it_was(client: &Client, run_id: &str) {
 async fn status(client: &Client, run_id: &str) -> Result<Option<String>, HubError> {
     match client.get(&["v1", "runs", run_id], &[]).await {
         Ok(run) => Ok(run["status"].as_str().map(str::to_owned)),
-        Err(HubError::Refused { status: StatusCode::NOT_FOUND, .. }) => Ok(None),
+        Err(HubError::Refused {
+            status: StatusCode::NOT_FOUND,
+            ..
+        }) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -39,16 +44,16 @@ async fn status(client: &Client, run_id: &str) -> Result<Option<String>, HubErro
 fn words(run_id: &str, status: &str, beginning: &Beginning) -> Option<String> {
     match (beginning, status) {
         (_, "pending") => None,
-        (Beginning::Start(_), "running") => {
-            Some(format!("run {run_id} exists and still runs: `countersign runs follow {run_id}` follows it"))
-        }
+        (Beginning::Start(_), "running") => Some(format!(
+            "run {run_id} exists and still runs: `countersign runs follow {run_id}` follows it"
+        )),
         (Beginning::Start(_), _) => Some(format!(
             "run {run_id} exists and has ended ({status}): `countersign runs continue {run_id} --input TEXT` goes on with it, \
              another --run-id begins anew"
         )),
-        (Beginning::Continue(_), "running") => {
-            Some(format!("run {run_id} has not ended: `countersign runs follow {run_id}` follows it"))
-        }
+        (Beginning::Continue(_), "running") => Some(format!(
+            "run {run_id} has not ended: `countersign runs follow {run_id}` follows it"
+        )),
         (Beginning::Continue(_), _) => None,
     }
 }
@@ -63,6 +68,9 @@ mod tests {
         let go_on = |status: &str| words("r1", status, &Beginning::Continue(String::new())).unwrap_or_default();
         assert!(start("completed").contains("runs continue r1") && start("error").contains("has ended (error)"));
         assert!(start("running").contains("runs follow r1") && go_on("running").contains("runs follow r1"));
-        assert_eq!((start("pending"), go_on("pending"), go_on("cancelled")), Default::default());
+        assert_eq!(
+            (start("pending"), go_on("pending"), go_on("cancelled")),
+            Default::default()
+        );
     }
 }

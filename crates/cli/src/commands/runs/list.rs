@@ -83,8 +83,14 @@ mod tests {
         let text = render(&[waiting, ended], "2026-06-04T15:00:00Z".parse().unwrap());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
-        assert!(lines[1].contains("waiting") && lines[1].contains("10m") && !lines[1].contains('\u{1b}'), "{text}");
-        assert!(lines[1].ends_with("editor for 5m, editor (permission) for 5m"), "{text}");
+        assert!(
+            lines[1].contains("waiting") && lines[1].contains("10m") && !lines[1].contains('\u{1b}'),
+            "{text}"
+        );
+        assert!(
+            lines[1].ends_with("editor for 5m, editor (permission) for 5m"),
+            "{text}"
+        );
         assert!(lines[2].contains("completed") && lines[2].contains("30s"), "{text}");
     }
 }

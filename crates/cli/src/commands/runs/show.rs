@@ -45,7 +45,11 @@ pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
 
 fn render(run: &Shown, now: jiff::Timestamp) -> String {
     let one = &run.summary;
-    let ended = one.completed_at.as_ref().map(|at| instant_words(at, now)).unwrap_or_default();
+    let ended = one
+        .completed_at
+        .as_ref()
+        .map(|at| instant_words(at, now))
+        .unwrap_or_default();
     let lines = [
         ("Run", one.run_id.clone()),
         ("Status", one.status_words().to_owned()),
@@ -58,12 +62,16 @@ fn render(run: &Shown, now: jiff::Timestamp) -> String {
         ("Took", one.took(now)),
     ];
     let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut text: String = lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect();
+    let mut text: String = lines
+        .map(|(name, text)| format!("{name:<10} {}\n", escape(&text)))
+        .collect();
     text.push_str(&steps(run));
     if let Some(error) = &run.error {
         text.push_str(&format!("\nError {}\n{}", escape(&error.code), quote(&error.message)));
     }
-    one.waiting.iter().for_each(|waiting| text.push_str(&asked(waiting, now)));
+    one.waiting
+        .iter()
+        .for_each(|waiting| text.push_str(&asked(waiting, now)));
     text + &what_next(one)
 }
 
@@ -89,7 +97,11 @@ fn step(step: &Step) -> String {
 
 fn asked(waiting: &Waiting, now: jiff::Timestamp) -> String {
     let prompt = quote(waiting.prompt.as_deref().unwrap_or_default());
-    format!("\nWaits for {}\n{prompt}  countersign show {}\n", escape(&waiting.words(now)), escape(&waiting.message_id))
+    format!(
+        "\nWaits for {}\n{prompt}  countersign show {}\n",
+        escape(&waiting.words(now)),
+        escape(&waiting.message_id)
+    )
 }
 
 fn what_next(run: &Summary) -> String {
@@ -117,7 +129,10 @@ mod tests {
             "status": "running", "started_at": "2026-06-04T14:50:00.000Z", "completed_at": null,
         });
         run.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        render(&serde_json::from_value(run).unwrap(), "2026-06-04T15:00:00Z".parse().unwrap())
+        render(
+            &serde_json::from_value(run).unwrap(),
+            "2026-06-04T15:00:00Z".parse().unwrap(),
+        )
     }
 
     #[test]
@@ -127,10 +142,16 @@ mod tests {
             "since": "2026-06-04T14:55:00.000Z",
         }]);
         let page = page(json!({"waiting": asks, "agents": ["draft", "editor"]}));
-        assert!(page.contains("Status     waiting\n") && page.contains("Agents     draft, editor\n"), "{page}");
+        assert!(
+            page.contains("Status     waiting\n") && page.contains("Agents     draft, editor\n"),
+            "{page}"
+        );
         let asked = "Waits for editor for 5m\n  | Is it\n  | \\u{1b}fine?\n  countersign show msg_1\n";
         assert!(page.contains(asked), "{page}");
-        assert!(page.ends_with("  countersign runs follow r1\n  countersign runs stop r1\n"), "{page}");
+        assert!(
+            page.ends_with("  countersign runs follow r1\n  countersign runs stop r1\n"),
+            "{page}"
+        );
     }
 
     #[test]
@@ -143,12 +164,18 @@ mod tests {
             page(json!({"steps": [done("one\ntwo", true), open], "earlier": 7, "status": "error", "error": error}));
         let steps = "\nSteps, the last ones\n  dr\\u{1b}aft, and more\n  | one\n  | two\n  print, not done\n";
         assert!(page.contains(steps), "{page}");
-        assert!(page.contains("\nError EXECUTION_ERROR\n  | Step \"print\" failed\n"), "{page}");
+        assert!(
+            page.contains("\nError EXECUTION_ERROR\n  | Step \"print\" failed\n"),
+            "{page}"
+        );
     }
 
     #[test]
     fn a_run_that_has_ended_can_be_continued() {
         let page = page(json!({"status": "error", "completed_at": "2026-06-04T14:50:30.000Z"}));
-        assert!(page.contains("Took       30s\n") && page.contains("runs continue r1 --input TEXT\n"), "{page}");
+        assert!(
+            page.contains("Took       30s\n") && page.contains("runs continue r1 --input TEXT\n"),
+            "{page}"
+        );
     }
 }

@@ -13,7 +13,11 @@ pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
         client.post(&["v1", "runs", run_id, "stop"], &json!({})).await?;
     }
     let run = read(run_id, client).await?;
-    Ok(if json { screen::json(&run) } else { words(run_id, &run, was_over) })
+    Ok(if json {
+        screen::json(&run)
+    } else {
+        words(run_id, &run, was_over)
+    })
 }
 
 async fn read(run_id: &str, client: &Client) -> Result<Value, HubError> {

@@ -32,7 +32,11 @@ pub struct Waiting {
 impl Summary {
     /// A run that waits for people is running for everybody else.
     pub fn status_words(&self) -> &str {
-        if self.status == "running" && !self.waiting.is_empty() { "waiting" } else { &self.status }
+        if self.status == "running" && !self.waiting.is_empty() {
+            "waiting"
+        } else {
+            &self.status
+        }
     }
 
     /// How long it ran, or has been running.
@@ -45,7 +49,11 @@ impl Summary {
 impl Waiting {
     /// `editor for 5m`, and what for if it is not a text.
     pub fn words(&self, now: jiff::Timestamp) -> String {
-        let kind = if self.kind == "input" { String::new() } else { format!(" ({})", self.kind) };
+        let kind = if self.kind == "input" {
+            String::new()
+        } else {
+            format!(" ({})", self.kind)
+        };
         format!("{}{kind} for {}", self.agent_name, duration_words(self.since.age(now)))
     }
 }

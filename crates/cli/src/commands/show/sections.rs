@@ -36,7 +36,11 @@ pub fn render(item: &Item, now: jiff::Timestamp) -> String {
 }
 
 fn titled(title: &str, text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\n{title}\n{text}") }
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("\n{title}\n{text}")
+    }
 }
 
 fn head(item: &Item, now: jiff::Timestamp) -> String {
@@ -51,7 +55,11 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     lines.extend(item.place().map(|place| ("Terminal", place)));
     lines.extend(item.presence_words(now).map(|words| ("Presence", words)));
     lines.extend(item.supersedes().map(|ids| ("Supersedes", ids)));
-    let labels: Vec<String> = agent.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let labels: Vec<String> = agent
+        .labels
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     lines.push(("Labels", labels.join(", ")));
     lines.push(("Priority", item.priority.clone()));
     lines.push(("Tags", item.tags.join(", ")));
@@ -63,10 +71,15 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     lines.push(("Resolvers", resolvers(item)));
     lines.extend(item.source.as_ref().map(|source| ("Came by", came_by(source))));
     if item.sensitive {
-        lines.push(("Sensitive", "yes: answer values are kept out of logs and lists".to_owned()));
+        lines.push((
+            "Sensitive",
+            "yes: answer values are kept out of logs and lists".to_owned(),
+        ));
     }
     let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
-    lines.map(|(name, text)| format!("{name:<10} {}\n", escape(&text))).collect()
+    lines
+        .map(|(name, text)| format!("{name:<10} {}\n", escape(&text)))
+        .collect()
 }
 
 /// Of a terminal the run is the agent itself.
@@ -89,7 +102,11 @@ fn came_by(source: &Source) -> String {
 }
 
 fn resolvers(item: &Item) -> String {
-    let you = if item.can_answer { " (you may answer)" } else { " (you may not answer)" };
+    let you = if item.can_answer {
+        " (you may answer)"
+    } else {
+        " (you may not answer)"
+    };
     match item.status.as_str() {
         "open" => item.resolvers.join(", ") + you,
         _ => item.resolvers.join(", "),
@@ -101,8 +118,15 @@ fn context(number: usize, part: &Part) -> String {
         Part::Text { text } => ("text", quote(text)),
         Part::Data { data } => ("data", quote(&pretty(data))),
         Part::File { file } => {
-            let about: Vec<&str> = [&file.name, &file.mime_type].into_iter().flatten().map(String::as_str).collect();
-            ("file, a link that nobody has checked", quote(&format!("{} {}", file.uri, about.join(" "))))
+            let about: Vec<&str> = [&file.name, &file.mime_type]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .collect();
+            (
+                "file, a link that nobody has checked",
+                quote(&format!("{} {}", file.uri, about.join(" "))),
+            )
         }
         Part::Unknown => ("of a kind this version does not know", String::new()),
     };
@@ -123,7 +147,11 @@ fn question_section(question: &Question) -> String {
 fn options(choices: &Choices) -> String {
     let mut text = String::new();
     for (index, option) in choices.options.iter().enumerate() {
-        let description = option.description.as_deref().map(|text| format!(": {}", escape(text))).unwrap_or_default();
+        let description = option
+            .description
+            .as_deref()
+            .map(|text| format!(": {}", escape(text)))
+            .unwrap_or_default();
         let label = Some(&option.label).filter(|label| **label != option.value);
         let label = label.map(|label| format!(" ({})", escape(label))).unwrap_or_default();
         let _ = writeln!(text, "  {}. {}{label}{description}", index + 1, escape(&option.value));
@@ -137,13 +165,15 @@ fn how_to_answer(item: &Item) -> String {
         (Some(Question::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
         (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
         (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
-        (Some(Question::Text), _) if item.takes_nothing() => {
-            (vec!["--text TEXT    (may be empty)", "-    (a text on standard input)"], false)
-        }
+        (Some(Question::Text), _) if item.takes_nothing() => (
+            vec!["--text TEXT    (may be empty)", "-    (a text on standard input)"],
+            false,
+        ),
         (Some(Question::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
-        (Some(Question::Form { .. }), _) => {
-            (vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"], false)
-        }
+        (Some(Question::Form { .. }), _) => (
+            vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"],
+            false,
+        ),
         (Some(Question::Unknown), _) => (vec!["VALUE"], false),
         (None, Some(_)) => (vec!["--complete [--check N]...", "--dismiss"], false),
         (None, None) => (vec![], false),
@@ -151,20 +181,32 @@ fn how_to_answer(item: &Item) -> String {
     let is_text = matches!(item.question, Some(Question::Text));
     let other = (other || item.open_ended && !is_text).then_some("--text TEXT");
     let files = item.open_ended.then_some("--file PATH ...    (also beside the others)");
-    let decline = item.question.as_ref().filter(|_| item.permissions.ignore).map(|_| "--decline");
+    let decline = item
+        .question
+        .as_ref()
+        .filter(|_| item.permissions.ignore)
+        .map(|_| "--decline");
     let answers = answers.into_iter().chain(other).chain(files).chain(decline);
     let answers = answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id)));
     answers.chain(the_run(item)).collect()
 }
 
 fn the_run(item: &Item) -> Option<String> {
-    item.is_of_run().then(|| format!("  countersign runs follow {}    (the whole run)\n", escape(&item.agent.run_id)))
+    item.is_of_run().then(|| {
+        format!(
+            "  countersign runs follow {}    (the whole run)\n",
+            escape(&item.agent.run_id)
+        )
+    })
 }
 
 /// `yes` and `no` where they stand for an option, and the numbers of the others.
 fn spoken(choices: &Choices) -> Vec<&'static str> {
     let (yes, no) = roles(choices);
-    let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))].into_iter().flatten().collect();
+    let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))]
+        .into_iter()
+        .flatten()
+        .collect();
     let number = (choices.options.len() > words.len()).then_some("NUMBER");
     words.into_iter().chain(number).collect()
 }
@@ -188,10 +230,18 @@ fn fields(schema: &Value) -> String {
 }
 
 fn field(field: &Field) -> String {
-    let marks = [field.required.then_some("required"), field.sensitive.then_some("sensitive")];
+    let marks = [
+        field.required.then_some("required"),
+        field.sensitive.then_some("sensitive"),
+    ];
     let kinds = std::iter::once(kind_words(field)).chain(marks.into_iter().flatten().map(str::to_owned));
     let title = Some(field.label.as_str()).filter(|label| *label != field.name);
-    let about = field.description.as_deref().or(title).map(|text| format!(": {}", escape(text))).unwrap_or_default();
+    let about = field
+        .description
+        .as_deref()
+        .or(title)
+        .map(|text| format!(": {}", escape(text)))
+        .unwrap_or_default();
     let kinds = escape(&kinds.collect::<Vec<_>>().join(", "));
     format!("  {} ({kinds}){about}\n", escape(&field.name))
 }
@@ -200,14 +250,23 @@ fn field(field: &Field) -> String {
 fn action_section(action: &Action, sent_back: &[Step]) -> String {
     let mut text = titled("Instructions", &quote(&action.instructions));
     if sent_back.is_empty() {
-        text.push_str(&titled("Checklist", &steps(action.checklist.as_deref().unwrap_or_default())));
+        text.push_str(&titled(
+            "Checklist",
+            &steps(action.checklist.as_deref().unwrap_or_default()),
+        ));
     }
-    text.push_str(&titled("Verification", &quote(action.verification.as_deref().unwrap_or_default())));
+    text.push_str(&titled(
+        "Verification",
+        &quote(action.verification.as_deref().unwrap_or_default()),
+    ));
     text
 }
 
 fn sent_back(item: &Item) -> &[Step] {
-    item.resolution.as_ref().and_then(|resolution| resolution.checklist.as_deref()).unwrap_or_default()
+    item.resolution
+        .as_ref()
+        .and_then(|resolution| resolution.checklist.as_deref())
+        .unwrap_or_default()
 }
 
 fn steps(steps: &[Step]) -> String {
@@ -220,8 +279,16 @@ fn steps(steps: &[Step]) -> String {
 }
 
 fn resolution_section(item: &Item, resolution: &Resolution, now: jiff::Timestamp) -> String {
-    let by_default = if resolution.defaulted { ", the default its asker declared" } else { "" };
-    let edited = if resolution.edited { ", in other words than the options" } else { "" };
+    let by_default = if resolution.defaulted {
+        ", the default its asker declared"
+    } else {
+        ""
+    };
+    let edited = if resolution.edited {
+        ", in other words than the options"
+    } else {
+        ""
+    };
     let words = escape(&item.outcome_words().unwrap_or_default());
     let mut text = format!("\nOutcome\n  {words}{by_default}{edited}\n");
     let _ = writeln!(text, "  {}", instant_words(&resolution.resolved_at, now));
@@ -230,14 +297,25 @@ fn resolution_section(item: &Item, resolution: &Resolution, now: jiff::Timestamp
         text.push_str(&titled("Answer", &quote(&pretty(value))));
     }
     text.push_str(&titled("Comment", &quote(item.comment().unwrap_or_default())));
-    let files: String = resolution.files.iter().map(|file| format!("  {}\n", escape(&file.words()))).collect();
+    let files: String = resolution
+        .files
+        .iter()
+        .map(|file| format!("  {}\n", escape(&file.words())))
+        .collect();
     text.push_str(&titled("Files sent", &files));
-    text.push_str(&titled("Checklist sent back", &steps(resolution.checklist.as_deref().unwrap_or_default())));
+    text.push_str(&titled(
+        "Checklist sent back",
+        &steps(resolution.checklist.as_deref().unwrap_or_default()),
+    ));
     text
 }
 
 fn delivery_section(delivery: &Delivery, now: jiff::Timestamp) -> String {
-    let mut text = format!("\nDelivery\n  {}, attempts so far: {}\n", escape(&delivery.state), delivery.attempts);
+    let mut text = format!(
+        "\nDelivery\n  {}, attempts so far: {}\n",
+        escape(&delivery.state),
+        delivery.attempts
+    );
     if let Some(at) = &delivery.delivered_at {
         let _ = writeln!(text, "  delivered {}", instant_words(at, now));
     }

@@ -16,9 +16,20 @@ const LARGEST_PAGE: u64 = 256 * 1024;
 /// What installers of skills advise: longer pages cost every reader.
 const MOST_LINES: usize = 500;
 
-const EVERY: [&str; 5] =
-    ["Endpoint and credential", "The envelope", "Idempotency key and replay", "Errors", "Prove it"];
-const WITH_OUTCOME: [&str; 5] = ["Who may answer", "State", "Callback", "Receive", "Branch on the resolution"];
+const EVERY: [&str; 5] = [
+    "Endpoint and credential",
+    "The envelope",
+    "Idempotency key and replay",
+    "Errors",
+    "Prove it",
+];
+const WITH_OUTCOME: [&str; 5] = [
+    "Who may answer",
+    "State",
+    "Callback",
+    "Receive",
+    "Branch on the resolution",
+];
 
 /// What the receiving side may not leave out, whatever the words around it.
 const STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
@@ -30,7 +41,9 @@ pub fn read(directory: &Path) -> Result<Settings> {
     let file = File::open(&path).with_context(|| format!("{shown} cannot be read"))?;
     let mut text = String::new();
     let limit = LARGEST_PAGE + 1;
-    file.take(limit).read_to_string(&mut text).with_context(|| format!("{shown} cannot be read"))?;
+    file.take(limit)
+        .read_to_string(&mut text)
+        .with_context(|| format!("{shown} cannot be read"))?;
     if text.len() as u64 == limit {
         bail!("{shown} is larger than {LARGEST_PAGE} bytes");
     }
@@ -98,7 +111,8 @@ fn missing_sections(body: &str, settings: &Settings) -> Vec<String> {
     let lost = sections.into_iter().filter(|section| !has_section(section));
     let lost = lost.map(|section| format!("the section \"{section}\" is missing"));
     let skipped = steps.into_iter().filter(|step| !body.contains(step));
-    lost.chain(skipped.map(|step| format!("the step {step} is missing"))).collect()
+    lost.chain(skipped.map(|step| format!("the step {step} is missing")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -120,7 +134,9 @@ mod tests {
     fn every_section_counts() {
         for settings in every_kind() {
             let text = page(&settings).unwrap();
-            let sections = text.lines().filter(|line| line.starts_with("## ") && !line.starts_with("## When"));
+            let sections = text
+                .lines()
+                .filter(|line| line.starts_with("## ") && !line.starts_with("## When"));
             for section in sections {
                 let cut = text.replace(section, "## Something else");
                 let error = check(&cut, &settings.name()).unwrap_err().to_string();
@@ -144,7 +160,10 @@ mod tests {
     fn our_own_skills_are_within_the_limits() {
         let pages = [
             ("build-ask", include_str!("../../../../../skills/build-ask/SKILL.md")),
-            ("build-notify", include_str!("../../../../../skills/build-notify/SKILL.md")),
+            (
+                "build-notify",
+                include_str!("../../../../../skills/build-notify/SKILL.md"),
+            ),
             ("build-task", include_str!("../../../../../skills/build-task/SKILL.md")),
         ];
         for (name, text) in pages {

@@ -22,10 +22,19 @@ fn commands(page: &str) -> Vec<String> {
     let blocks = page.split("```").skip(1).step_by(2);
     let shell = blocks.filter_map(|block| block.strip_prefix("sh\n").or_else(|| block.strip_prefix("console\n")));
     let lines: Vec<String> = shell
-        .flat_map(|block| block.replace("\\\n", " ").lines().map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|block| {
+            block
+                .replace("\\\n", " ")
+                .lines()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
         .map(|line| line.trim_start_matches("$ ").to_owned())
         .collect();
-    lines.into_iter().filter(|line| line.starts_with("countersign ")).collect()
+    lines
+        .into_iter()
+        .filter(|line| line.starts_with("countersign "))
+        .collect()
 }
 
 /// As a shell would split it, for what stands in our pages: quotes, redirections, pipes, comments.
@@ -48,7 +57,11 @@ fn check(page: &str) -> usize {
     let commands = commands(page);
     for line in &commands {
         let parsed = Cli::command().try_get_matches_from(words(line));
-        assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|error| error.to_string()).unwrap_or_default());
+        assert!(
+            parsed.is_ok(),
+            "{line}: {}",
+            parsed.err().map(|error| error.to_string()).unwrap_or_default()
+        );
     }
     commands.len()
 }
@@ -69,11 +82,16 @@ fn the_commands_of_built_pages_are_understood() {
 
 /// The envelope of a page, and the command that is said to send the same.
 fn pair(page: &str) -> (Value, AgentSideCommand) {
-    let block = page.split("```json\n").find(|block| block.contains("\"type\"")).unwrap();
+    let block = page
+        .split("```json\n")
+        .find(|block| block.contains("\"type\""))
+        .unwrap();
     let envelope = serde_json::from_str(block.split("```").next().unwrap()).unwrap();
     let sends = |line: &&String| ["ask", "task", "notify"].contains(&line.split(' ').nth(1).unwrap_or_default());
     let line = commands(page).iter().find(sends).unwrap().clone();
-    let Some(Command::AgentSide(command)) = Cli::parse_from(words(&line)).command else { panic!("{line}") };
+    let Some(Command::AgentSide(command)) = Cli::parse_from(words(&line)).command else {
+        panic!("{line}")
+    };
     (envelope, command)
 }
 
@@ -92,7 +110,10 @@ fn same_request(envelope: &Value, inner: &Value, request: &Request) {
     assert_eq!(request.expires.unwrap().from(at), at);
     assert_eq!(inner["allowed_resolvers"], json!(request.to));
     assert_eq!(inner["callback"]["url"], json!(request.callback));
-    assert_eq!((request.callback.is_some(), true), (request.detach, request.state.is_some()));
+    assert_eq!(
+        (request.callback.is_some(), true),
+        (request.detach, request.state.is_some())
+    );
 }
 
 #[test]

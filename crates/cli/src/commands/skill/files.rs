@@ -32,7 +32,10 @@ pub fn write(planned: &[Planned], force: bool) -> Result<Vec<(PathBuf, Done)>> {
         .map(|(file, _)| file.path.display().to_string())
         .collect();
     if !force && !in_the_way.is_empty() {
-        bail!("there already: {}; give --force to replace, or another --out", in_the_way.join(", "));
+        bail!(
+            "there already: {}; give --force to replace, or another --out",
+            in_the_way.join(", ")
+        );
     }
     let mut done = Vec::new();
     for (file, standing) in planned.iter().zip(standing) {
@@ -102,7 +105,10 @@ mod tests {
         }
 
         fn plan(&self, name: &str, text: &str) -> Planned {
-            Planned { path: self.0.join(name), text: text.to_owned() }
+            Planned {
+                path: self.0.join(name),
+                text: text.to_owned(),
+            }
         }
     }
 
@@ -116,8 +122,14 @@ mod tests {
     fn nothing_is_replaced_without_force() {
         let scratch = Scratch::new("force");
         let path = scratch.0.join("a/SKILL.md");
-        assert_eq!(write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(), [(path.clone(), Done::Written)]);
-        assert_eq!(write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(), [(path.clone(), Done::Unchanged)]);
+        assert_eq!(
+            write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(),
+            [(path.clone(), Done::Written)]
+        );
+        assert_eq!(
+            write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(),
+            [(path.clone(), Done::Unchanged)]
+        );
         let both = [scratch.plan("b", "new"), scratch.plan("a/SKILL.md", "two")];
         let error = write(&both, false).unwrap_err().to_string();
         assert!(error.contains("SKILL.md") && error.contains("--force"), "{error}");
@@ -125,7 +137,11 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         write(&both, true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no draft is left");
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "no draft is left"
+        );
     }
 
     #[cfg(unix)]

@@ -20,22 +20,43 @@ impl Front {
     /// Values are written as JSON strings, which every YAML reader understands.
     pub fn to_text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let mut text = format!("{FENCE}\nname: {}\ndescription: {}\n", self.name, quoted(&self.description));
+        let mut text = format!(
+            "{FENCE}\nname: {}\ndescription: {}\n",
+            self.name,
+            quoted(&self.description)
+        );
         if !self.metadata.is_empty() {
             text.push_str("metadata:\n");
-            text.extend(self.metadata.iter().map(|(key, value)| format!("  {key}: {}\n", quoted(value))));
+            text.extend(
+                self.metadata
+                    .iter()
+                    .map(|(key, value)| format!("  {key}: {}\n", quoted(value))),
+            );
         }
         text + FENCE + "\n"
     }
 
     /// The front matter and what comes after it.
     pub fn split(text: &str) -> Result<(Self, &str)> {
-        let rest = text.strip_prefix("---\n").context("the page must begin with a line of three hyphens")?;
-        let (inner, body) =
-            rest.split_once("\n---\n").context("the front matter must end with a line of three hyphens")?;
+        let rest = text
+            .strip_prefix("---\n")
+            .context("the page must begin with a line of three hyphens")?;
+        let (inner, body) = rest
+            .split_once("\n---\n")
+            .context("the front matter must end with a line of three hyphens")?;
         let (mut top, metadata) = entries(inner)?;
-        let mut take = |key: &str| top.remove(key).with_context(|| format!("the front matter needs `{key}`"));
-        Ok((Self { name: take("name")?, description: take("description")?, metadata }, body))
+        let mut take = |key: &str| {
+            top.remove(key)
+                .with_context(|| format!("the front matter needs `{key}`"))
+        };
+        Ok((
+            Self {
+                name: take("name")?,
+                description: take("description")?,
+                metadata,
+            },
+            body,
+        ))
     }
 
     pub fn get(&self, key: &str) -> Option<&str> {
@@ -43,7 +64,8 @@ impl Front {
     }
 
     pub fn required(&self, key: &str) -> Result<&str> {
-        self.get(key).with_context(|| format!("the metadata of the front matter needs `{key}`"))
+        self.get(key)
+            .with_context(|| format!("the metadata of the front matter needs `{key}`"))
     }
 
     /// The limits that installers of skills hold names and descriptions to.
@@ -52,11 +74,15 @@ impl Front {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let hyphens = self.name.starts_with('-') || self.name.ends_with('-') || self.name.contains("--");
         if self.name.is_empty() || self.name.len() > LONGEST_NAME || hyphens || !self.name.bytes().all(plain) {
-            faults.push(format!("name: use 1 to {LONGEST_NAME} lower case letters, digits and single hyphens"));
+            faults.push(format!(
+                "name: use 1 to {LONGEST_NAME} lower case letters, digits and single hyphens"
+            ));
         }
         let length = self.description.chars().count();
         if self.description.trim().is_empty() || length > LONGEST_DESCRIPTION {
-            faults.push(format!("description: use 1 to {LONGEST_DESCRIPTION} characters, not {length}"));
+            faults.push(format!(
+                "description: use 1 to {LONGEST_DESCRIPTION} characters, not {length}"
+            ));
         }
         if self.description.contains(['<', '>']) {
             faults.push("description: leave out < and >".to_owned());
@@ -71,13 +97,17 @@ type Entries = BTreeMap<String, String>;
 fn entries(text: &str) -> Result<(Entries, Entries)> {
     let (mut top, mut metadata) = (Entries::new(), Entries::new());
     let mut parent = String::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
+    for line in text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+    {
         let nested = line.starts_with([' ', '\t']);
         if nested && parent != METADATA {
             continue;
         }
-        let (key, value) =
-            line.split_once(':').with_context(|| format!("front matter: {line:?} is no `key: value`"))?;
+        let (key, value) = line
+            .split_once(':')
+            .with_context(|| format!("front matter: {line:?} is no `key: value`"))?;
         let (key, value) = (key.trim(), value.trim());
         if !nested {
             parent = key.to_owned();
@@ -115,7 +145,11 @@ mod tests {
     #[test]
     fn front_matter_reads_back_as_it_was_written() {
         let metadata = [("countersign-hub".to_owned(), "https://hub.example".to_owned())].into();
-        let front = Front { name: "acme-ask".into(), description: "Say \"yes\": or no # really".into(), metadata };
+        let front = Front {
+            name: "acme-ask".into(),
+            description: "Say \"yes\": or no # really".into(),
+            metadata,
+        };
         let text = front.to_text() + "# Body\n\n---\n";
         assert_eq!(Front::split(&text).unwrap(), (front, "# Body\n\n---\n"));
     }
@@ -124,7 +158,10 @@ mod tests {
     fn the_usual_yaml_of_other_authors_is_read() {
         let text = "---\nname: x\n# a comment\ndescription: 'It''s plain'\nallowed-tools:\n  - Bash\nmetadata:\n  a: b\n---\nBody\n";
         let (front, body) = Front::split(text).unwrap();
-        assert_eq!((front.name.as_str(), front.description.as_str(), body), ("x", "It's plain", "Body\n"));
+        assert_eq!(
+            (front.name.as_str(), front.description.as_str(), body),
+            ("x", "It's plain", "Body\n")
+        );
         assert_eq!(front.get("a"), Some("b"));
     }
 
@@ -149,7 +186,13 @@ mod tests {
     #[test]
     fn names_and_descriptions_have_limits() {
         let faults = |name: &str, description: &str| {
-            Front { name: name.into(), description: description.into(), metadata: BTreeMap::new() }.faults().len()
+            Front {
+                name: name.into(),
+                description: description.into(),
+                metadata: BTreeMap::new(),
+            }
+            .faults()
+            .len()
         };
         assert_eq!(faults("acme-ask", "d"), 0);
         assert_eq!(faults(&"a".repeat(64), &"d".repeat(1024)), 0);

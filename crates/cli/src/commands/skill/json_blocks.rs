@@ -65,7 +65,11 @@ fn an_envelope(kind: Kind) -> &'static str {
 fn judge(value: Value, settings: &Settings) -> Result<()> {
     let envelope = Envelope::from_value(value)?;
     if envelope.kind != settings.kind {
-        bail!("`type` is {}, but the skill is for {}", envelope.kind, an_envelope(settings.kind));
+        bail!(
+            "`type` is {}, but the skill is for {}",
+            envelope.kind,
+            an_envelope(settings.kind)
+        );
     }
     if envelope.agent.id != settings.agent {
         bail!("`agent.id` is not {}", settings.agent);
@@ -111,7 +115,10 @@ mod tests {
         let good = page(&ask()).unwrap();
         assert_eq!(faults(&good, &ask()), Vec::<String>::new());
         for (from, to) in [
-            ("\"a2h_version\": \"0.3\",\n  \"type\"", "\"a2h_version\": 0.3,\n  \"type\""),
+            (
+                "\"a2h_version\": \"0.3\",\n  \"type\"",
+                "\"a2h_version\": 0.3,\n  \"type\"",
+            ),
             ("\"idempotency_key\": \"ship-1.4\",\n", ""),
             ("\"default_on_expire\": \"deny\"", "\"default_on_expire\": \"wait\""),
             ("\"human:ann\", \"human:bob\"", "\"human:*\""),
@@ -119,7 +126,10 @@ mod tests {
                 "\"id\": \"acme/deployer\", \"run_id\": \"run-7\", \"runtime\"",
                 "\"id\": \"other\", \"run_id\": \"run-7\", \"runtime\"",
             ),
-            ("https://hooks.example/acme/resume\"}\n  }", "https://elsewhere.example/\"}\n  }"),
+            (
+                "https://hooks.example/acme/resume\"}\n  }",
+                "https://elsewhere.example/\"}\n  }",
+            ),
             ("\"minimum\": 1,", "\"minimum\": 1"),
             ("\"maxLength\": 200", "\"maxLength\": \"many\""),
         ] {

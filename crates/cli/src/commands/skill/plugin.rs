@@ -11,7 +11,10 @@ const VERSION: &str = "0.1.0";
 
 /// The manifest, and the marketplace file twice: at the root, and where installers look for it.
 pub fn files(app: &str, root: &Path) -> Vec<Planned> {
-    let file = |path: &str, value: &Value| Planned { path: root.join(path), text: format!("{value:#}\n") };
+    let file = |path: &str, value: &Value| Planned {
+        path: root.join(path),
+        text: format!("{value:#}\n"),
+    };
     let marketplace = marketplace(app);
     vec![
         file(".claude-plugin/plugin.json", &manifest(app)),

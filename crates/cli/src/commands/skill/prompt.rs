@@ -45,7 +45,9 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_asked_for_again() {
         let (mut input, mut output) = ("x\n7\n".as_bytes(), Vec::new());
-        let number: u8 = Prompt::new(&mut input, &mut output).ask("Number", None, |text| Ok(text.parse()?)).unwrap();
+        let number: u8 = Prompt::new(&mut input, &mut output)
+            .ask("Number", None, |text| Ok(text.parse()?))
+            .unwrap();
         assert_eq!(number, 7);
         let shown = String::from_utf8(output).unwrap();
         assert_eq!(shown.matches("Number: ").count(), 2, "{shown}");
@@ -55,7 +57,10 @@ mod tests {
     fn an_empty_line_is_the_default_and_the_end_is_an_error() {
         let (mut input, mut output) = ("\n".as_bytes(), Vec::new());
         let mut prompt = Prompt::new(&mut input, &mut output);
-        assert_eq!(prompt.ask("Where", Some("here"), |text| Ok(text.to_owned())).unwrap(), "here");
+        assert_eq!(
+            prompt.ask("Where", Some("here"), |text| Ok(text.to_owned())).unwrap(),
+            "here"
+        );
         assert!(prompt.ask("Where", Some("here"), |text| Ok(text.to_owned())).is_err());
     }
 }

@@ -34,7 +34,11 @@ pub fn page(settings: &Settings) -> Result<String> {
         Kind::Notify => NOTIFY,
         Kind::Task => TASK,
     };
-    let known = |name: &str| part(name, settings).map(str::to_owned).or_else(|| value(name, settings));
+    let known = |name: &str| {
+        part(name, settings)
+            .map(str::to_owned)
+            .or_else(|| value(name, settings))
+    };
     let body = fill(template, &known, DEEPEST)?;
     Ok(format!("{}\n{body}", settings.front().to_text()))
 }
@@ -89,14 +93,21 @@ fn made(name: &str, settings: &Settings) -> Option<String> {
     Some(match name {
         "name" => settings.name(),
         "kind" => settings.kind.to_string(),
-        "first_status" => if settings.kind == Kind::Notify { "delivered" } else { "open" }.to_owned(),
+        "first_status" => if settings.kind == Kind::Notify {
+            "delivered"
+        } else {
+            "open"
+        }
+        .to_owned(),
         "resolvers_json" => listed(settings, ", ", |person| format!("\"{person}\"")),
         "resolvers_words" => listed(settings, ", ", |person| format!("`{person}`")),
         "to_flags" => listed(settings, " ", |person| format!("--to {person}")),
         "callback" => callback?.to_owned(),
         "callback_host" => values::host_of(callback?).ok()?,
         "callback_member" => callback.map(callback_member).unwrap_or_default(),
-        "callback_flag" => callback.map(|url| format!(" \\\n  --callback '{url}' --detach")).unwrap_or_default(),
+        "callback_flag" => callback
+            .map(|url| format!(" \\\n  --callback '{url}' --detach"))
+            .unwrap_or_default(),
         "sending" => match callback {
             Some(_) => "keeps the bytes and sends them until they are accepted, and with `--detach` ends then",
             None => "keeps the bytes, sends them until they are accepted and waits for the outcome",
@@ -111,7 +122,11 @@ fn made(name: &str, settings: &Settings) -> Option<String> {
         "response_example" => pretty(&response(settings)),
         "pull_example" => {
             let id = &response(settings)["in_reply_to"];
-            let key = if settings.kind == Kind::Task { "renew-certificate-2026" } else { "ship-1.4" };
+            let key = if settings.kind == Kind::Task {
+                "renew-certificate-2026"
+            } else {
+                "ship-1.4"
+            };
             let status = ended(settings.kind);
             pretty(&json!({ "id": id, "status": status, "idempotency_key": key, "response": response(settings) }))
         }
@@ -120,7 +135,12 @@ fn made(name: &str, settings: &Settings) -> Option<String> {
 }
 
 fn listed(settings: &Settings, between: &str, one: impl Fn(&str) -> String) -> String {
-    settings.resolvers.iter().map(|person| one(person)).collect::<Vec<_>>().join(between)
+    settings
+        .resolvers
+        .iter()
+        .map(|person| one(person))
+        .collect::<Vec<_>>()
+        .join(between)
 }
 
 fn callback_member(url: &str) -> String {
@@ -131,11 +151,17 @@ fn callback_member(url: &str) -> String {
 fn export_lines(settings: &Settings) -> String {
     let (hub, agent) = (&settings.hub, &settings.agent);
     let token = export("COUNTERSIGN_TOKEN", &settings.token_env);
-    format!("export COUNTERSIGN_URL='{hub}' COUNTERSIGN_AGENT='{agent}'\n{token}").trim_end().to_owned()
+    format!("export COUNTERSIGN_URL='{hub}' COUNTERSIGN_AGENT='{agent}'\n{token}")
+        .trim_end()
+        .to_owned()
 }
 
 fn export(read: &str, kept: &str) -> String {
-    if read == kept { String::new() } else { format!("export {read}=\"${kept}\"\n") }
+    if read == kept {
+        String::new()
+    } else {
+        format!("export {read}=\"${kept}\"\n")
+    }
 }
 
 fn ended(kind: Kind) -> &'static str {
@@ -228,7 +254,10 @@ mod tests {
             assert!(push.contains("--detach\n") && !push.contains("and waits"), "{push}");
             assert!(!push.contains("still open when `--timeout` ended"));
             let pull = page(&settings(kind, Some(Way::Pull))).unwrap();
-            assert!(!pull.contains("--detach") && pull.contains("waits for the outcome"), "{pull}");
+            assert!(
+                !pull.contains("--detach") && pull.contains("waits for the outcome"),
+                "{pull}"
+            );
             assert!(pull.contains("still open when `--timeout` ended"));
         }
     }

@@ -31,7 +31,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_marked(word: &str) -> bool {
-    MARKS.iter().any(|(mark, least)| word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *least))
+    MARKS
+        .iter()
+        .any(|(mark, least)| word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *least))
 }
 
 /// Long, and either hex throughout or with digits and both cases mixed as no name has them.

@@ -72,10 +72,20 @@ impl Settings {
             None => {}
         }
         if self.kind != Kind::Notify {
-            metadata.extend([(RESOLVERS, self.resolvers.join(" ")), (SEAL_KEY_ENV, self.seal_key_env.clone())]);
+            metadata.extend([
+                (RESOLVERS, self.resolvers.join(" ")),
+                (SEAL_KEY_ENV, self.seal_key_env.clone()),
+            ]);
         }
-        let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        Front { name: self.name(), description: self.description(), metadata }
+        let metadata = metadata
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
+        Front {
+            name: self.name(),
+            description: self.description(),
+            metadata,
+        }
     }
 
     fn description(&self) -> String {
@@ -99,8 +109,11 @@ impl Settings {
 
     /// Reads what [`Settings::front`] wrote; every value is checked again, because people edit these files.
     pub fn from_front(front: &Front) -> Result<Self> {
-        let kind: Kind =
-            front.required(KIND)?.parse().ok().with_context(|| format!("{KIND} is ask, notify or task"))?;
+        let kind: Kind = front
+            .required(KIND)?
+            .parse()
+            .ok()
+            .with_context(|| format!("{KIND} is ask, notify or task"))?;
         let app = front.name.strip_suffix(&format!("-{kind}"));
         let app = app.with_context(|| format!("name must end with -{kind}, because {KIND} is {kind}"))?;
         let variable = |key: &str, otherwise: &str| {
@@ -140,8 +153,11 @@ pub mod tests {
     use super::*;
 
     pub fn settings(kind: Kind, way: Option<Way>) -> Settings {
-        let resolvers =
-            if kind == Kind::Notify { vec![] } else { vec!["human:ann".to_owned(), "human:bob".to_owned()] };
+        let resolvers = if kind == Kind::Notify {
+            vec![]
+        } else {
+            vec!["human:ann".to_owned(), "human:bob".to_owned()]
+        };
         Settings {
             kind,
             app: "acme".to_owned(),
@@ -156,7 +172,9 @@ pub mod tests {
     }
 
     pub fn push() -> Way {
-        Way::Push { callback: "https://hooks.example/acme/resume".to_owned() }
+        Way::Push {
+            callback: "https://hooks.example/acme/resume".to_owned(),
+        }
     }
 
     pub fn every_kind() -> Vec<Settings> {

@@ -29,8 +29,12 @@ struct Wanted<T> {
     check: fn(&str) -> Result<T>,
 }
 
-const APP: Wanted<String> =
-    Wanted { flag: "--app NAME", question: "Name of the app, as in acme", default: None, check: values::app };
+const APP: Wanted<String> = Wanted {
+    flag: "--app NAME",
+    question: "Name of the app, as in acme",
+    default: None,
+    check: values::app,
+};
 const HUB: Wanted<String> = Wanted {
     flag: "--hub URL",
     question: "Address of the hub",
@@ -79,8 +83,12 @@ const SEAL_KEY_ENV: Wanted<String> = Wanted {
     default: Some("COUNTERSIGN_SEAL_KEY"),
     check: values::variable,
 };
-const OUT: Wanted<PathBuf> =
-    Wanted { flag: "--out DIR", question: "Directory to write to", default: Some(".claude/skills"), check: directory };
+const OUT: Wanted<PathBuf> = Wanted {
+    flag: "--out DIR",
+    question: "Directory to write to",
+    default: Some(".claude/skills"),
+    check: directory,
+};
 
 fn mode(text: &str) -> Result<ReturnMode> {
     match text {
@@ -91,7 +99,11 @@ fn mode(text: &str) -> Result<ReturnMode> {
 }
 
 fn directory(text: &str) -> Result<PathBuf> {
-    if text.is_empty() { bail!("name a directory") } else { Ok(text.into()) }
+    if text.is_empty() {
+        bail!("name a directory")
+    } else {
+        Ok(text.into())
+    }
 }
 
 /// Where answers come from, and what nobody could answer.
@@ -137,12 +149,19 @@ impl Source<'_> {
 pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
     let kind = kind(args.kind);
     refuse_what_does_not_fit(args, kind)?;
-    let source = &mut Source { prompt, missing: Vec::new(), assumed: Vec::new() };
+    let source = &mut Source {
+        prompt,
+        missing: Vec::new(),
+        assumed: Vec::new(),
+    };
     let app = source.get(args.app.as_deref(), &APP)?;
     let hub = source.get(args.hub.as_deref(), &HUB)?;
     let agent = source.get(args.agent.as_deref(), &AGENT)?;
-    let (way, resolvers) =
-        if kind == Kind::Notify { (None, Some(Vec::new())) } else { outcome(args, app.as_deref(), source)? };
+    let (way, resolvers) = if kind == Kind::Notify {
+        (None, Some(Vec::new()))
+    } else {
+        outcome(args, app.as_deref(), source)?
+    };
     let (pushed, resolved) = (matches!(way, Some(Way::Push { .. })), kind != Kind::Notify);
     let token_env = source.variable(args.token_env.as_deref(), &TOKEN_ENV, true)?;
     let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, pushed)?;
@@ -150,12 +169,29 @@ pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
     let out = args.out.as_ref().map(|out| out.to_string_lossy());
     let out = source.get(out.as_deref(), &OUT)?;
     let (Some(app), Some(hub), Some(agent), Some(resolvers), Some(out)) = (app, hub, agent, resolvers, out) else {
-        bail!("missing: {} (there is no terminal to ask at)", source.missing.join(", "));
+        bail!(
+            "missing: {} (there is no terminal to ask at)",
+            source.missing.join(", ")
+        );
     };
-    let settings = Settings { kind, app, hub, agent, way, resolvers, token_env, signing_key_env, seal_key_env };
+    let settings = Settings {
+        kind,
+        app,
+        hub,
+        agent,
+        way,
+        resolvers,
+        token_env,
+        signing_key_env,
+        seal_key_env,
+    };
     distinct(&settings)?;
     let assumed = std::mem::take(&mut source.assumed);
-    Ok(Settled { settings, out: args.out.clone().unwrap_or(out), assumed })
+    Ok(Settled {
+        settings,
+        out: args.out.clone().unwrap_or(out),
+        assumed,
+    })
 }
 
 /// How the outcome comes back and who may give it. A mode that is missing leaves the people unknown as well, so that
@@ -172,7 +208,9 @@ fn outcome(args: &BuildArgs, app: Option<&str>, source: &mut Source<'_>) -> Resu
         Some(ReturnMode::Push) => {
             // A name under which nobody can ever listen.
             let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
-            source.assume(args.callback.as_deref(), &CALLBACK, &stand_in)?.map(|callback| Way::Push { callback })
+            source
+                .assume(args.callback.as_deref(), &CALLBACK, &stand_in)?
+                .map(|callback| Way::Push { callback })
         }
         Some(ReturnMode::Pull) => Some(Way::Pull),
         None => None,
@@ -230,7 +268,12 @@ mod tests {
     fn a_whole_line_asks_for_nothing() {
         let settled = settle(&args(WHOLE), None).unwrap();
         assert_eq!(settled.settings.hub, "https://hub.example");
-        assert_eq!(settled.settings.way, Some(Way::Push { callback: "https://hooks.example/r".to_owned() }));
+        assert_eq!(
+            settled.settings.way,
+            Some(Way::Push {
+                callback: "https://hooks.example/r".to_owned()
+            })
+        );
         assert_eq!(settled.out, PathBuf::from("skills"));
     }
 
@@ -246,13 +289,25 @@ mod tests {
 
     #[test]
     fn what_has_a_stand_in_is_assumed_and_said_to_be() {
-        let settled = settle(&args("task --app acme --hub https://h --agent b --mode push --out d"), None).unwrap();
+        let settled = settle(
+            &args("task --app acme --hub https://h --agent b --mode push --out d"),
+            None,
+        )
+        .unwrap();
         assert_eq!(settled.settings.resolvers, ["human:owner"]);
         let callback = "https://acme.example/countersign";
-        assert_eq!(settled.settings.way, Some(Way::Push { callback: callback.to_owned() }));
+        assert_eq!(
+            settled.settings.way,
+            Some(Way::Push {
+                callback: callback.to_owned()
+            })
+        );
         assert_eq!(
             settled.assumed,
-            [format!("{callback} (--callback URL)"), "human:owner (--to human:NAME)".to_owned()]
+            [
+                format!("{callback} (--callback URL)"),
+                "human:owner (--to human:NAME)".to_owned()
+            ]
         );
         assert!(settle(&args(WHOLE), None).unwrap().assumed.is_empty());
     }
@@ -266,7 +321,10 @@ mod tests {
         assert_eq!(settled.settings.agent, "acme/bot");
         assert_eq!(settled.settings.resolvers, ["human:ann", "human:bob"]);
         let variables = settled.settings.variables();
-        assert_eq!(variables, ["ACME_TOKEN", "COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_SEAL_KEY"]);
+        assert_eq!(
+            variables,
+            ["ACME_TOKEN", "COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_SEAL_KEY"]
+        );
         assert_eq!(settled.out, PathBuf::from(".claude/skills"));
     }
 

@@ -23,9 +23,12 @@ fn no_secret(text: &str) -> Result<()> {
 /// A name that can be the beginning of a skill's name.
 pub fn app(text: &str) -> Result<String> {
     no_secret(text)?;
-    let words = text
-        .split('-')
-        .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    let words = text.split('-').all(|word| {
+        !word.is_empty()
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    });
     if !words || text.len() > LONGEST_APP {
         bail!(
             "the name of an app has 1 to {LONGEST_APP} lower case letters, digits and single hyphens, as in acme-shop"
@@ -57,7 +60,10 @@ pub fn callback(text: &str) -> Result<String> {
             "a callback has no ? and no # here: what stands there is often a secret, and a skill is read by everybody"
         );
     }
-    if url.path_segments().is_some_and(|mut segments| segments.any(is_random_name)) {
+    if url
+        .path_segments()
+        .is_some_and(|mut segments| segments.any(is_random_name))
+    {
         bail!(
             "a part of the path looks random, as a secret does, and a skill is read by everybody: use a path that may be \
              known, as in /a2h/resume; pushes are trusted by their signature"
@@ -92,7 +98,9 @@ pub fn is_loopback(url: &Url) -> bool {
 pub fn host_of(address: &str) -> Result<String> {
     let url = Url::parse(address).context("this is not a URL")?;
     let host = url.host_str().context("the address names no host")?;
-    Ok(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    Ok(url
+        .port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
 pub fn agent(text: &str) -> Result<String> {
@@ -148,18 +156,33 @@ mod tests {
         assert_eq!(app("acme-shop2").unwrap(), "acme-shop2");
         assert_eq!(hub("https://hub.example/base/").unwrap(), "https://hub.example/base");
         assert_eq!(hub("http://[::1]:7422").unwrap(), "http://[::1]:7422");
-        assert_eq!(callback("https://Hooks.example/a/b").unwrap(), "https://Hooks.example/a/b");
+        assert_eq!(
+            callback("https://Hooks.example/a/b").unwrap(),
+            "https://Hooks.example/a/b"
+        );
         assert_eq!(callback("http://127.0.0.1:8080/x").unwrap(), "http://127.0.0.1:8080/x");
         assert_eq!(agent("acme/deployer").unwrap(), "acme/deployer");
         assert_eq!(variable("ACME_TOKEN_2").unwrap(), "ACME_TOKEN_2");
-        assert_eq!(resolvers("human:ann, human:bob human:ann").unwrap(), ["human:ann", "human:bob"]);
+        assert_eq!(
+            resolvers("human:ann, human:bob human:ann").unwrap(),
+            ["human:ann", "human:bob"]
+        );
         assert_eq!(host_of("https://hooks.example/x").unwrap(), "hooks.example");
         assert_eq!(host_of("http://127.0.0.1:8080/x").unwrap(), "127.0.0.1:8080");
     }
 
     #[test]
     fn wildcards_groups_and_agents_are_no_people() {
-        for text in ["human:*", "human:", "*", "alice", "agent:bot", "human:a b", "human:$(id)", ""] {
+        for text in [
+            "human:*",
+            "human:",
+            "*",
+            "alice",
+            "agent:bot",
+            "human:a b",
+            "human:$(id)",
+            "",
+        ] {
             assert!(resolver(text).is_err(), "{text}");
         }
         assert!(resolvers(" , ").is_err());
@@ -187,15 +210,27 @@ mod tests {
 
     #[test]
     fn a_token_goes_over_https() {
-        for text in ["http://hub.example", "http://10.0.0.5:7422", "http://localhost.example/"] {
+        for text in [
+            "http://hub.example",
+            "http://10.0.0.5:7422",
+            "http://localhost.example/",
+        ] {
             assert!(hub(text).unwrap_err().to_string().contains("use https"), "{text}");
         }
     }
 
     #[test]
     fn an_address_that_is_itself_a_secret_is_no_callback() {
-        for part in ["?key=abc", "?", "#abc", "9f1c2a3b-1111-4222-8333-0123456789ab", "x/Zk3Tq8vB1nLw5RyP/y"] {
-            let words = callback(&format!("https://hooks.example/{part}")).unwrap_err().to_string();
+        for part in [
+            "?key=abc",
+            "?",
+            "#abc",
+            "9f1c2a3b-1111-4222-8333-0123456789ab",
+            "x/Zk3Tq8vB1nLw5RyP/y",
+        ] {
+            let words = callback(&format!("https://hooks.example/{part}"))
+                .unwrap_err()
+                .to_string();
             assert!(!words.contains("hooks.example") && !words.contains("abc"), "{words}");
         }
     }

@@ -43,7 +43,9 @@ impl Debts {
             done.push(format!("{host} is no longer approved for {agent_id}"));
         }
         if let Some((owner, agent_id)) = self.agent {
-            owner.post(&["v1", "admin", "agents", "remove"], &json!({ "id": agent_id })).await?;
+            owner
+                .post(&["v1", "admin", "agents", "remove"], &json!({ "id": agent_id }))
+                .await?;
             done.push(format!("{agent_id} is removed"));
         }
         Ok(done.join(", "))

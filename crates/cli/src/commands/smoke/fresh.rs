@@ -24,11 +24,16 @@ pub fn open(trial: &Trial, resolved: &Resolved) -> Result<String> {
         .context("a fresh process cannot be started")?;
     // Dropped at the end of the block, so that the other side sees the end.
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(token.as_bytes()).context("the fresh process does not read")?;
+        input
+            .write_all(token.as_bytes())
+            .context("the fresh process does not read")?;
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        bail!("it could not open the state: {}", escape(String::from_utf8_lossy(&output.stderr).trim()));
+        bail!(
+            "it could not open the state: {}",
+            escape(String::from_utf8_lossy(&output.stderr).trim())
+        );
     }
     let opened: Value = serde_json::from_slice(&output.stdout).context("what it printed is not JSON")?;
     if opened != trial.state {

@@ -49,15 +49,25 @@ struct Desk {
 impl Listener {
     pub async fn open(plan: &Plan) -> Result<Self> {
         let address = plan.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}"))?;
         let base = match &plan.callback {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None => format!("http://{}", listener.local_addr()?),
         };
         let name = fresh_name();
         let (sender, deliveries) = mpsc::channel(MOST_WAITING);
-        let desk = Arc::new(Desk { path: format!("/{name}"), taken: AtomicUsize::new(0), sender });
-        Ok(Self { url: format!("{base}/{name}"), deliveries, serving: tokio::spawn(serve(listener, desk)) })
+        let desk = Arc::new(Desk {
+            path: format!("/{name}"),
+            taken: AtomicUsize::new(0),
+            sender,
+        });
+        Ok(Self {
+            url: format!("{base}/{name}"),
+            deliveries,
+            serving: tokio::spawn(serve(listener, desk)),
+        })
     }
 
     /// As the owner approves it.
@@ -103,8 +113,13 @@ async fn take(desk: &Desk, request: Request<Incoming>) -> StatusCode {
         return StatusCode::NOT_FOUND;
     }
     let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, MAX_PUSH_BYTES).collect().await else { return StatusCode::BAD_REQUEST };
-    let delivery = Delivery { headers: head.headers, body: body.to_bytes() };
+    let Ok(body) = Limited::new(body, MAX_PUSH_BYTES).collect().await else {
+        return StatusCode::BAD_REQUEST;
+    };
+    let delivery = Delivery {
+        headers: head.headers,
+        body: body.to_bytes(),
+    };
     if desk.sender.try_send(delivery).is_err() {
         return StatusCode::SERVICE_UNAVAILABLE;
     }

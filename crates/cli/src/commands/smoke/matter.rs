@@ -25,21 +25,29 @@ pub fn draft(kind: Kind, frame: &Frame<'_>) -> Result<Draft> {
     Ok(match kind {
         Kind::Ask => {
             let choices = (Choice::new(YES, "Yes"), Choice::new("no", "No"));
-            let mut ask =
-                Ask::confirm_with(TITLE, choices.0, choices.1).body(BODY).key(frame.key).state(frame.state.clone());
+            let mut ask = Ask::confirm_with(TITLE, choices.0, choices.1)
+                .body(BODY)
+                .key(frame.key)
+                .state(frame.state.clone());
             if let Some(url) = frame.callback {
                 ask = ask.callback(Callback::push(url));
             }
             ask.to(resolvers).draft(frame.identity, frame.version, frame.now)?
         }
         Kind::Task => {
-            let mut task = Task::new(TITLE, BODY).checklist([STEP]).key(frame.key).state(frame.state.clone());
+            let mut task = Task::new(TITLE, BODY)
+                .checklist([STEP])
+                .key(frame.key)
+                .state(frame.state.clone());
             if let Some(url) = frame.callback {
                 task = task.callback(Callback::push(url));
             }
             task.to(resolvers).draft(frame.identity, frame.version, frame.now)?
         }
-        Kind::Notify => Notify::new(TITLE).body(BODY).key(frame.key).draft(frame.identity, frame.version, frame.now)?,
+        Kind::Notify => Notify::new(TITLE)
+            .body(BODY)
+            .key(frame.key)
+            .draft(frame.identity, frame.version, frame.now)?,
     })
 }
 
@@ -58,7 +66,10 @@ pub fn resolution(kind: Kind) -> Value {
 pub fn is_expected(outcome: &Outcome) -> bool {
     use countersign_agent::Answer;
     match outcome {
-        Outcome::Answered { value: Answer::Choice(value), edited: false } => value == YES,
+        Outcome::Answered {
+            value: Answer::Choice(value),
+            edited: false,
+        } => value == YES,
         Outcome::Completed { checklist } => checklist.iter().all(|step| step.done) && checklist.len() == 1,
         Outcome::Answered { .. }
         | Outcome::Declined

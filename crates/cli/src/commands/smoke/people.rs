@@ -32,7 +32,9 @@ struct Person {
 
 pub async fn gather(plan: &Plan, place: &Place) -> Result<(People, String)> {
     let known = match &place.owner {
-        Some(owner) => Some(typed::<Vec<Person>>(&owner.get_field(&["v1", "admin", "people"], &[], "people").await?)?),
+        Some(owner) => Some(typed::<Vec<Person>>(
+            &owner.get_field(&["v1", "admin", "people"], &[], "people").await?,
+        )?),
         None => None,
     };
     if let Some(known) = &known {
@@ -52,7 +54,10 @@ fn check_known(resolvers: &[String], known: &[Person]) -> Result<()> {
     let is_missing = |resolver: &&String| !known.iter().any(|person| person.actor == **resolver);
     let missing: Vec<&str> = resolvers.iter().filter(is_missing).map(String::as_str).collect();
     if !missing.is_empty() {
-        bail!("this hub does not know {}: add them with `countersign person add NAME`", missing.join(", "));
+        bail!(
+            "this hub does not know {}: add them with `countersign person add NAME`",
+            missing.join(", ")
+        );
     }
     Ok(())
 }
@@ -64,9 +69,19 @@ fn with_token(token: String, plan: &Plan, place: &Place) -> Result<(People, Stri
         (None, true) => bail!("say whom {TOKEN} stands for: --to human:NAME"),
     };
     let person = plan.person.clone().unwrap_or_else(|| resolvers.join(" or "));
-    let client = Client::new(Location { token, ..place.location.clone() })?;
+    let client = Client::new(Location {
+        token,
+        ..place.location.clone()
+    })?;
     let words = format!("{person}, with the token in {TOKEN}");
-    Ok((People { resolvers, client, person }, words))
+    Ok((
+        People {
+            resolvers,
+            client,
+            person,
+        },
+        words,
+    ))
 }
 
 /// The owner answers in the place of those whom the skill names, and is therefore named beside them.
@@ -81,7 +96,14 @@ fn with_owner(owner: &Client, plan: &Plan, known: &[Person]) -> Result<(People, 
         resolvers.push(person.clone());
     }
     let client = Client::new(owner.location().clone())?;
-    Ok((People { resolvers, client, person }, words))
+    Ok((
+        People {
+            resolvers,
+            client,
+            person,
+        },
+        words,
+    ))
 }
 
 /// The same whom the hub's own `hub.json` speaks for.
@@ -94,7 +116,10 @@ fn owner_among(people: &[Person]) -> Option<String> {
 impl People {
     pub async fn resolve(&self, ticket: &Ticket, kind: Kind) -> Result<((), String)> {
         let id = ticket.message_id.as_deref().context("the hub gave the message no id")?;
-        let reply = self.client.post(&["v1", "messages", id, "resolve"], &matter::resolution(kind)).await;
+        let reply = self
+            .client
+            .post(&["v1", "messages", id, "resolve"], &matter::resolution(kind))
+            .await;
         let reply = reply.map_err(|error| self.explain(error))?;
         let status = reply.get("status").and_then(Value::as_str).unwrap_or_default();
         Ok(((), format!("{} by {}", escape(status), self.person)))
@@ -103,7 +128,11 @@ impl People {
     fn explain(&self, error: HubError) -> anyhow::Error {
         let forbidden = error.is_forbidden();
         let error = anyhow::Error::from(error);
-        if forbidden { error.context(format!("the token in use is not that of {}", self.person)) } else { error }
+        if forbidden {
+            error.context(format!("the token in use is not that of {}", self.person))
+        } else {
+            error
+        }
     }
 }
 
@@ -112,14 +141,20 @@ mod tests {
     use super::*;
 
     fn person(name: &str, role: &str) -> Person {
-        Person { name: name.to_owned(), actor: format!("human:{name}"), role: role.to_owned() }
+        Person {
+            name: name.to_owned(),
+            actor: format!("human:{name}"),
+            role: role.to_owned(),
+        }
     }
 
     #[test]
     fn people_whom_the_hub_does_not_know_are_named() {
         let known = [person("ann", "resolver"), person("owner", "owner")];
         assert!(check_known(&["human:ann".to_owned()], &known).is_ok());
-        let error = check_known(&["human:ann".to_owned(), "human:zoe".to_owned()], &known).unwrap_err().to_string();
+        let error = check_known(&["human:ann".to_owned(), "human:zoe".to_owned()], &known)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("human:zoe") && !error.contains("human:ann"), "{error}");
         assert_eq!(owner_among(&known).as_deref(), Some("human:owner"));
         assert_eq!(owner_among(&known[..1]), None);

@@ -49,7 +49,10 @@ impl Place {
         let local = local_owner(globals)?;
         let place = match (&plan.hub, local) {
             (None, None) => bail!("no hub is running here: start one with `countersign serve`, or set COUNTERSIGN_URL"),
-            (None, Some(owner)) => Self { location: nobody(owner.location()), owner: Some(owner) },
+            (None, Some(owner)) => Self {
+                location: nobody(owner.location()),
+                owner: Some(owner),
+            },
             (Some(hub), local) => {
                 let location = Location::named(hub, String::new(), client::Place::Environment)?;
                 let owner = match local {
@@ -61,8 +64,16 @@ impl Place {
             }
         };
         let version = place.hub("none")?.version().await?;
-        let right = if place.owner.is_some() { "with the owner's right" } else { "without the owner's right" };
-        let words = format!("{} speaks {} {version}; tested {right}", place.location.shown_url(), version.family);
+        let right = if place.owner.is_some() {
+            "with the owner's right"
+        } else {
+            "without the owner's right"
+        };
+        let words = format!(
+            "{} speaks {} {version}; tested {right}",
+            place.location.shown_url(),
+            version.family
+        );
         Ok((place, words))
     }
 
@@ -81,7 +92,14 @@ impl Place {
                 let keys = variable(&plan.signing_key_env).unwrap_or_default();
                 let words = format!("{id}, with the token in {name}");
                 let signing_keys = keys.split_whitespace().map(str::to_owned).collect();
-                Ok((Agent { id, token, signing_keys }, words))
+                Ok((
+                    Agent {
+                        id,
+                        token,
+                        signing_keys,
+                    },
+                    words,
+                ))
             }
             (None, Some(owner)) => self.add_agent(plan, owner, debts).await,
             (None, None) => {
@@ -98,28 +116,48 @@ impl Place {
         let made = owner.post(&["v1", "admin", "agents"], &json!({ "id": id })).await?;
         debts.agent_added(owner, &id)?;
         let made: Credentials = typed(&made)?;
-        let stands_for =
-            plan.agent.as_ref().map(|agent| format!(" for {}, because {} is not set", escape(agent), plan.token_env));
+        let stands_for = plan
+            .agent
+            .as_ref()
+            .map(|agent| format!(" for {}, because {} is not set", escape(agent), plan.token_env));
         let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
-        Ok((Agent { id, token: made.token, signing_keys: vec![made.signing_key] }, words))
+        Ok((
+            Agent {
+                id,
+                token: made.token,
+                signing_keys: vec![made.signing_key],
+            },
+            words,
+        ))
     }
 }
 
 fn nobody(location: &Location) -> Location {
-    Location { token: String::new(), ..location.clone() }
+    Location {
+        token: String::new(),
+        ..location.clone()
+    }
 }
 
 /// The hub of the data directory with the owner's token, whatever the environment names: the token of `hub.json` goes
 /// to the address of `hub.json` and nowhere else.
 fn local_owner(globals: &Globals) -> Result<Option<Client>> {
-    let Ok(data) = data_dir::resolve(globals.data.as_deref()) else { return Ok(None) };
-    let Some(HubFile { url, token }) = hub_file(&data) else { return Ok(None) };
+    let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
+        return Ok(None);
+    };
+    let Some(HubFile { url, token }) = hub_file(&data) else {
+        return Ok(None);
+    };
     Client::new(Location::named(&url, token, client::Place::DataDirectory(data))?).map(Some)
 }
 
 fn hub_file(data: &Path) -> Option<HubFile> {
     let bytes = std::fs::read(data.join("hub.json")).ok()?;
-    if bytes.len() > LARGEST_HUB_FILE { None } else { serde_json::from_slice(&bytes).ok() }
+    if bytes.len() > LARGEST_HUB_FILE {
+        None
+    } else {
+        serde_json::from_slice(&bytes).ok()
+    }
 }
 
 /// Whether an address leads to the hub of the data directory, by its own address or by its public one.
@@ -127,8 +165,13 @@ async fn is_same(url: &Url, owner: &Client) -> bool {
     if leads_to(url, &owner.location().url) {
         return true;
     }
-    let Ok(status) = owner.get(&["v1", "admin", "status"], &[]).await else { return false };
-    let public = status.get("public_url").and_then(Value::as_str).and_then(|text| Url::parse(text).ok());
+    let Ok(status) = owner.get(&["v1", "admin", "status"], &[]).await else {
+        return false;
+    };
+    let public = status
+        .get("public_url")
+        .and_then(Value::as_str)
+        .and_then(|text| Url::parse(text).ok());
     public.is_some_and(|public| leads_to(url, &public))
 }
 
@@ -157,7 +200,14 @@ fn leads_to(one: &Url, other: &Url) -> bool {
         host => host.unwrap_or_default().to_owned(),
     };
     let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
-    let key = |url: &Url| (url.scheme().to_owned(), host(url), url.port_or_known_default(), path(url));
+    let key = |url: &Url| {
+        (
+            url.scheme().to_owned(),
+            host(url),
+            url.port_or_known_default(),
+            path(url),
+        )
+    };
     key(one) == key(other)
 }
 
@@ -170,9 +220,12 @@ mod tests {
         let same = |one: &str, other: &str| leads_to(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
         assert!(same("http://localhost:7422/", "http://127.0.0.1:7422"));
         assert!(same("https://hub.example:443/base", "https://hub.example/base/"));
-        for other in
-            ["http://127.0.0.1:7423", "https://127.0.0.1:7422", "http://hub.example:7422", "http://127.0.0.1:7422/x"]
-        {
+        for other in [
+            "http://127.0.0.1:7423",
+            "https://127.0.0.1:7422",
+            "http://hub.example:7422",
+            "http://127.0.0.1:7422/x",
+        ] {
             assert!(!same("http://127.0.0.1:7422", other), "{other}");
         }
     }
@@ -181,14 +234,20 @@ mod tests {
     fn a_skill_alone_does_not_decide_where_tokens_go() {
         let hub = Location::named("https://hub.example", String::new(), client::Place::Environment).unwrap();
         let may = |flag: Option<&str>, environment: Option<&str>, is_local| {
-            let trusted = Trusted { flag: flag.map(str::to_owned), environment: environment.map(str::to_owned) };
+            let trusted = Trusted {
+                flag: flag.map(str::to_owned),
+                environment: environment.map(str::to_owned),
+            };
             may_have_tokens(&hub, &trusted, is_local)
         };
         assert!(may(None, None, true).is_ok());
         assert!(may(None, Some("https://hub.example/"), false).is_ok());
         assert!(may(Some("https://hub.example:443"), Some("https://mine.example"), false).is_ok());
         let words = may(None, Some("https://mine.example"), false).unwrap_err().to_string();
-        assert!(words.contains("nothing was sent") && words.contains("--hub https://hub.example"), "{words}");
+        assert!(
+            words.contains("nothing was sent") && words.contains("--hub https://hub.example"),
+            "{words}"
+        );
         for flag in ["https://mine.example", "http://hub.example", "hub.example", ""] {
             assert!(may(Some(flag), Some("https://hub.example"), true).is_err(), "{flag}");
         }

@@ -37,7 +37,11 @@ pub struct Trusted {
 
 impl Plan {
     pub fn read(args: SmokeArgs) -> Result<Self> {
-        let named = args.to.or_else(|| variable("COUNTERSIGN_TO")).map(|to| check_resolver(&to)).transpose();
+        let named = args
+            .to
+            .or_else(|| variable("COUNTERSIGN_TO"))
+            .map(|to| check_resolver(&to))
+            .transpose();
         let named = named.context("--to")?;
         let mut plan = match (&args.skill, args.mode) {
             (Some(skill), _) => Self::of_skill(read_skill(skill)?),
@@ -51,7 +55,10 @@ impl Plan {
             && !plan.resolvers.is_empty()
             && !plan.resolvers.contains(person)
         {
-            bail!("--to {person} is not among those who may answer by the skill: {}", plan.resolvers.join(", "));
+            bail!(
+                "--to {person} is not among those who may answer by the skill: {}",
+                plan.resolvers.join(", ")
+            );
         }
         plan.trusted.flag = args.hub;
         plan.person = named;
@@ -65,7 +72,10 @@ impl Plan {
             kind: skill.kind,
             push: matches!(skill.way, Some(Way::Push { .. })),
             hub: Some(skill.hub),
-            trusted: Trusted { flag: None, environment: variable("COUNTERSIGN_URL") },
+            trusted: Trusted {
+                flag: None,
+                environment: variable("COUNTERSIGN_URL"),
+            },
             agent: Some(skill.agent),
             resolvers: skill.resolvers,
             token_env: skill.token_env,
@@ -82,7 +92,10 @@ impl Plan {
             kind: Kind::Ask,
             push,
             hub: variable("COUNTERSIGN_URL"),
-            trusted: Trusted { flag: None, environment: variable("COUNTERSIGN_URL") },
+            trusted: Trusted {
+                flag: None,
+                environment: variable("COUNTERSIGN_URL"),
+            },
             agent: variable("COUNTERSIGN_AGENT"),
             resolvers: Vec::new(),
             token_env: "COUNTERSIGN_TOKEN".to_owned(),

@@ -23,8 +23,13 @@ impl<'a> Receiver<'a> {
     pub fn new(trial: &'a Trial, ticket: &Ticket, hub_keys: &[Vec<u8>]) -> Self {
         let verifier = trial.callback_url.as_ref().map(|url| {
             let verifier = Verifier::new(url).expecting(ticket.message_id.as_deref().unwrap_or_default());
-            let verifier = trial.signing_keys.iter().fold(verifier, |verifier, key| verifier.hmac_key(key));
-            hub_keys.iter().fold(verifier, |verifier, key| verifier.ed25519_key(key))
+            let verifier = trial
+                .signing_keys
+                .iter()
+                .fold(verifier, |verifier, key| verifier.hmac_key(key));
+            hub_keys
+                .iter()
+                .fold(verifier, |verifier, key| verifier.ed25519_key(key))
         });
         Self { trial, verifier }
     }
@@ -44,15 +49,20 @@ impl<'a> Receiver<'a> {
         let body: Value = serde_json::from_slice(&delivery.body).context("the body is not JSON")?;
         for (pointer, change) in CHANGES {
             let mut copy = body.clone();
-            let Some(place) = copy.pointer_mut(pointer) else { continue };
+            let Some(place) = copy.pointer_mut(pointer) else {
+                continue;
+            };
             *place = change(place);
             let refusal = self.verify(delivery, copy.to_string().as_bytes()).err();
             if refusal != Some(Refusal::WrongSignature) {
                 bail!("a copy with a changed {pointer} was not refused for its signature");
             }
         }
-        let elsewhere =
-            self.trial.signing_keys.iter().fold(Verifier::new("https://elsewhere.example/"), Verifier::hmac_key);
+        let elsewhere = self
+            .trial
+            .signing_keys
+            .iter()
+            .fold(Verifier::new("https://elsewhere.example/"), Verifier::hmac_key);
         if elsewhere.verify(&delivery.headers, &delivery.body, now()).is_ok() {
             bail!("it was believed at another address");
         }
@@ -117,7 +127,11 @@ impl<'a> Receiver<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
             Err(error) => return Err(error.into()),
         };
-        if acts == 1 { Ok("exactly once".to_owned()) } else { bail!("{acts} times instead of once") }
+        if acts == 1 {
+            Ok("exactly once".to_owned())
+        } else {
+            bail!("{acts} times instead of once")
+        }
     }
 
     fn verify(&self, delivery: &Delivery, body: &[u8]) -> Result<Verified, Refusal> {
@@ -133,5 +147,7 @@ const CHANGES: [(&str, Change); 5] = [
     ("/response/actor", |_| "human:somebody-else".into()),
     ("/response/comment", |_| "changed on the way".into()),
     ("/response/checklist/0/done", |_| false.into()),
-    ("/state/sealed", |token| changed(token.as_str().unwrap_or_default()).into()),
+    ("/state/sealed", |token| {
+        changed(token.as_str().unwrap_or_default()).into()
+    }),
 ];

@@ -23,11 +23,19 @@ impl Report {
     pub fn note<T>(&mut self, step: &'static str, result: Result<(T, String)>) -> Option<T> {
         match result {
             Ok((value, message)) => {
-                self.steps.push(Step { step, ok: true, message });
+                self.steps.push(Step {
+                    step,
+                    ok: true,
+                    message,
+                });
                 Some(value)
             }
             Err(error) => {
-                self.steps.push(Step { step, ok: false, message: format!("{error:#}") });
+                self.steps.push(Step {
+                    step,
+                    ok: false,
+                    message: format!("{error:#}"),
+                });
                 None
             }
         }
@@ -80,12 +88,21 @@ mod tests {
         assert_eq!(report.note("hub", Ok((7, "it answers".to_owned()))), Some(7));
         report.check("nothing", Ok(String::new()));
         assert!(report.passed());
-        assert_eq!(report.render(false), "ok      hub              it answers\n\npassed: all 1 steps\n");
+        assert_eq!(
+            report.render(false),
+            "ok      hub              it answers\n\npassed: all 1 steps\n"
+        );
         assert_eq!(report.note::<()>("push", Err(anyhow!("late\u{1b}"))), None);
         assert!(!report.passed());
         let text = report.render(false);
-        assert!(text.contains("FAILED  push             late\\") && text.ends_with("FAILED: 1 of 2 steps\n"), "{text}");
+        assert!(
+            text.contains("FAILED  push             late\\") && text.ends_with("FAILED: 1 of 2 steps\n"),
+            "{text}"
+        );
         let json: serde_json::Value = serde_json::from_str(&report.render(true)).unwrap();
-        assert_eq!((json["ok"].as_bool(), json["steps"][1]["step"].as_str()), (Some(false), Some("push")));
+        assert_eq!(
+            (json["ok"].as_bool(), json["steps"][1]["step"].as_str()),
+            (Some(false), Some("push"))
+        );
     }
 }

@@ -14,7 +14,10 @@ impl Scratch {
     /// Made anew: a directory that somebody else put there is not used.
     pub fn new() -> Result<(Self, String)> {
         let path = std::env::temp_dir().join(format!("countersign-{}", fresh_name()));
-        DirBuilder::new().mode(0o700).create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .with_context(|| format!("{} cannot be made", path.display()))?;
         let words = format!("kept in {} for the time of the test", path.display());
         Ok((Self(path), words))
     }

@@ -29,7 +29,11 @@ impl KeySource {
     /// One that is gone with the test.
     pub fn passing(scratch: &Scratch) -> Result<Self> {
         let path = scratch.path("seal.key");
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
         file.write_all(passing_key().as_bytes())?;
         Ok(Self::File(path))
     }

@@ -45,7 +45,11 @@ impl Trial {
         callback_url: Option<String>,
     ) -> Result<(Self, String)> {
         if plan.push && agent.signing_keys.is_empty() {
-            bail!("{} is not set: it must hold the signing key of {}", plan.signing_key_env, agent.id);
+            bail!(
+                "{} is not set: it must hold the signing key of {}",
+                plan.signing_key_env,
+                agent.id
+            );
         }
         let seal_key = match plan.kind {
             Kind::Notify => KeySource::passing(scratch)?,
@@ -55,7 +59,10 @@ impl Trial {
             (Kind::Notify, _) => "a notify has no state".to_owned(),
             (_, KeySource::Variable(name)) => format!("the state is sealed with the key in {name}"),
             (_, KeySource::File(_)) => {
-                format!("the state is sealed with a passing key: {} is not set", plan.seal_key_env)
+                format!(
+                    "the state is sealed with a passing key: {} is not set",
+                    plan.seal_key_env
+                )
             }
         };
         let key = fresh_name();
@@ -85,12 +92,20 @@ impl Trial {
             version: self.hub.version().await?,
             now: now(),
             key: &self.key,
-            resolvers: self.people.as_ref().map(|people| people.resolvers.as_slice()).unwrap_or_default(),
+            resolvers: self
+                .people
+                .as_ref()
+                .map(|people| people.resolvers.as_slice())
+                .unwrap_or_default(),
             callback: self.callback_url.as_deref(),
             state: sealed_state(&self.sealed),
         };
         let draft = matter::draft(self.kind, &frame)?;
-        let ticket = self.hub.submit(&self.journal, &draft).await.map_err(|error| self.explain(error))?;
+        let ticket = self
+            .hub
+            .submit(&self.journal, &draft)
+            .await
+            .map_err(|error| self.explain(error))?;
         debts.ticket = Some((self.hub.clone(), ticket.clone()));
         let id = ticket.message_id.as_deref().unwrap_or_default();
         let words = format!("{} {} with the key {}", self.kind, escape(id), self.key);
@@ -102,7 +117,9 @@ impl Trial {
         let about_callback = |field: &Option<String>| field.as_deref().is_some_and(|field| field.contains("callback"));
         let refused = matches!(&error, countersign_agent::Error::Refused { field, .. } if about_callback(field));
         let error = anyhow::Error::from(error);
-        let Some(url) = self.callback_url.as_deref().filter(|_| refused) else { return error };
+        let Some(url) = self.callback_url.as_deref().filter(|_| refused) else {
+            return error;
+        };
         error.context(format!(
             "the hub does not push to {url}; to test on one machine start it with \
              `countersign serve --allow-loopback-callbacks`, and have the host approved with \
@@ -140,7 +157,10 @@ impl Trial {
     pub fn token(&self, resolved: &Resolved) -> Result<String> {
         let state = resolved.state.as_ref().context("the state did not come back")?;
         let state: Value = serde_json::from_str(state.get())?;
-        let token = state.get("sealed").and_then(Value::as_str).context("the state came back without its seal")?;
+        let token = state
+            .get("sealed")
+            .and_then(Value::as_str)
+            .context("the state came back without its seal")?;
         if token != self.sealed {
             bail!("the state came back changed");
         }
@@ -168,12 +188,23 @@ impl Trial {
 pub fn changed(token: &str) -> String {
     let at = token.len().saturating_sub(4);
     let other = |c: char| if c == 'A' { 'B' } else { 'A' };
-    token.chars().enumerate().map(|(index, c)| if index == at { other(c) } else { c }).collect()
+    token
+        .chars()
+        .enumerate()
+        .map(|(index, c)| if index == at { other(c) } else { c })
+        .collect()
 }
 
 fn sealed(source: &KeySource, state: &Value, agent: &Agent, key: &str) -> Result<String> {
     let seal_key = source.key()?;
     let known: Vec<&str> = agent.signing_keys.iter().map(String::as_str).collect();
     seal_key.refuse_same_as(&known)?;
-    Ok(seal(&seal_key, state, Binding::Own { agent_id: &agent.id, idempotency_key: key })?)
+    Ok(seal(
+        &seal_key,
+        state,
+        Binding::Own {
+            agent_id: &agent.id,
+            idempotency_key: key,
+        },
+    )?)
 }

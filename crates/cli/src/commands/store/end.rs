@@ -37,7 +37,10 @@ impl End {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
         made.with_context(|| format!("--to: cannot create the data directory {}", directory.display()))?;
         if source.is_beside(&file) {
-            bail!("--from and --to are in the same directory, {}; name two", directory.display());
+            bail!(
+                "--from and --to are in the same directory, {}; name two",
+                directory.display()
+            );
         }
         Self::file(&file).context("--to")
     }
@@ -49,14 +52,20 @@ impl End {
     /// A password that stands in the environment is not in the list of processes.
     fn database(url: &str) -> Result<Self> {
         let password = std::env::var("PGPASSWORD").ok();
-        Ok(Self { place: Place::database(url, password.as_deref())?, held: None })
+        Ok(Self {
+            place: Place::database(url, password.as_deref())?,
+            held: None,
+        })
     }
 
     fn file(file: &Path) -> Result<Self> {
         let directory = directory_of(file);
         refuse_foreign(if file.exists() { file } else { directory })?;
         let held = WithoutHub::on(directory)?;
-        Ok(Self { place: Place::file(file), held: Some((directory.to_owned(), held)) })
+        Ok(Self {
+            place: Place::file(file),
+            held: Some((directory.to_owned(), held)),
+        })
     }
 
     /// By what the paths lead to, not by how they are written.
@@ -76,7 +85,10 @@ fn refuse_url(what: &str) -> Result<()> {
 
 /// SQLite would leave files beside it that its owner's hub cannot open.
 fn refuse_foreign(path: &Path) -> Result<()> {
-    if path.metadata().is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw()) {
+    if path
+        .metadata()
+        .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
+    {
         bail!("{} belongs to another user; call this as that user", path.display());
     }
     Ok(())
@@ -102,7 +114,10 @@ mod tests {
         let there = std::env::temp_dir();
         assert_eq!(file_of(&there.display().to_string()).unwrap(), there.join("hub.db"));
         assert_eq!(file_of("/nowhere/data").unwrap(), Path::new("/nowhere/data/hub.db"));
-        assert_eq!(file_of("/nowhere/data/hub.db").unwrap(), Path::new("/nowhere/data/hub.db"));
+        assert_eq!(
+            file_of("/nowhere/data/hub.db").unwrap(),
+            Path::new("/nowhere/data/hub.db")
+        );
         assert!(file_of("").is_err());
     }
 }

@@ -10,15 +10,30 @@ use crate::screen::{self, Table, escape};
 const HASH_SHOWN: usize = 16;
 
 pub fn finished(report: &Report, from: &Place, to: &Place, is_json: bool) -> Finished {
-    let text = if is_json { screen::json(&in_json(report, from, to)) } else { in_words(report, from, to) };
-    if report.is_same() { Finished::well(text) } else { Finished::failed(text) }
+    let text = if is_json {
+        screen::json(&in_json(report, from, to))
+    } else {
+        in_words(report, from, to)
+    };
+    if report.is_same() {
+        Finished::well(text)
+    } else {
+        Finished::failed(text)
+    }
 }
 
 fn in_words(report: &Report, from: &Place, to: &Place) -> String {
     let mut table = Table::new(&["TABLE", "ROWS", "SHA-256", "COPY"]);
     for compared in &report.tables {
-        let Compared { table: name, source, .. } = compared;
-        table.row([name.clone(), source.rows.to_string(), short(&source.digest.to_string()), verdict(compared)]);
+        let Compared {
+            table: name, source, ..
+        } = compared;
+        table.row([
+            name.clone(),
+            source.rows.to_string(),
+            short(&source.digest.to_string()),
+            verdict(compared),
+        ]);
     }
     let (from, to) = (escape(&from.to_string()), escape(&to.to_string()));
     let rows = report.rows();
@@ -37,7 +52,11 @@ fn verdict(compared: &Compared) -> String {
     if compared.is_same() {
         return "same".to_owned();
     }
-    format!("DIFFERENT: {} rows, {}", compared.target.rows, short(&compared.target.digest.to_string()))
+    format!(
+        "DIFFERENT: {} rows, {}",
+        compared.target.rows,
+        short(&compared.target.digest.to_string())
+    )
 }
 
 fn short(hash: &str) -> String {
@@ -74,21 +93,43 @@ mod tests {
     use super::*;
 
     fn report(copied: &[u8]) -> Report {
-        let sum = |bytes: &[u8]| Sum { rows: bytes.len() as u64, digest: Digest::of(bytes) };
-        let tables = vec![Compared { table: "agent".to_owned(), source: sum(b"ab"), target: sum(copied) }];
+        let sum = |bytes: &[u8]| Sum {
+            rows: bytes.len() as u64,
+            digest: Digest::of(bytes),
+        };
+        let tables = vec![Compared {
+            table: "agent".to_owned(),
+            source: sum(b"ab"),
+            target: sum(copied),
+        }];
         Report { tables, resumed: true }
     }
 
     #[test]
     fn a_copy_that_differs_is_a_failure_in_words_and_for_machines() {
-        let (from, to) = (Place::file(Path::new("/one/hub.db")), Place::file(Path::new("/two/hub.db")));
+        let (from, to) = (
+            Place::file(Path::new("/one/hub.db")),
+            Place::file(Path::new("/two/hub.db")),
+        );
         let same = finished(&report(b"ab"), &from, &to, false);
         assert_eq!(same.code, 0);
-        assert!(same.text.contains("agent  2     fb8e20fc2e4c3f24  same\n"), "{}", same.text);
+        assert!(
+            same.text.contains("agent  2     fb8e20fc2e4c3f24  same\n"),
+            "{}",
+            same.text
+        );
         let other = finished(&report(b"abc"), &from, &to, false);
         assert_eq!(other.code, 1);
-        assert!(other.text.contains("DIFFERENT: 3 rows, ba7816bf8f01cfea\n"), "{}", other.text);
+        assert!(
+            other.text.contains("DIFFERENT: 3 rows, ba7816bf8f01cfea\n"),
+            "{}",
+            other.text
+        );
         let other = finished(&report(b"abc"), &from, &to, true);
-        assert!(other.code == 1 && other.text.contains(r#""same":false"#), "{}", other.text);
+        assert!(
+            other.code == 1 && other.text.contains(r#""same":false"#),
+            "{}",
+            other.text
+        );
     }
 }

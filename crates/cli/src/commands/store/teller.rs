@@ -45,8 +45,20 @@ mod tests {
 
     #[test]
     fn a_line_says_how_much_there_is_as_soon_as_that_is_known() {
-        let progress = Progress { stage: Stage::Reading, table: "message", rows: 7, of: None, is_done: false };
+        let progress = Progress {
+            stage: Stage::Reading,
+            table: "message",
+            rows: 7,
+            of: None,
+            is_done: false,
+        };
         assert_eq!(line(&progress), "  message: 7 rows");
-        assert_eq!(line(&Progress { of: Some(9), ..progress }), "  message: 7 of 9 rows");
+        assert_eq!(
+            line(&Progress {
+                of: Some(9),
+                ..progress
+            }),
+            "  message: 7 of 9 rows"
+        );
     }
 }

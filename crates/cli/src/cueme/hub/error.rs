@@ -32,7 +32,9 @@ pub enum HubError {
 impl HubError {
     pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
         let Some(error) = Refused::read(body) else {
-            return Self::Strange(format!("status {status} without a reason; is this the address of a hub?"));
+            return Self::Strange(format!(
+                "status {status} without a reason; is this the address of a hub?"
+            ));
         };
         let mut message = format!("{} ({})", told(error.field.as_deref(), &error.message), error.code);
         if let Some(id) = error.id {
@@ -52,7 +54,11 @@ impl HubError {
             other => other.to_string(),
         };
         let told = format!("the hub at {} cannot be reached: {reason}", location.shown_url());
-        if is_refused { Self::NoHub(told) } else { Self::Unreachable(told) }
+        if is_refused {
+            Self::NoHub(told)
+        } else {
+            Self::Unreachable(told)
+        }
     }
 
     /// Whether the same call may succeed a moment later. A token out of `hub.json` changes with every start of the hub;
@@ -72,12 +78,24 @@ impl HubError {
     }
 
     pub fn is_unauthenticated(&self) -> bool {
-        matches!(self, Self::Refused { status: StatusCode::UNAUTHORIZED, .. })
+        matches!(
+            self,
+            Self::Refused {
+                status: StatusCode::UNAUTHORIZED,
+                ..
+            }
+        )
     }
 
     /// The hub is there, and cannot do anything just now.
     pub fn is_busy(&self) -> bool {
-        matches!(self, Self::Refused { status: StatusCode::SERVICE_UNAVAILABLE, .. })
+        matches!(
+            self,
+            Self::Refused {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                ..
+            }
+        )
     }
 
     /// The caller can put it right.
@@ -92,7 +110,13 @@ impl HubError {
     }
 
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Refused { status: StatusCode::NOT_FOUND, .. })
+        matches!(
+            self,
+            Self::Refused {
+                status: StatusCode::NOT_FOUND,
+                ..
+            }
+        )
     }
 }
 

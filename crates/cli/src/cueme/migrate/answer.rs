@@ -40,13 +40,21 @@ pub struct Said {
 
 impl Said {
     pub fn read(json: Option<&str>) -> Self {
-        let json: Value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        let json: Value = json
+            .and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default();
         let text = json["text"].as_str().unwrap_or_default().to_owned();
         let images = json["images"].as_array().map(Vec::as_slice).unwrap_or_default();
         let image = |image: &Value| {
-            Some((image["mime_type"].as_str().map(str::to_owned), image["base64_data"].as_str()?.to_owned()))
+            Some((
+                image["mime_type"].as_str().map(str::to_owned),
+                image["base64_data"].as_str()?.to_owned(),
+            ))
         };
-        Self { text, images: images.iter().filter_map(image).collect() }
+        Self {
+            text,
+            images: images.iter().filter_map(image).collect(),
+        }
     }
 }
 
@@ -62,7 +70,12 @@ pub struct Answer {
 /// two one after the other.
 pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) -> Option<Resolution> {
     let (updated, created) = (request.updated_at.as_deref(), request.created_at.as_deref());
-    let status = request.status.as_deref().unwrap_or_default().trim().to_ascii_uppercase();
+    let status = request
+        .status
+        .as_deref()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_uppercase();
     let Some(Answer { row, said, attached }) = answer else {
         let comment = (status == "COMPLETED").then(|| NO_ANSWER.to_owned());
         let is_over = matches!(status.as_str(), "COMPLETED" | "CANCELLED");
@@ -74,17 +87,33 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
     }
     let (text, files) = (Some(said.text), attached.files);
     let collected = status != "PENDING";
-    Some(Resolution { status: Status::Answered, resolved_at, text, comment: None, files, collected })
+    Some(Resolution {
+        status: Status::Answered,
+        resolved_at,
+        text,
+        comment: None,
+        files,
+        collected,
+    })
 }
 
 fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> Resolution {
     let (status, files) = (Status::Cancelled, Vec::new());
-    Resolution { status, resolved_at, text: None, comment, files, collected: true }
+    Resolution {
+        status,
+        resolved_at,
+        text: None,
+        comment,
+        files,
+        collected: true,
+    }
 }
 
 fn comment(text: &str) -> Option<String> {
     let text = text.trim();
-    let end = (0..=text.len().min(MOST_COMMENT_BYTES)).rev().find(|end| text.is_char_boundary(*end))?;
+    let end = (0..=text.len().min(MOST_COMMENT_BYTES))
+        .rev()
+        .find(|end| text.is_char_boundary(*end))?;
     Some(text[..end].to_owned()).filter(|comment| !comment.is_empty())
 }
 
@@ -93,9 +122,15 @@ mod tests {
     use super::*;
 
     fn told(status: &str, answer: Option<(&str, bool)>) -> Option<(Status, Option<String>, Option<String>)> {
-        let request = RequestRow { status: Some(status.to_owned()), ..RequestRow::default() };
+        let request = RequestRow {
+            status: Some(status.to_owned()),
+            ..RequestRow::default()
+        };
         let answer = answer.map(|(json, cancelled)| Answer {
-            row: AnswerRow { cancelled, ..AnswerRow::default() },
+            row: AnswerRow {
+                cancelled,
+                ..AnswerRow::default()
+            },
             said: Said::read(Some(json)),
             attached: Attached::default(),
         });
@@ -106,11 +141,23 @@ mod tests {
     fn what_became_of_a_request_is_read_from_its_answer_first() {
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(told("PENDING", None), None);
-        assert_eq!(told("PENDING", Some((r#"{"text":"go"}"#, false))), Some((Status::Answered, text("go"), None)));
-        assert_eq!(told("COMPLETED", Some(("{", false))), Some((Status::Answered, text(""), None)));
-        assert_eq!(told("CANCELLED", Some((r#"{"text":" no "}"#, true))), Some((Status::Cancelled, None, text("no"))));
+        assert_eq!(
+            told("PENDING", Some((r#"{"text":"go"}"#, false))),
+            Some((Status::Answered, text("go"), None))
+        );
+        assert_eq!(
+            told("COMPLETED", Some(("{", false))),
+            Some((Status::Answered, text(""), None))
+        );
+        assert_eq!(
+            told("CANCELLED", Some((r#"{"text":" no "}"#, true))),
+            Some((Status::Cancelled, None, text("no")))
+        );
         assert_eq!(told("cancelled", None), Some((Status::Cancelled, None, None)));
-        assert_eq!(told("COMPLETED", None), Some((Status::Cancelled, None, text(NO_ANSWER))));
+        assert_eq!(
+            told("COMPLETED", None),
+            Some((Status::Cancelled, None, text(NO_ANSWER)))
+        );
     }
 
     #[test]

@@ -60,12 +60,17 @@ impl Attached {
         let size = body.len() as u64;
         if self.files.len() == MOST_FILES || self.bytes + size > MOST_FILES_BYTES || size > MOST_FILE_BYTES {
             let most = format!("{MOST_FILES} files, of 8 MiB each and 20 MiB together");
-            self.left_out.push(format!("{file} is more than the hub takes with an answer: {most}"));
+            self.left_out
+                .push(format!("{file} is more than the hub takes with an answer: {most}"));
             return;
         }
         self.bytes += size;
         let media_type = media_type.filter(|name| name.len() <= 200 && !name.chars().any(char::is_control));
-        self.files.push(File { name: self.name(file), media_type, data: STANDARD.encode(body) });
+        self.files.push(File {
+            name: self.name(file),
+            media_type,
+            data: STANDARD.encode(body),
+        });
     }
 
     /// The last part of its path, and another name where that one is taken.
@@ -80,12 +85,18 @@ impl Attached {
         }
         let is_free = |name: &str| self.files.iter().all(|taken| taken.name != name);
         let mut names = (2..).map(|again| format!("{again}-{plain}"));
-        if is_free(&plain) { plain } else { names.find(|name| is_free(name)).unwrap_or(plain) }
+        if is_free(&plain) {
+            plain
+        } else {
+            names.find(|name| is_free(name)).unwrap_or(plain)
+        }
     }
 }
 
 fn image_name(number: usize, media_type: Option<&str>) -> String {
-    let kind = media_type.and_then(|media_type| media_type.strip_prefix("image/")).unwrap_or("bin");
+    let kind = media_type
+        .and_then(|media_type| media_type.strip_prefix("image/"))
+        .unwrap_or("bin");
     let kind: String = kind.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
     format!("image-{number}.{kind}")
 }
@@ -104,13 +115,20 @@ fn read(home: &Path, file: &str) -> Result<Vec<u8>, String> {
         std::io::ErrorKind::NotFound => "is missing".to_owned(),
         _ => format!("cannot be read: {error}"),
     };
-    let (home, path) = (home.canonicalize().map_err(told)?, home.join(relative).canonicalize().map_err(told)?);
+    let (home, path) = (
+        home.canonicalize().map_err(told)?,
+        home.join(relative).canonicalize().map_err(told)?,
+    );
     if !path.starts_with(home.join(FILES)) {
         return Err("leads out of the mailbox's own directory `files`".to_owned());
     }
     // Nothing that took its place meanwhile is followed or waited for.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let opened = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path).map_err(told)?;
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.cast_signed())
+        .open(path)
+        .map_err(told)?;
     if !opened.metadata().map_err(told)?.is_file() {
         return Err("is no file".to_owned());
     }
@@ -127,7 +145,10 @@ mod tests {
     use super::*;
 
     fn row(file: &str) -> FileRow {
-        FileRow { file: file.to_owned(), mime_type: Some("text/plain".to_owned()) }
+        FileRow {
+            file: file.to_owned(),
+            mime_type: Some("text/plain".to_owned()),
+        }
     }
 
     #[test]
@@ -142,8 +163,14 @@ mod tests {
         symlink("../.ssh", home.join("files/keys")).expect("linked");
         symlink("a.txt", home.join("files/same")).expect("linked");
         let taken = ["files/a.txt", "/files/a.txt", "files/same", "files/more/\u{202e}b.txt"];
-        let left =
-            [".ssh/id_rsa", "files/../.ssh/id_rsa", "files/link", "files/keys/id_rsa", "files", "files/gone.png"];
+        let left = [
+            ".ssh/id_rsa",
+            "files/../.ssh/id_rsa",
+            "files/link",
+            "files/keys/id_rsa",
+            "files",
+            "files/gone.png",
+        ];
         let rows: Vec<FileRow> = taken.into_iter().chain(left).map(row).collect();
         let attached = Attached::read(&home, &rows, &[(Some("image/png".to_owned()), "aGk=".to_owned())]);
         let names: Vec<&str> = attached.files.iter().map(|file| file.name.as_str()).collect();
@@ -156,7 +183,11 @@ mod tests {
         symlink(".ssh", home.join("files")).expect("linked");
         let led = Attached::read(&home, &[row("files/id_rsa")], &[]);
         let _ = fs::remove_dir_all(home);
-        assert!(led.files.is_empty() && led.left_out[0].contains("leads out"), "{:?}", led.left_out);
+        assert!(
+            led.files.is_empty() && led.left_out[0].contains("leads out"),
+            "{:?}",
+            led.left_out
+        );
     }
 
     #[test]

@@ -14,13 +14,21 @@ pub fn run(words: &[String], flags: &Flags) -> Result<ExitCode, Failure> {
     let path = match words {
         [] => default_path()?,
         [path] if !path.is_empty() => PathBuf::from(path),
-        _ => return Err(Failure::usage("cueme migrate [PATH]: give one database, or nothing for ~/.cue/cue.db")),
+        _ => {
+            return Err(Failure::usage(
+                "cueme migrate [PATH]: give one database, or nothing for ~/.cue/cue.db",
+            ));
+        }
     };
     let path = if path.is_dir() { path.join("cue.db") } else { path };
     let settings = Settings::gather(flags)?;
     let database = Database::open(&path)?;
     let summary = Import::new(&database, &path, &settings).run()?;
-    let text = if settings.json { format!("{}\n", summary.as_json()) } else { summary.to_string() };
+    let text = if settings.json {
+        format!("{}\n", summary.as_json())
+    } else {
+        summary.to_string()
+    };
     let printed = out::print(&text)?;
     Ok(if summary.is_whole() { printed } else { ExitCode::FAILURE })
 }

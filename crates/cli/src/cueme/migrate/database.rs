@@ -24,7 +24,13 @@ pub struct Database {
     columns: [Vec<String>; 5],
 }
 
-const TABLES: [&str; 5] = ["cue_requests", "cue_responses", "cue_files", "cue_response_files", "agent_envs"];
+const TABLES: [&str; 5] = [
+    "cue_requests",
+    "cue_responses",
+    "cue_files",
+    "cue_response_files",
+    "agent_envs",
+];
 const REQUESTS: usize = 0;
 const RESPONSES: usize = 1;
 const FILES: usize = 2;
@@ -41,10 +47,17 @@ impl Database {
         for (table, columns) in TABLES.iter().zip(&mut columns) {
             *columns = columns_of(&connection, table).map_err(unreadable)?;
         }
-        let database = Self { connection, patience, columns };
+        let database = Self {
+            connection,
+            patience,
+            columns,
+        };
         let needed = ["request_id", "agent_id", "prompt"];
         if needed.iter().any(|column| !database.has(REQUESTS, column)) {
-            let told = format!("{shown} is no mailbox of cueme: it has no cue_requests with {}", needed.join(", "));
+            let told = format!(
+                "{shown} is no mailbox of cueme: it has no cue_requests with {}",
+                needed.join(", ")
+            );
             return Err(Failure::failed(&told));
         }
         Ok(database)
@@ -70,16 +83,28 @@ impl Database {
     pub fn requests(&self) -> rusqlite::Result<Vec<i64>> {
         let columns = self.select(REQUESTS, &["created_at"]);
         let query = format!("SELECT rowid, {columns} FROM cue_requests LIMIT {MOST_ROWS}");
-        let mut places: Vec<(Option<Timestamp>, i64)> =
-            self.all(&query, [], |row| Ok((text(row, 1)?.as_deref().and_then(instant), row.get(0)?)))?;
+        let mut places: Vec<(Option<Timestamp>, i64)> = self.all(&query, [], |row| {
+            Ok((text(row, 1)?.as_deref().and_then(instant), row.get(0)?))
+        })?;
         places.sort_unstable();
         Ok(places.into_iter().map(|(_, place)| place).collect())
     }
 
     /// Nothing when it was deleted meanwhile.
     pub fn request(&self, place: i64) -> rusqlite::Result<Option<RequestRow>> {
-        let wanted = ["request_id", "agent_id", "prompt", "payload", "status", "created_at", "updated_at"];
-        let query = format!("SELECT {} FROM cue_requests WHERE rowid = ?1", self.select(REQUESTS, &wanted));
+        let wanted = [
+            "request_id",
+            "agent_id",
+            "prompt",
+            "payload",
+            "status",
+            "created_at",
+            "updated_at",
+        ];
+        let query = format!(
+            "SELECT {} FROM cue_requests WHERE rowid = ?1",
+            self.select(REQUESTS, &wanted)
+        );
         self.one(&query, [place], |row| {
             Ok(RequestRow {
                 request_id: needed(row, 0)?,
@@ -114,14 +139,27 @@ impl Database {
         if !self.has(FILES, "file") || links.iter().any(|link| !self.has(RESPONSE_FILES, link)) {
             return Ok(Vec::new());
         }
-        let order = if self.has(RESPONSE_FILES, "idx") { "r.idx" } else { "r.rowid" };
-        let kind = if self.has(FILES, "mime_type") { "f.mime_type" } else { "NULL" };
+        let order = if self.has(RESPONSE_FILES, "idx") {
+            "r.idx"
+        } else {
+            "r.rowid"
+        };
+        let kind = if self.has(FILES, "mime_type") {
+            "f.mime_type"
+        } else {
+            "NULL"
+        };
         let query = format!(
             "SELECT f.file, {kind} FROM cue_response_files r JOIN cue_files f ON f.rowid = r.file_id \
              WHERE r.response_id = ?1 ORDER BY {order} LIMIT {}",
             attach::MOST_LISTED
         );
-        self.all(&query, [answer], |row| Ok(FileRow { file: needed(row, 0)?, mime_type: text(row, 1)? }))
+        self.all(&query, [answer], |row| {
+            Ok(FileRow {
+                file: needed(row, 0)?,
+                mime_type: text(row, 1)?,
+            })
+        })
     }
 
     /// Answers whose request somebody deleted.
@@ -141,8 +179,10 @@ impl Database {
 
     /// The columns that are there, and nothing in the place of the others.
     fn select(&self, table: usize, wanted: &[&str]) -> String {
-        let shown: Vec<&str> =
-            wanted.iter().map(|column| if self.has(table, column) { *column } else { "NULL" }).collect();
+        let shown: Vec<&str> = wanted
+            .iter()
+            .map(|column| if self.has(table, column) { *column } else { "NULL" })
+            .collect();
         shown.join(", ")
     }
 
@@ -153,7 +193,10 @@ impl Database {
         read: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
         self.patience.renew();
-        self.connection.prepare_cached(query)?.query_map(params, read)?.collect()
+        self.connection
+            .prepare_cached(query)?
+            .query_map(params, read)?
+            .collect()
     }
 
     fn one<T>(
@@ -163,7 +206,10 @@ impl Database {
         read: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
         self.patience.renew();
-        self.connection.prepare_cached(query)?.query_row(params, read).optional()
+        self.connection
+            .prepare_cached(query)?
+            .query_row(params, read)
+            .optional()
     }
 }
 
@@ -182,7 +228,10 @@ fn check_version(connection: &Connection, path: &Path) -> Result<(), Failure> {
             return Ok(None);
         }
         const SELECT: &str = "SELECT value FROM schema_meta WHERE key = 'schema_version'";
-        connection.query_row(SELECT, [], |row| text(row, 0)).optional().map(Option::flatten)
+        connection
+            .query_row(SELECT, [], |row| text(row, 0))
+            .optional()
+            .map(Option::flatten)
     };
     let shown = path.display();
     match read() {

@@ -42,13 +42,19 @@ enum Made<T> {
 
 impl<'a> Import<'a> {
     pub fn new(database: &'a Database, path: &Path, settings: &Settings) -> Self {
-        let home = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let home = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         Self {
             database,
             home: home.to_owned(),
             seat: Seat::new(settings),
             agents: BTreeSet::new(),
-            summary: Summary { database: path.display().to_string(), ..Summary::default() },
+            summary: Summary {
+                database: path.display().to_string(),
+                ..Summary::default()
+            },
             remarked_at: Instant::now(),
         }
     }
@@ -86,7 +92,8 @@ impl<'a> Import<'a> {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(()),
             Err(error) => {
-                self.summary.skip(&format!("row {place}"), format!("cannot be read: {error}"));
+                self.summary
+                    .skip(&format!("row {place}"), format!("cannot be read: {error}"));
                 return Ok(());
             }
         };
@@ -117,12 +124,27 @@ impl<'a> Import<'a> {
         let answered_at = answer.as_ref().and_then(|answer| answer.row.created_at.as_deref());
         let created_at = asked_at(&row, answered_at, now);
         let resolution = resolution(&row, answer, now);
-        let RequestRow { request_id, agent_id, prompt, .. } = row;
-        Ok(Request { request_id, agent_id, kind, prompt, payload, created_at, resolution })
+        let RequestRow {
+            request_id,
+            agent_id,
+            prompt,
+            ..
+        } = row;
+        Ok(Request {
+            request_id,
+            agent_id,
+            kind,
+            prompt,
+            payload,
+            created_at,
+            resolution,
+        })
     }
 
     fn answer(&self, request_id: &str) -> rusqlite::Result<Option<Answer>> {
-        let Some(row) = self.database.answer(request_id)? else { return Ok(None) };
+        let Some(row) = self.database.answer(request_id)? else {
+            return Ok(None);
+        };
         let said = Said::read(row.response_json.as_deref());
         let files = self.database.files(row.number)?;
         let attached = Attached::read(&self.home, &files, &said.images);
@@ -130,10 +152,16 @@ impl<'a> Import<'a> {
     }
 
     fn count(&mut self, request: Request, is_new: bool) {
-        let Request { agent_id, resolution, .. } = request;
+        let Request {
+            agent_id, resolution, ..
+        } = request;
         self.agents.insert(agent_id);
         let summary = &mut self.summary;
-        *(if is_new { &mut summary.imported } else { &mut summary.known }) += 1;
+        *(if is_new {
+            &mut summary.imported
+        } else {
+            &mut summary.known
+        }) += 1;
         let Some(resolution) = resolution else {
             summary.open += 1;
             return;
@@ -171,7 +199,10 @@ fn now() -> Timestamp {
 }
 
 fn is_of_one(status: StatusCode) -> bool {
-    matches!(status, StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY)
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
+    )
 }
 
 fn unreadable(error: rusqlite::Error) -> Failure {

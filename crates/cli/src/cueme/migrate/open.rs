@@ -60,13 +60,18 @@ impl Patience {
 
 fn header(path: &Path) -> Result<Vec<u8>, Failure> {
     let told = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Failure::failed(&format!("there is no {}: name the database, cueme migrate PATH", path.display()))
-        }
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Failure::failed(&format!(
+            "there is no {}: name the database, cueme migrate PATH",
+            path.display()
+        )),
         _ => Failure::failed(&format!("{} cannot be read: {error}", path.display())),
     };
     let mut header = Vec::new();
-    File::open(path).map_err(told)?.take(JOURNAL_BYTE as u64 + 1).read_to_end(&mut header).map_err(told)?;
+    File::open(path)
+        .map_err(told)?
+        .take(JOURNAL_BYTE as u64 + 1)
+        .read_to_end(&mut header)
+        .map_err(told)?;
     Ok(header)
 }
 
@@ -99,7 +104,9 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("a database");
         let patience = distrust(&mut connection).expect("its limits");
         *patience.0.lock().expect("its end") = Instant::now();
-        let broken = connection.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).expect_err("it never ends");
+        let broken = connection
+            .query_row(ENDLESS, [], |row| row.get::<_, i64>(0))
+            .expect_err("it never ends");
         assert!(broken.to_string().contains("interrupted"), "{broken}");
         patience.renew();
         assert_eq!(connection.query_row("SELECT 1", [], |row| row.get::<_, i64>(0)), Ok(1));
@@ -107,7 +114,10 @@ mod tests {
 
     #[test]
     fn no_name_of_a_file_changes_how_it_is_opened() {
-        assert_eq!(uri(Path::new("/a b/é?mode=rw#x%"), false), "file:/a%20b/%c3%a9%3fmode%3drw%23x%25?mode=ro");
+        assert_eq!(
+            uri(Path::new("/a b/é?mode=rw#x%"), false),
+            "file:/a%20b/%c3%a9%3fmode%3drw%23x%25?mode=ro"
+        );
         assert!(uri(Path::new("cue.db"), true).ends_with("?mode=ro&immutable=1"));
     }
 }

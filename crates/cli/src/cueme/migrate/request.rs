@@ -40,8 +40,14 @@ impl From<AgentRow> for Agent {
         });
         Self {
             agent_id: row.agent_id,
-            runtime: row.runtime.and_then(|runtime| name::runtime(&runtime)).unwrap_or_else(|| UNKNOWN.to_owned()),
-            project_dir: row.project_dir.filter(|path| path.len() <= MOST_DIRECTORY_BYTES).unwrap_or_default(),
+            runtime: row
+                .runtime
+                .and_then(|runtime| name::runtime(&runtime))
+                .unwrap_or_else(|| UNKNOWN.to_owned()),
+            project_dir: row
+                .project_dir
+                .filter(|path| path.len() <= MOST_DIRECTORY_BYTES)
+                .unwrap_or_default(),
             terminal: terminal.unwrap_or_else(|| UNKNOWN.to_owned()),
         }
     }
@@ -105,7 +111,10 @@ mod tests {
     fn a_pause_is_told_from_a_confirm() {
         let pause = r#"{"type":"confirm","variant":"pause","confirm_label":"Continue"}"#;
         assert_eq!(payload(Some(pause)), (Kind::Pause, None, None));
-        assert!(matches!(payload(Some(r#"{"type":"confirm"}"#)), (Kind::Cue, Some(_), None)));
+        assert!(matches!(
+            payload(Some(r#"{"type":"confirm"}"#)),
+            (Kind::Cue, Some(_), None)
+        ));
         for nothing in [None, Some(""), Some(" null ")] {
             assert_eq!(payload(nothing), (Kind::Cue, None, None));
         }
@@ -126,7 +135,10 @@ mod tests {
             let Agent { runtime, terminal, .. } = Agent::from(row);
             (runtime, terminal)
         };
-        assert_eq!(agent("Claude-Code", "zsh"), ("claude_code".to_owned(), "zsh".to_owned()));
+        assert_eq!(
+            agent("Claude-Code", "zsh"),
+            ("claude_code".to_owned(), "zsh".to_owned())
+        );
         assert_eq!(agent("日本", "\u{1b}[2J"), ("unknown".to_owned(), "unknown".to_owned()));
     }
 }

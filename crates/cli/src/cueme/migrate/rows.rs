@@ -53,5 +53,8 @@ pub fn needed(row: &Row, index: usize) -> rusqlite::Result<String> {
 
 pub fn flag(row: &Row, index: usize) -> rusqlite::Result<bool> {
     let text = needed(row, index)?;
-    Ok(!matches!(text.trim().to_ascii_lowercase().as_str(), "" | "0" | "0.0" | "false"))
+    Ok(!matches!(
+        text.trim().to_ascii_lowercase().as_str(),
+        "" | "0" | "0.0" | "false"
+    ))
 }

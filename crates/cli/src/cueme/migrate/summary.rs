@@ -32,7 +32,10 @@ pub struct Skipped {
 
 impl Summary {
     pub fn skip(&mut self, what: &str, why: impl Into<String>) {
-        self.skipped.push(Skipped { what: what.to_owned(), why: why.into() });
+        self.skipped.push(Skipped {
+            what: what.to_owned(),
+            why: why.into(),
+        });
     }
 
     pub fn is_whole(&self) -> bool {
@@ -40,8 +43,11 @@ impl Summary {
     }
 
     pub fn as_json(&self) -> Value {
-        let skipped: Vec<Value> =
-            self.skipped.iter().map(|skipped| json!({"what": skipped.what, "why": skipped.why})).collect();
+        let skipped: Vec<Value> = self
+            .skipped
+            .iter()
+            .map(|skipped| json!({"what": skipped.what, "why": skipped.why}))
+            .collect();
         json!({
             "database": self.database,
             "agents": self.agents,
@@ -60,11 +66,28 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { agents, imported, known, open, answered, cancelled, files, orphans, .. } = self;
+        let Self {
+            agents,
+            imported,
+            known,
+            open,
+            answered,
+            cancelled,
+            files,
+            orphans,
+            ..
+        } = self;
         writeln!(formatter, "{}", line(&self.database))?;
         writeln!(formatter, "agents: {agents}")?;
-        writeln!(formatter, "requests: {} ({imported} imported, {known} already there)", imported + known)?;
-        writeln!(formatter, "  open: {open}, answered: {answered}, cancelled: {cancelled}")?;
+        writeln!(
+            formatter,
+            "requests: {} ({imported} imported, {known} already there)",
+            imported + known
+        )?;
+        writeln!(
+            formatter,
+            "  open: {open}, answered: {answered}, cancelled: {cancelled}"
+        )?;
         writeln!(formatter, "files: {files}")?;
         if *orphans > 0 {
             writeln!(formatter, "answers whose request was deleted, left behind: {orphans}")?;
@@ -91,8 +114,13 @@ mod tests {
 
     #[test]
     fn what_was_skipped_is_named_within_reason() {
-        let mut summary =
-            Summary { database: "/m/cue.db".to_owned(), imported: 2, open: 1, answered: 1, ..Summary::default() };
+        let mut summary = Summary {
+            database: "/m/cue.db".to_owned(),
+            imported: 2,
+            open: 1,
+            answered: 1,
+            ..Summary::default()
+        };
         assert!(summary.is_whole());
         for number in 0..103 {
             summary.skip(&format!("req_{number}\n- evil"), "files/a is missing");

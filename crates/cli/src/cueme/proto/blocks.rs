@@ -44,7 +44,12 @@ impl Block {
 
     /// The block as it is written, with `\n` for every line ending and none at its end.
     pub fn render(self, body: &str) -> String {
-        format!("{}\n{}\n{}", self.marker(Edge::Begin), body.trim_matches('\n'), self.marker(Edge::End))
+        format!(
+            "{}\n{}\n{}",
+            self.marker(Edge::Begin),
+            body.trim_matches('\n'),
+            self.marker(Edge::End)
+        )
     }
 }
 
@@ -56,10 +61,18 @@ pub fn scan(text: &str) -> Result<Vec<Found>, Broken> {
         match (open.take(), marker.edge) {
             (None, Edge::Begin) => open = Some((marker.block, marker.span.start, marker)),
             (Some((block, start, _)), Edge::End) if block == marker.block => {
-                blocks.push(Found { block, span: start..marker.span.end });
+                blocks.push(Found {
+                    block,
+                    span: start..marker.span.end,
+                });
             }
             (Some((_, _, begin)), Edge::Begin | Edge::End) => return Err(begin.without_end()),
-            (None, Edge::End) => return Err(Broken::NoBegin { line: marker.line, marker: marker.text }),
+            (None, Edge::End) => {
+                return Err(Broken::NoBegin {
+                    line: marker.line,
+                    marker: marker.text,
+                });
+            }
         }
     }
     match open {
@@ -83,25 +96,39 @@ struct Marker {
 
 impl Marker {
     fn without_end(self) -> Broken {
-        Broken::NoEnd { line: self.line, marker: self.text }
+        Broken::NoEnd {
+            line: self.line,
+            marker: self.text,
+        }
     }
 }
 
 fn markers(text: &str) -> impl Iterator<Item = Marker> {
     let mut offset = 0;
-    text.split_inclusive('\n').enumerate().filter_map(move |(index, whole)| {
-        let start = offset;
-        offset += whole.len();
-        let line = whole.trim_end_matches(['\r', '\n']);
-        let (block, edge) = read(line)?;
-        Some(Marker { block, edge, line: index + 1, span: start..start + line.len(), text: line.trim().to_owned() })
-    })
+    text.split_inclusive('\n')
+        .enumerate()
+        .filter_map(move |(index, whole)| {
+            let start = offset;
+            offset += whole.len();
+            let line = whole.trim_end_matches(['\r', '\n']);
+            let (block, edge) = read(line)?;
+            Some(Marker {
+                block,
+                edge,
+                line: index + 1,
+                span: start..start + line.len(),
+                text: line.trim().to_owned(),
+            })
+        })
 }
 
 /// A marker stands alone on its line. `HUAMN` is a slip of early versions of the protocol that is still in people's files.
 fn read(line: &str) -> Option<(Block, Edge)> {
     let words = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
-    match words.strip_prefix("HUMAN_AGENT_").or_else(|| words.strip_prefix("HUAMN_AGENT_"))? {
+    match words
+        .strip_prefix("HUMAN_AGENT_")
+        .or_else(|| words.strip_prefix("HUAMN_AGENT_"))?
+    {
         "PROTO_BEGIN" => Some((Block::Proto, Edge::Begin)),
         "PROTO_END" => Some((Block::Proto, Edge::End)),
         "RUNTIME_BEGIN" => Some((Block::Runtime, Edge::Begin)),
@@ -118,7 +145,10 @@ mod tests {
 
     fn found(text: &str) -> Vec<(Block, &str)> {
         let blocks = scan(text).unwrap();
-        blocks.into_iter().map(|found| (found.block, &text[found.span])).collect()
+        blocks
+            .into_iter()
+            .map(|found| (found.block, &text[found.span]))
+            .collect()
     }
 
     #[test]
@@ -127,7 +157,10 @@ mod tests {
         assert_eq!(found(&format!("mine\n\n{PROTO}\nmine\n")), [(Block::Proto, PROTO)]);
         let runtime = Block::Runtime.render("x\n");
         let both = format!("{PROTO}\n\n{runtime}\n");
-        assert_eq!(found(&both), [(Block::Proto, PROTO), (Block::Runtime, runtime.as_str())]);
+        assert_eq!(
+            found(&both),
+            [(Block::Proto, PROTO), (Block::Runtime, runtime.as_str())]
+        );
         assert_eq!(found("no block\n<!-- a comment -->\n"), []);
     }
 
@@ -146,7 +179,10 @@ mod tests {
 
     #[test]
     fn a_marker_that_is_only_spoken_of_is_text() {
-        assert_eq!(found("Our block starts with `<!-- HUMAN_AGENT_PROTO_BEGIN -->` and\n"), []);
+        assert_eq!(
+            found("Our block starts with `<!-- HUMAN_AGENT_PROTO_BEGIN -->` and\n"),
+            []
+        );
         assert_eq!(first_marker("a\nabout <!-- HUMAN_AGENT_PROTO_END -->\n"), None);
         assert_eq!(first_marker("a\n<!-- HUMAN_AGENT_PROTO_END -->\n"), Some(2));
     }
@@ -155,12 +191,24 @@ mod tests {
     fn half_a_block_is_refused_with_its_line() {
         let (begin, end) = ("<!-- HUMAN_AGENT_PROTO_BEGIN -->", "<!-- HUMAN_AGENT_PROTO_END -->");
         let other = "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->";
-        let no_end = |line| Err(Broken::NoEnd { line, marker: begin.to_owned() });
+        let no_end = |line| {
+            Err(Broken::NoEnd {
+                line,
+                marker: begin.to_owned(),
+            })
+        };
         assert_eq!(scan(&format!("a\n{begin}\nold\n")), no_end(2));
         assert_eq!(scan(&format!("{begin}\nold\n{PROTO}\n")), no_end(1));
         assert_eq!(scan(&format!("{PROTO}\n{begin}")), no_end(4));
-        assert_eq!(scan(&format!("{begin}\n{other}\n{end}\n")), no_end(1), "blocks do not cross");
-        let no_begin = Err(Broken::NoBegin { line: 4, marker: end.to_owned() });
+        assert_eq!(
+            scan(&format!("{begin}\n{other}\n{end}\n")),
+            no_end(1),
+            "blocks do not cross"
+        );
+        let no_begin = Err(Broken::NoBegin {
+            line: 4,
+            marker: end.to_owned(),
+        });
         assert_eq!(scan(&format!("{PROTO}\n{end}\n")), no_begin);
     }
 }

@@ -52,16 +52,24 @@ pub fn run(words: &[String]) -> ExitCode {
 fn perform(words: &[String], here: &Here) -> Result<Said> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["help" | "-h" | "--help"] => Ok(Said { result: format!("{USAGE}\n"), notes: Vec::new() }),
+        ["help" | "-h" | "--help"] => Ok(Said {
+            result: format!("{USAGE}\n"),
+            notes: Vec::new(),
+        }),
         ["init"] => init(here),
         ["ls"] => with_settings(here, |settings| {
-            Ok(settings.agents()?.into_iter().map(|agent| agent + "\n").collect::<String>().into())
+            Ok(settings
+                .agents()?
+                .into_iter()
+                .map(|agent| agent + "\n")
+                .collect::<String>()
+                .into())
         }),
         ["apply", agent] if is_agent(agent) => with_settings(here, |settings| apply(settings, here, agent)),
         ["rm" | "remove", agent] if is_agent(agent) => with_settings(here, |settings| remove(settings, here, agent)),
-        ["path", agent] if is_agent(agent) => {
-            with_settings(here, |settings| Ok(format!("{}\n", settings.path(agent, here)?.display()).into()))
-        }
+        ["path", agent] if is_agent(agent) => with_settings(here, |settings| {
+            Ok(format!("{}\n", settings.path(agent, here)?.display()).into())
+        }),
         ["apply" | "rm" | "remove" | "path" | "init" | "ls", ..] => bail!("this is not a proto command\n{USAGE}"),
         [agent] if is_agent(agent) => with_settings(here, |settings| render(settings, here, agent)),
         _ => bail!("give an agent or a verb\n{USAGE}"),
@@ -70,7 +78,10 @@ fn perform(words: &[String], here: &Here) -> Result<Said> {
 
 impl From<String> for Said {
     fn from(result: String) -> Self {
-        Self { result, notes: Vec::new() }
+        Self {
+            result,
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -83,7 +94,12 @@ fn init(here: &Here) -> Result<Said> {
     let made = settings::create(&file)?;
     Settings::load(here)?;
     let shown = file.display();
-    Ok(if made { format!("ok: created {shown}\n") } else { format!("ok: kept {shown}, which was there\n") }.into())
+    Ok(if made {
+        format!("ok: created {shown}\n")
+    } else {
+        format!("ok: kept {shown}, which was there\n")
+    }
+    .into())
 }
 
 /// The settings are made on the way, to be found by whoever wants to change them. They are not needed, so a home that
@@ -108,11 +124,20 @@ impl Parts {
     fn of(settings: &Settings, here: &Here, agent: &str) -> Result<Self> {
         let words = settings.words(here)?;
         let (prefix, runtime) = (settings.prefix(agent)?, settings.runtime(agent)?);
-        Ok(Self { prefix, proto: words.text, runtime, note: words.note })
+        Ok(Self {
+            prefix,
+            proto: words.text,
+            runtime,
+            note: words.note,
+        })
     }
 
     fn into_file(self, text: &str) -> Result<(Edited, Vec<String>)> {
-        let wanted = Wanted { prefix: &self.prefix, proto: &self.proto, runtime: self.runtime.as_deref() };
+        let wanted = Wanted {
+            prefix: &self.prefix,
+            proto: &self.proto,
+            runtime: self.runtime.as_deref(),
+        };
         Ok((edit::apply(text, &wanted)?, self.note.into_iter().collect()))
     }
 }
@@ -121,14 +146,19 @@ impl Parts {
 fn render(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
     settings.path(agent, here)?;
     let (edited, notes) = Parts::of(settings, here, agent)?.into_file("")?;
-    Ok(Said { result: edited.text, notes })
+    Ok(Said {
+        result: edited.text,
+        notes,
+    })
 }
 
 fn apply(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
     let path = settings.target(agent, here)?;
     let parts = Parts::of(settings, here, agent)?;
     let before = write::read(&path)?;
-    let (edited, mut notes) = parts.into_file(before.as_deref().unwrap_or_default()).with_context(|| shown(&path))?;
+    let (edited, mut notes) = parts
+        .into_file(before.as_deref().unwrap_or_default())
+        .with_context(|| shown(&path))?;
     if let Some(target) =
         Target::of(agent).filter(|target| here.resolve(target.path(here.system)).is_ok_and(|own| own == path))
     {
@@ -137,7 +167,10 @@ fn apply(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
     if before.as_deref() != Some(edited.text.as_str()) {
         write::replace(&path, &edited.text)?;
     }
-    Ok(Said { result: format!("ok: applied to {} ({})\n", shown(&path), changes(&edited)), notes })
+    Ok(Said {
+        result: format!("ok: applied to {} ({})\n", shown(&path), changes(&edited)),
+        notes,
+    })
 }
 
 fn remove(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
@@ -162,7 +195,12 @@ fn remove(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
             "kept"
         }
     };
-    Ok(format!("ok: removed from {} ({}, file={file})\n", shown(&path), changes(&edited)).into())
+    Ok(format!(
+        "ok: removed from {} ({}, file={file})\n",
+        shown(&path),
+        changes(&edited)
+    )
+    .into())
 }
 
 fn changes(edited: &Edited) -> String {
@@ -199,10 +237,16 @@ mod tests {
             let path = ok(&scratch, &format!("path {agent}"));
             assert!(!Path::new(path.trim_end()).exists(), "printing writes nothing");
             let applied = ok(&scratch, &format!("apply {agent}"));
-            assert!(applied.starts_with(&format!("ok: applied to {} (prefix=", path.trim_end())), "{applied}");
+            assert!(
+                applied.starts_with(&format!("ok: applied to {} (prefix=", path.trim_end())),
+                "{applied}"
+            );
             assert_eq!(std::fs::read_to_string(path.trim_end()).unwrap(), rendered);
             let removed = ok(&scratch, &format!("rm {agent}"));
-            assert!(removed.contains("proto=removed") && removed.ends_with(", file=deleted)\n"), "{removed}");
+            assert!(
+                removed.contains("proto=removed") && removed.ends_with(", file=deleted)\n"),
+                "{removed}"
+            );
             assert!(!Path::new(path.trim_end()).exists());
         }
     }
@@ -210,12 +254,26 @@ mod tests {
     #[test]
     fn every_word_is_needed_and_no_more() {
         let scratch = Scratch::new();
-        for line in ["", "apply", "rm", "remove", "path", "apply a b", "ls a", "init a", "claude codex", "--claude"] {
+        for line in [
+            "",
+            "apply",
+            "rm",
+            "remove",
+            "path",
+            "apply a b",
+            "ls a",
+            "init a",
+            "claude codex",
+            "--claude",
+        ] {
             let words = format!("{:#}", said(&scratch, line).unwrap_err());
             assert!(words.contains("usage: cueme proto"), "{line}: {words}");
         }
         assert!(perform(&["apply".to_owned(), String::new()], &scratch.here()).is_err());
-        assert!(!scratch.path(".cue").exists(), "a line that is not understood makes nothing");
+        assert!(
+            !scratch.path(".cue").exists(),
+            "a line that is not understood makes nothing"
+        );
         assert!(ok(&scratch, "help").starts_with("usage"));
     }
 
@@ -234,7 +292,10 @@ mod tests {
     fn whoever_applies_to_cursor_is_told_how_far_it_reaches() {
         let scratch = Scratch::new();
         let told = said(&scratch, "apply cursor").unwrap();
-        assert!(told.result.contains("/project/.cursor/rules/cueme_proto.mdc"), "{told:?}");
+        assert!(
+            told.result.contains("/project/.cursor/rules/cueme_proto.mdc"),
+            "{told:?}"
+        );
         assert!(told.notes[0].contains("every project"), "{told:?}");
         assert!(said(&scratch, "apply claude").unwrap().notes.is_empty());
     }

@@ -47,10 +47,19 @@ pub fn apply(text: &str, wanted: &Wanted) -> Result<Edited, Broken> {
     let (mark, body) = split_mark(text);
     let (mut body, ending) = (body.to_owned(), ending(body));
     let is_new = !scan(&body)?.iter().any(|found| found.block == Block::Proto);
-    let prefix = if is_new { put_prefix(&mut body, wanted.prefix, ending) } else { Change::Skipped };
+    let prefix = if is_new {
+        put_prefix(&mut body, wanted.prefix, ending)
+    } else {
+        Change::Skipped
+    };
     let proto = settle(&mut body, Block::Proto, Some(wanted.proto), ending)?;
     let runtime = settle(&mut body, Block::Runtime, wanted.runtime, ending)?;
-    Ok(Edited { text: format!("{mark}{body}"), prefix, proto, runtime })
+    Ok(Edited {
+        text: format!("{mark}{body}"),
+        prefix,
+        proto,
+        runtime,
+    })
 }
 
 /// `prefixes`: those that may have been put there. One goes when nothing else remains; an empty text says that the file is
@@ -61,10 +70,21 @@ pub fn remove(text: &str, prefixes: &[&str]) -> Result<Edited, Broken> {
     let proto = settle(&mut body, Block::Proto, None, ending)?;
     let runtime = settle(&mut body, Block::Runtime, None, ending)?;
     let left = body.replace("\r\n", "\n");
-    let is_prefix = prefixes.iter().any(|prefix| !prefix.is_empty() && left.trim() == prefix.trim());
+    let is_prefix = prefixes
+        .iter()
+        .any(|prefix| !prefix.is_empty() && left.trim() == prefix.trim());
     let is_ours = is_prefix || [proto, runtime].contains(&Change::Removed) && left.trim().is_empty();
-    let text = if is_ours { String::new() } else { format!("{mark}{body}") };
-    Ok(Edited { text, prefix: if is_prefix { Change::Removed } else { Change::Skipped }, proto, runtime })
+    let text = if is_ours {
+        String::new()
+    } else {
+        format!("{mark}{body}")
+    };
+    Ok(Edited {
+        text,
+        prefix: if is_prefix { Change::Removed } else { Change::Skipped },
+        proto,
+        runtime,
+    })
 }
 
 fn split_mark(text: &str) -> (&str, &str) {
@@ -99,10 +119,17 @@ fn put_prefix(body: &mut String, prefix: &str, ending: &str) -> Change {
 }
 
 fn settle(body: &mut String, block: Block, wanted: Option<&str>, ending: &str) -> Result<Change, Broken> {
-    let mut spans: Vec<_> =
-        scan(body)?.into_iter().filter(|found| found.block == block).map(|found| found.span).collect();
+    let mut spans: Vec<_> = scan(body)?
+        .into_iter()
+        .filter(|found| found.block == block)
+        .map(|found| found.span)
+        .collect();
     let wanted = wanted.map(|wanted| with_ending(&block.render(wanted), ending));
-    let first = if wanted.is_some() && !spans.is_empty() { Some(spans.remove(0)) } else { None };
+    let first = if wanted.is_some() && !spans.is_empty() {
+        Some(spans.remove(0))
+    } else {
+        None
+    };
     // From the back, so that the places in front stay true.
     for span in spans.iter().rev() {
         cut(body, span.start, span.end);
@@ -124,7 +151,9 @@ fn settle(body: &mut String, block: Block, wanted: Option<&str>, ending: &str) -
 
 /// What one agent needs stands behind what all need; otherwise at the end.
 fn insert(body: &mut String, block: Block, rendered: &str, ending: &str) -> Result<(), Broken> {
-    let before = scan(body)?.into_iter().find(|found| block == Block::Runtime && found.block == Block::Proto);
+    let before = scan(body)?
+        .into_iter()
+        .find(|found| block == Block::Runtime && found.block == Block::Proto);
     match before {
         Some(proto) => body.insert_str(proto.span.end, &format!("{ending}{ending}{rendered}")),
         None => append(body, rendered, ending),
@@ -161,7 +190,11 @@ fn cut(body: &mut String, start: usize, end: usize) {
 }
 
 fn line_ending(text: &str) -> usize {
-    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+    if text.starts_with("\r\n") {
+        2
+    } else {
+        usize::from(text.starts_with('\n'))
+    }
 }
 
 fn ends_blank(text: &str) -> bool {
@@ -178,7 +211,11 @@ mod tests {
     const RUNTIME: &str = "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->\nwait long\n<!-- HUMAN_AGENT_RUNTIME_END -->\n";
 
     fn wanted(prefix: &'static str, runtime: Option<&'static str>) -> Wanted<'static> {
-        Wanted { prefix, proto: "ask first\n", runtime }
+        Wanted {
+            prefix,
+            proto: "ask first\n",
+            runtime,
+        }
     }
 
     fn changes(edited: &Edited) -> [Change; 3] {
@@ -214,7 +251,10 @@ mod tests {
 
     #[test]
     fn a_block_is_replaced_where_it_stands() {
-        let old = format!("before\n{}after\n", PROTO.replace("ask first", "old\nwords").replace("HUMAN", "HUAMN"));
+        let old = format!(
+            "before\n{}after\n",
+            PROTO.replace("ask first", "old\nwords").replace("HUMAN", "HUAMN")
+        );
         let whole = applied(&old, &wanted(FRONT, None), [Skipped, Updated, Skipped]);
         assert_eq!(whole, format!("before\n{PROTO}after\n"));
         let whole = applied(&whole, &wanted("", Some("wait long")), [Skipped, Unchanged, Added]);
@@ -233,7 +273,11 @@ mod tests {
 
     #[test]
     fn a_second_block_goes() {
-        let whole = applied(&format!("a\n\n{PROTO}\nb\n\n{PROTO}"), &wanted("", None), [Skipped, Updated, Skipped]);
+        let whole = applied(
+            &format!("a\n\n{PROTO}\nb\n\n{PROTO}"),
+            &wanted("", None),
+            [Skipped, Updated, Skipped],
+        );
         assert_eq!(whole, format!("a\n\n{PROTO}\nb\n"));
     }
 
@@ -246,7 +290,11 @@ mod tests {
         let updated = apply(&whole, &wanted(FRONT, Some("wait longer"))).unwrap();
         assert_eq!(updated.runtime, Updated);
         assert_eq!(updated.text.matches('\n').count(), updated.text.matches("\r\n").count());
-        let removed = remove(&applied("# Mine\r\n", &wanted("", None), [Skipped, Added, Skipped]), &[]).unwrap();
+        let removed = remove(
+            &applied("# Mine\r\n", &wanted("", None), [Skipped, Added, Skipped]),
+            &[],
+        )
+        .unwrap();
         assert_eq!(removed.text, "# Mine\r\n");
     }
 
@@ -290,7 +338,10 @@ mod tests {
             assert_eq!((changes(&removed), removed.text.as_str()), ([Removed; 3], ""));
         }
         let kept = remove(&format!("{FRONT}\n\nmine\n\n{PROTO}"), &[FRONT]).unwrap();
-        assert_eq!((changes(&kept), kept.text), ([Skipped, Removed, Skipped], format!("{FRONT}\n\nmine\n")));
+        assert_eq!(
+            (changes(&kept), kept.text),
+            ([Skipped, Removed, Skipped], format!("{FRONT}\n\nmine\n"))
+        );
         let left_behind = remove(&format!("{FRONT}\n"), &[FRONT]).unwrap();
         assert_eq!((left_behind.prefix, left_behind.text.as_str()), (Removed, ""));
     }
@@ -308,7 +359,10 @@ mod tests {
     #[test]
     fn a_broken_block_stops_both() {
         let broken = "mine\n<!-- HUMAN_AGENT_RUNTIME_BEGIN -->\nmine too\n";
-        let error = Broken::NoEnd { line: 2, marker: "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->".to_owned() };
+        let error = Broken::NoEnd {
+            line: 2,
+            marker: "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->".to_owned(),
+        };
         assert_eq!(apply(broken, &wanted("", None)), Err(error));
         assert!(remove(broken, &[]).is_err());
     }

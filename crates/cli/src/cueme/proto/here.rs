@@ -19,14 +19,21 @@ pub struct Here {
 impl Here {
     pub fn now() -> Result<Self> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let home = ["HOME", "USERPROFILE"].iter().find_map(|name| env::var_os(name).filter(|home| !home.is_empty()));
+        let home = ["HOME", "USERPROFILE"]
+            .iter()
+            .find_map(|name| env::var_os(name).filter(|home| !home.is_empty()));
         let home = home.context("no home directory: set HOME")?;
         let directory = env::current_dir().context("the current directory is not there")?;
         Ok(Self::new(home.into(), directory, System::now()?, Box::new(variable)))
     }
 
     pub fn new(home: PathBuf, directory: PathBuf, system: System, variable: Variable) -> Self {
-        Self { home: directory.join(home), directory, system, variable }
+        Self {
+            home: directory.join(home),
+            directory,
+            system,
+            variable,
+        }
     }
 
     pub fn settings_file(&self) -> PathBuf {
@@ -62,7 +69,10 @@ impl Here {
         while let Some(start) = rest.find('%') {
             let (before, after) = (&rest[..start], &rest[start + 1..]);
             out.push_str(before);
-            let name = after.split('%').next().filter(|name| is_name(name) && after.len() > name.len());
+            let name = after
+                .split('%')
+                .next()
+                .filter(|name| is_name(name) && after.len() > name.len());
             // A lone % is an ordinary character of a file name.
             let Some(name) = name else {
                 out.push('%');
@@ -89,7 +99,12 @@ mod tests {
 
     fn here() -> Here {
         let variable = |name: &str| (name == "APPDATA").then(|| "/data".to_owned());
-        Here::new("/home/ann".into(), "/srv/site".into(), System::Linux, Box::new(variable))
+        Here::new(
+            "/home/ann".into(),
+            "/srv/site".into(),
+            System::Linux,
+            Box::new(variable),
+        )
     }
 
     #[test]

@@ -12,7 +12,11 @@ pub struct Scratch(PathBuf);
 impl Scratch {
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("cueme-proto-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "cueme-proto-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let root = std::env::temp_dir().join(name);
         fs::create_dir_all(&root).expect("a writable temporary directory");
         Self(root)
@@ -37,7 +41,12 @@ impl Scratch {
     /// A person on Linux whose home is this directory, in a project in it.
     pub fn here(&self) -> Here {
         let variable = |name: &str| (name == "RULES").then(|| "rules".to_owned());
-        Here::new(self.0.clone(), self.0.join("project"), System::Linux, Box::new(variable))
+        Here::new(
+            self.0.clone(),
+            self.0.join("project"),
+            System::Linux,
+            Box::new(variable),
+        )
     }
 }
 

@@ -42,7 +42,11 @@ impl Settings {
         let mut agents: BTreeSet<String> = TARGETS.iter().map(|target| target.agent.to_owned()).collect();
         agents.extend(self.table(PREFIX)?.into_iter().flat_map(|table| table.keys().cloned()));
         let places = self.table(PATH)?.into_iter().flat_map(|table| table.keys());
-        agents.extend(places.filter_map(|key| key.split_once('.')).map(|(_, agent)| agent.to_owned()));
+        agents.extend(
+            places
+                .filter_map(|key| key.split_once('.'))
+                .map(|(_, agent)| agent.to_owned()),
+        );
         agents.retain(|agent| !agent.is_empty());
         Ok(agents)
     }
@@ -83,7 +87,10 @@ impl Settings {
     pub fn prefix(&self, agent: &str) -> Result<String> {
         let built_in = Target::of(agent).map(|target| target.prefix.join("\n"));
         let Some(prefix) = self.lines(PREFIX, agent)?.or(built_in) else {
-            bail!("prefix not configured: add {agent:?}: [] to {PREFIX} in {}", self.file.display());
+            bail!(
+                "prefix not configured: add {agent:?}: [] to {PREFIX} in {}",
+                self.file.display()
+            );
         };
         unmarked(&prefix, PREFIX)?;
         Ok(prefix)
@@ -97,14 +104,20 @@ impl Settings {
 
     pub fn runtime(&self, agent: &str) -> Result<Option<String>> {
         let built_in = Target::of(agent).map(|target| target.runtime.join("\n"));
-        let runtime = self.lines(RUNTIME, agent)?.or(built_in).filter(|runtime| !runtime.trim().is_empty());
+        let runtime = self
+            .lines(RUNTIME, agent)?
+            .or(built_in)
+            .filter(|runtime| !runtime.trim().is_empty());
         unmarked(runtime.as_deref().unwrap_or_default(), RUNTIME)?;
         Ok(runtime)
     }
 
     /// The built-in words, unless other ones are named.
     pub fn words(&self, here: &Here) -> Result<Words> {
-        let built_in = |note| Words { text: PROTOCOL.to_owned(), note };
+        let built_in = |note| Words {
+            text: PROTOCOL.to_owned(),
+            note,
+        };
         let path = match self.map.get(PROTOCOL_PATH) {
             None | Some(Value::Null) => return Ok(built_in(None)),
             Some(Value::String(path)) if path.trim().is_empty() => return Ok(built_in(None)),
@@ -136,7 +149,10 @@ impl Settings {
     }
 
     fn entry(&self, key: &str, name: &str) -> Result<Option<&Value>> {
-        Ok(self.table(key)?.and_then(|table| table.get(name)).filter(|value| !value.is_null()))
+        Ok(self
+            .table(key)?
+            .and_then(|table| table.get(name))
+            .filter(|value| !value.is_null()))
     }
 
     /// A text, or a list of its lines.
@@ -144,13 +160,18 @@ impl Settings {
         let text = match self.entry(key, agent)? {
             None => return Ok(None),
             Some(Value::String(text)) => Some(text.clone()),
-            Some(Value::Array(lines)) => {
-                lines.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n"))
-            }
+            Some(Value::Array(lines)) => lines
+                .iter()
+                .map(Value::as_str)
+                .collect::<Option<Vec<_>>>()
+                .map(|lines| lines.join("\n")),
             Some(Value::Bool(_) | Value::Number(_) | Value::Object(_) | Value::Null) => None,
         };
         let Some(text) = text else {
-            bail!("{}: {key}: {agent:?} must be a text or a list of lines", self.file.display());
+            bail!(
+                "{}: {key}: {agent:?} must be a text or a list of lines",
+                self.file.display()
+            );
         };
         Ok(Some(text.replace("\r\n", "\n").trim_end_matches('\n').to_owned()))
     }
@@ -167,9 +188,16 @@ pub fn create(file: &Path) -> Result<bool> {
 
 fn template() -> Value {
     let paths = System::ALL.iter().flat_map(|system| {
-        TARGETS.iter().map(|target| (format!("{}.{}", system.name(), target.agent), target.path(*system).into()))
+        TARGETS.iter().map(|target| {
+            (
+                format!("{}.{}", system.name(), target.agent),
+                target.path(*system).into(),
+            )
+        })
     });
-    let prefixes = TARGETS.iter().map(|target| (target.agent.to_owned(), target.prefix.into()));
+    let prefixes = TARGETS
+        .iter()
+        .map(|target| (target.agent.to_owned(), target.prefix.into()));
     let runtimes = TARGETS.iter().filter(|target| !target.runtime.is_empty());
     let runtimes = runtimes.map(|target| (target.agent.to_owned(), target.runtime.into()));
     json!({
@@ -205,7 +233,10 @@ mod tests {
     #[track_caller]
     fn refused<T>(result: Result<T>, wanted: &[&str]) {
         let words = format!("{:#}", result.err().expect("a refusal"));
-        assert!(wanted.iter().all(|word| words.contains(word)) && !words.contains('\n'), "{words}");
+        assert!(
+            wanted.iter().all(|word| words.contains(word)) && !words.contains('\n'),
+            "{words}"
+        );
     }
 
     #[test]
@@ -242,15 +273,36 @@ mod tests {
         assert_eq!(own.path("claude", &here).unwrap(), scratch.path("rules/c.md"));
         assert_eq!(own.path("mine", &here).unwrap(), scratch.path("project/m.md"));
         assert_eq!(own.path("codex", &here).unwrap(), scratch.path(".codex/AGENTS.md"));
-        refused(own.path("theirs", &here), &["target path not configured: linux.theirs;", "claude", "cueme.json"]);
+        refused(
+            own.path("theirs", &here),
+            &["target path not configured: linux.theirs;", "claude", "cueme.json"],
+        );
         refused(own.path("kiro", &here), &["target path not configured"]);
-        assert_eq!((own.prefix("mine").unwrap().as_str(), own.prefix("only").unwrap().as_str()), ("one\ntwo", ""));
+        assert_eq!(
+            (
+                own.prefix("mine").unwrap().as_str(),
+                own.prefix("only").unwrap().as_str()
+            ),
+            ("one\ntwo", "")
+        );
         refused(own.prefix("theirs"), &["prefix not configured", "\"theirs\""]);
-        assert_eq!(own.runtime("claude").unwrap(), None, "an empty list takes the built-in one away");
+        assert_eq!(
+            own.runtime("claude").unwrap(),
+            None,
+            "an empty list takes the built-in one away"
+        );
         assert_eq!(own.runtime("mine").unwrap().as_deref(), Some("a\nb"));
-        assert_eq!(own.prefixes("vscode").unwrap(), ["---\n---", "---\napplyTo: \"**\"\n---"]);
+        assert_eq!(
+            own.prefixes("vscode").unwrap(),
+            ["---\n---", "---\napplyTo: \"**\"\n---"]
+        );
         let agents = own.agents().unwrap();
-        assert!(["mine", "only", "theirs", "claude"].iter().all(|agent| agents.contains(*agent)), "{agents:?}");
+        assert!(
+            ["mine", "only", "theirs", "claude"]
+                .iter()
+                .all(|agent| agents.contains(*agent)),
+            "{agents:?}"
+        );
     }
 
     #[test]
@@ -260,11 +312,26 @@ mod tests {
         refused(settings(&scratch, "{"), &["cueme.json", "not JSON"]);
         refused(settings(&scratch, "[]"), &["cueme.json", "object"]);
         let read = |json: &str| settings(&scratch, json).unwrap();
-        refused(read(r#"{"cueme.proto.path": []}"#).path("claude", &here), &[PATH, "object"]);
-        refused(read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", &here), &["linux.claude", "text"]);
-        refused(read(r#"{"cueme.proto.prefix": {"claude": [1]}}"#).prefix("claude"), &[PREFIX, "list of lines"]);
-        refused(read(r#"{"cueme.proto.runtime": {"claude": true}}"#).runtime("claude"), &[RUNTIME, "list of lines"]);
-        refused(read(r#"{"cueme.proto.protocol_path": 1}"#).words(&here), &[PROTOCOL_PATH, "text"]);
+        refused(
+            read(r#"{"cueme.proto.path": []}"#).path("claude", &here),
+            &[PATH, "object"],
+        );
+        refused(
+            read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", &here),
+            &["linux.claude", "text"],
+        );
+        refused(
+            read(r#"{"cueme.proto.prefix": {"claude": [1]}}"#).prefix("claude"),
+            &[PREFIX, "list of lines"],
+        );
+        refused(
+            read(r#"{"cueme.proto.runtime": {"claude": true}}"#).runtime("claude"),
+            &[RUNTIME, "list of lines"],
+        );
+        refused(
+            read(r#"{"cueme.proto.protocol_path": 1}"#).words(&here),
+            &[PROTOCOL_PATH, "text"],
+        );
         let marked = read(r#"{"cueme.proto.runtime": {"claude": ["a", "<!-- HUMAN_AGENT_RUNTIME_END -->"]}}"#);
         refused(marked.runtime("claude"), &[RUNTIME, "line 2", "marker"]);
     }

@@ -49,26 +49,49 @@ const PATIENCE: &str = "Give every `cueme cue`, `cueme pause` and `cueme resume`
 
 /// By name.
 pub const TARGETS: [Target; 7] = [
-    Target { runtime: &[PATIENCE], ..same("claude", "~/.claude/CLAUDE.md", r"%USERPROFILE%\.claude\CLAUDE.md") },
     Target {
-        runtime: &[PATIENCE, "Keep your task list with `update_plan`; do not make a file of it."],
+        runtime: &[PATIENCE],
+        ..same("claude", "~/.claude/CLAUDE.md", r"%USERPROFILE%\.claude\CLAUDE.md")
+    },
+    Target {
+        runtime: &[
+            PATIENCE,
+            "Keep your task list with `update_plan`; do not make a file of it.",
+        ],
         ..same("codex", "~/.codex/AGENTS.md", r"%USERPROFILE%\.codex\AGENTS.md")
     },
     // Cursor loads rule files from the `.cursor/rules` of a project only. What it applies everywhere are the User Rules of
     // its settings, which are no file; a file in ~/.cursor/rules looks right and is never read. So this one is relative:
     // it goes into the project that `proto apply cursor` is run in.
     Target {
-        prefix: &["---", "description: Talk with the user through cueme", "alwaysApply: true", "---"],
+        prefix: &[
+            "---",
+            "description: Talk with the user through cueme",
+            "alwaysApply: true",
+            "---",
+        ],
         note: Some(
             "Cursor reads rule files of the project only: apply it in every project, or paste what `cueme proto cursor` \
              prints into the User Rules of its settings",
         ),
-        ..same("cursor", ".cursor/rules/cueme_proto.mdc", r".cursor\rules\cueme_proto.mdc")
+        ..same(
+            "cursor",
+            ".cursor/rules/cueme_proto.mdc",
+            r".cursor\rules\cueme_proto.mdc",
+        )
     },
-    same("kiro", "~/.kiro/steering/cueme_proto.md", r"%USERPROFILE%\.kiro\steering\cueme_proto.md"),
+    same(
+        "kiro",
+        "~/.kiro/steering/cueme_proto.md",
+        r"%USERPROFILE%\.kiro\steering\cueme_proto.md",
+    ),
     // The global rules of OpenCode. It follows the XDG layout on Windows too, so this is not below %APPDATA%. Whoever sets
     // XDG_CONFIG_HOME has to name the file in the settings.
-    same("opencode", "~/.config/opencode/AGENTS.md", r"%USERPROFILE%\.config\opencode\AGENTS.md"),
+    same(
+        "opencode",
+        "~/.config/opencode/AGENTS.md",
+        r"%USERPROFILE%\.config\opencode\AGENTS.md",
+    ),
     Target {
         macos: "~/Library/Application Support/Code/User/prompts/cueme_proto.instructions.md",
         prefix: &["---", "applyTo: \"**\"", "---"],
@@ -86,7 +109,15 @@ pub const TARGETS: [Target; 7] = [
 ];
 
 const fn same(agent: &'static str, unix: &'static str, windows: &'static str) -> Target {
-    Target { agent, linux: unix, macos: unix, windows, prefix: &[], runtime: &[], note: None }
+    Target {
+        agent,
+        linux: unix,
+        macos: unix,
+        windows,
+        prefix: &[],
+        runtime: &[],
+        note: None,
+    }
 }
 
 impl Target {
@@ -110,7 +141,10 @@ mod tests {
     #[test]
     fn every_agent_has_a_file_on_every_system() {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.agent).collect();
-        assert_eq!(names, ["claude", "codex", "cursor", "kiro", "opencode", "vscode", "windsurf"]);
+        assert_eq!(
+            names,
+            ["claude", "codex", "cursor", "kiro", "opencode", "vscode", "windsurf"]
+        );
         for target in &TARGETS {
             let [linux, macos, windows] = System::ALL.map(|system| target.path(system));
             let in_project = target.agent == "cursor";
@@ -128,7 +162,12 @@ mod tests {
     #[test]
     fn front_matter_is_closed() {
         for target in TARGETS.iter().filter(|target| !target.prefix.is_empty()) {
-            assert_eq!((target.prefix.first(), target.prefix.last()), (Some(&"---"), Some(&"---")), "{}", target.agent);
+            assert_eq!(
+                (target.prefix.first(), target.prefix.last()),
+                (Some(&"---"), Some(&"---")),
+                "{}",
+                target.agent
+            );
         }
     }
 }

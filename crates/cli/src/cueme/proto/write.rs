@@ -41,9 +41,16 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
         let directory = path.parent().context("it has no directory")?;
         fs::create_dir_all(directory)?;
         let before = standing(&path)?;
-        let name = path.file_name().context("it has no name")?.to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .context("it has no name")?
+            .to_string_lossy()
+            .into_owned();
         // The time is in the name because process numbers come again, and a draft may have been left by a crash.
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let nanos = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_nanos();
         let draft = directory.join(format!(".{name}.{}-{nanos}", std::process::id()));
         let written = write_through(&draft, text, before.as_ref()).and_then(|()| fs::rename(&draft, &path));
         if written.is_err() {
@@ -71,9 +78,15 @@ pub fn prune(path: &Path, roots: &[&Path]) {
     if !roots.iter().any(|root| path.starts_with(root)) {
         return;
     }
-    let mut directories = path.ancestors().skip(1).take_while(|directory| !roots.contains(directory));
+    let mut directories = path
+        .ancestors()
+        .skip(1)
+        .take_while(|directory| !roots.contains(directory));
     // One that is not empty is not removed, and ends it.
-    while directories.next().is_some_and(|directory| fs::remove_dir(directory).is_ok()) {}
+    while directories
+        .next()
+        .is_some_and(|directory| fs::remove_dir(directory).is_ok())
+    {}
 }
 
 /// Where the links end, whether or not something is there.
@@ -109,19 +122,29 @@ pub fn check_stays_in(path: &Path, root: &Path) -> Result<()> {
             return Ok(true);
         }
         let end = followed(path)?;
-        let there = end.ancestors().find(|place| place.exists()).context("it has no directory")?;
+        let there = end
+            .ancestors()
+            .find(|place| place.exists())
+            .context("it has no directory")?;
         Ok(there.canonicalize()?.starts_with(root.canonicalize()?))
     };
     let shown = path.display();
     if stays().with_context(|| format!("{shown} cannot be looked at"))? {
         return Ok(());
     }
-    bail!("{shown} is a link out of the project {}: nothing is written there", root.display())
+    bail!(
+        "{shown} is a link out of the project {}: nothing is written there",
+        root.display()
+    )
 }
 
 /// Beside the file that it takes the place of, and at no time open to more than that one was.
 fn write_through(path: &Path, text: &str, before: Option<&Metadata>) -> io::Result<()> {
-    let mut file = if before.is_some() { create_private(path)? } else { File::create_new(path)? };
+    let mut file = if before.is_some() {
+        create_private(path)?
+    } else {
+        File::create_new(path)?
+    };
     file.write_all(text.as_bytes())?;
     if let Some(before) = before {
         keep_owner(path, &file.metadata()?, before)?;
@@ -133,7 +156,11 @@ fn write_through(path: &Path, text: &str, before: Option<&Metadata>) -> io::Resu
 #[cfg(unix)]
 fn create_private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 #[cfg(not(unix))]
@@ -162,7 +189,9 @@ mod tests {
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).expect("a directory");
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+        entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect()
     }
 
     #[test]
@@ -205,9 +234,11 @@ mod tests {
         use std::os::unix::fs::symlink;
         let scratch = Scratch::new();
         let (project, home) = (scratch.path("project"), scratch.write(".bashrc", "theirs"));
-        for (link, leads_to) in
-            [("within.md", "docs/rules.md"), ("out.md", "../.bashrc"), ("new.md", "../nowhere/new.md")]
-        {
+        for (link, leads_to) in [
+            ("within.md", "docs/rules.md"),
+            ("out.md", "../.bashrc"),
+            ("new.md", "../nowhere/new.md"),
+        ] {
             fs::create_dir_all(&project).unwrap();
             symlink(leads_to, project.join(link)).unwrap();
         }

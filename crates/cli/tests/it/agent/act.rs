@@ -28,12 +28,20 @@ impl Acts {
 
     /// The words after `--exec`.
     pub fn command(&self) -> Vec<String> {
-        ["sh", "-c", NOTE].into_iter().map(str::to_owned).chain([self.0.display().to_string()]).collect()
+        ["sh", "-c", NOTE]
+            .into_iter()
+            .map(str::to_owned)
+            .chain([self.0.display().to_string()])
+            .collect()
     }
 
     /// A command that stops in the middle until its gate opens.
     pub fn gated(&self) -> Vec<String> {
-        ["sh", "-c", GATED].into_iter().map(str::to_owned).chain([self.0.display().to_string()]).collect()
+        ["sh", "-c", GATED]
+            .into_iter()
+            .map(str::to_owned)
+            .chain([self.0.display().to_string()])
+            .collect()
     }
 
     /// Waits until `count` gated commands have begun, and returns their process ids.
@@ -68,13 +76,19 @@ impl Acts {
 
     /// Message ids of the acts, in order.
     pub fn ids(&self) -> Vec<String> {
-        self.done().iter().map(|act| act["id"].as_str().expect("an id").to_owned()).collect()
+        self.done()
+            .iter()
+            .map(|act| act["id"].as_str().expect("an id").to_owned())
+            .collect()
     }
 }
 
 fn lines(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 pub fn kill_9(pid: &str) {
@@ -84,5 +98,10 @@ pub fn kill_9(pid: &str) {
 
 /// `words` with the command to run at the end.
 pub fn exec<'a>(words: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
-    words.iter().copied().chain(["--exec"]).chain(command.iter().map(String::as_str)).collect()
+    words
+        .iter()
+        .copied()
+        .chain(["--exec"])
+        .chain(command.iter().map(String::as_str))
+        .collect()
 }

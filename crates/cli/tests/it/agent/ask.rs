@@ -13,9 +13,16 @@ async fn yes_and_no_are_told_apart_by_the_exit_code() {
         let (process, id) = asked(&terminal, CONFIRM).await;
         hub.owner.answer(&id, value).await.expect(200);
         let ran = process.finish();
-        assert_eq!((ran.code, ran.stdout.as_str()), (code, format!("{value}\n").as_str()), "{ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (code, format!("{value}\n").as_str()),
+            "{ran:?}"
+        );
         assert!(ran.stderr.contains("human:owner"), "it says who is asked: {ran:?}");
-        assert!(ran.stderr.contains(&format!("countersign wait {id}")), "it says how to come back: {ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("countersign wait {id}")),
+            "it says how to come back: {ran:?}"
+        );
     }
 }
 
@@ -23,7 +30,10 @@ async fn yes_and_no_are_told_apart_by_the_exit_code() {
 async fn a_declined_ask_has_a_code_of_its_own_and_no_value() {
     let (hub, _bot, terminal) = stage().await;
     let (process, id) = asked(&terminal, CONFIRM).await;
-    hub.owner.resolve(&id, json!({"resolution": "declined", "comment": "not mine to say"})).await.expect(200);
+    hub.owner
+        .resolve(&id, json!({"resolution": "declined", "comment": "not mine to say"}))
+        .await
+        .expect(200);
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (11, ""), "{ran:?}");
 }
@@ -51,7 +61,10 @@ async fn a_cancelled_ask_ends_the_one_who_waits() {
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (13, ""), "{ran:?}");
     assert_eq!(bot.pull(&id).await["status"], "cancelled");
-    hub.owner.answer(&id, "approve").await.refused_as_terminal(&id, "cancelled");
+    hub.owner
+        .answer(&id, "approve")
+        .await
+        .refused_as_terminal(&id, "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,7 +74,10 @@ async fn a_cancel_that_comes_too_late_tells_the_real_outcome() {
     hub.owner.answer(&id, "deny").await.expect(200);
     let ran = terminal.run(&["cancel", &id, "--json"]);
     assert_eq!(ran.code, 1, "nothing was cancelled: {ran:?}");
-    assert!(ran.stdout.contains("deny") && ran.stderr.contains("human:owner"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("deny") && ran.stderr.contains("human:owner"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +92,11 @@ async fn a_timeout_ends_the_waiting_and_not_the_ask() {
     let waiting = terminal.start(&["wait", &id]);
     hub.owner.answer(&id, "approve").await.expect(200);
     assert_eq!(waiting.finish().ok(), "approve\n");
-    assert_eq!(terminal.run(&["wait", "ship-17"]).ok(), "approve\n", "the key will do as well");
+    assert_eq!(
+        terminal.run(&["wait", "ship-17"]).ok(),
+        "approve\n",
+        "the key will do as well"
+    );
     assert_eq!(messages(&bot).await, 1);
 }
 
@@ -112,7 +132,10 @@ async fn machines_get_one_object() {
     }
     assert!(said["resolved_at"].is_string(), "{said}");
     let fields = said.as_object().expect("an object");
-    assert!(fields.values().all(|value| !value.is_null()), "no field says nothing: {said}");
+    assert!(
+        fields.values().all(|value| !value.is_null()),
+        "no field says nothing: {said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,11 @@ use crate::harness::*;
 /// What `countersign journal` says of one message.
 fn in_journal(terminal: &Terminal, id: &str) -> String {
     let plain = terminal.run(&["journal"]).ok();
-    plain.lines().find(|line| line.contains(id)).unwrap_or_default().to_owned()
+    plain
+        .lines()
+        .find(|line| line.contains(id))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// An answered ask whose command has begun and stands still.
@@ -21,20 +25,33 @@ struct Working {
 
 impl Working {
     async fn begin(counter: &Counter) -> Self {
-        let Counter { hub, bot, terminal, acts, .. } = counter;
+        let Counter {
+            hub,
+            bot,
+            terminal,
+            acts,
+            ..
+        } = counter;
         let id = bot.accepted(&ask(&bot.id)).await;
         hub.owner.answer(&id, "approve").await.expect(200);
         let gated = acts.gated();
         let process = terminal.start(&exec(&["wait", &id], &gated));
         let worker = acts.begun(1).await.remove(0);
-        Self { id, gated, process, worker }
+        Self {
+            id,
+            gated,
+            process,
+            worker,
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     let counter = Counter::open().await;
-    let Counter { hub, terminal, acts, .. } = &counter;
+    let Counter {
+        hub, terminal, acts, ..
+    } = &counter;
     let id = counter.asked().await;
     let mut receiver = counter.receive(&acts.gated()).await;
     hub.owner.answer(&id, "approve").await.expect(200);
@@ -45,8 +62,15 @@ async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     acts.leave_gates_open();
     let receiver = counter.receive(&acts.gated()).await;
     let delivery = hub.delivery(&id, "failed").await;
-    assert!(delivery["last_error"].as_str().is_some_and(|text| text.contains("409")), "{delivery}");
-    assert!(receiver.stderr_with(&id).await.contains("journal forget"), "{}", receiver.output());
+    assert!(
+        delivery["last_error"].as_str().is_some_and(|text| text.contains("409")),
+        "{delivery}"
+    );
+    assert!(
+        receiver.stderr_with(&id).await.contains("journal forget"),
+        "{}",
+        receiver.output()
+    );
     assert_eq!(acts.done().len(), 0, "it was begun once and never again");
     let line = in_journal(terminal, &id);
     assert!(line.contains("interrupted"), "the journal shows it: {line:?}");
@@ -55,21 +79,33 @@ async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     hub.cli(&["delivery", "retry", &id]).ok();
     hub.delivery(&id, "delivered").await;
     assert_eq!(acts.ids(), [id.as_str()]);
-    assert!(in_journal(terminal, &id).contains("done"), "{}", in_journal(terminal, &id));
+    assert!(
+        in_journal(terminal, &id).contains("done"),
+        "{}",
+        in_journal(terminal, &id)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
     let counter = Counter::open().await;
     let Counter { terminal, acts, .. } = &counter;
-    let Working { id, gated, mut process, worker } = Working::begin(&counter).await;
+    let Working {
+        id,
+        gated,
+        mut process,
+        worker,
+    } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
     process.kill();
     kill_9(&worker);
 
     acts.leave_gates_open();
     let said = terminal.run(&wait).fails(1);
-    assert!(said.contains(&format!("journal forget {id}")), "it says what to do: {said}");
+    assert!(
+        said.contains(&format!("journal forget {id}")),
+        "it says what to do: {said}"
+    );
     assert!(in_journal(terminal, &id).contains("interrupted"));
     assert_eq!(acts.done().len(), 0);
     terminal.run(&["journal", "forget", &id]).ok();
@@ -81,7 +117,12 @@ async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 async fn work_that_outlives_its_waiter_is_still_under_way() {
     let counter = Counter::open().await;
     let Counter { terminal, .. } = &counter;
-    let Working { id, gated, mut process, worker } = Working::begin(&counter).await;
+    let Working {
+        id,
+        gated,
+        mut process,
+        worker,
+    } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
     process.kill();
     let said = terminal.run(&wait).fails(1);
@@ -95,7 +136,12 @@ async fn work_that_outlives_its_waiter_is_still_under_way() {
 async fn work_that_is_still_under_way_is_not_begun_twice() {
     let counter = Counter::open().await;
     let Counter { terminal, acts, .. } = &counter;
-    let Working { id, gated, process: first, worker } = Working::begin(&counter).await;
+    let Working {
+        id,
+        gated,
+        process: first,
+        worker,
+    } = Working::begin(&counter).await;
     let wait = exec(&["wait", &id], &gated);
     let said = terminal.run(&wait).fails(1);
     assert!(!said.contains("forget"), "nothing to forget while it runs: {said}");
@@ -107,11 +153,21 @@ async fn work_that_is_still_under_way_is_not_begun_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_cannot_be_started_has_done_nothing() {
     let counter = Counter::open().await;
-    let Counter { hub, bot, terminal, acts, .. } = &counter;
+    let Counter {
+        hub,
+        bot,
+        terminal,
+        acts,
+        ..
+    } = &counter;
     let id = bot.accepted(&ask(&bot.id)).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let said = terminal.run(&["wait", &id, "--exec", "/nonexistent/command"]).fails(1);
     assert!(said.contains("/nonexistent/command"), "{said}");
-    assert_eq!(terminal.run(&exec(&["wait", &id], &acts.command())).code, 0, "so it can be done now");
+    assert_eq!(
+        terminal.run(&exec(&["wait", &id], &acts.command())).code,
+        0,
+        "so it can be done now"
+    );
     assert_eq!(acts.ids(), [id]);
 }

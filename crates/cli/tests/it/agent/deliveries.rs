@@ -37,11 +37,26 @@ impl Post {
             pushes.push((id, all[COPIES * nth..].to_vec()));
         }
         let acts = Acts::new(&hub);
-        Self { hub, terminal, url: mailbox.url("/resume"), acts, signing_key: bot.signing_key, pushes }
+        Self {
+            hub,
+            terminal,
+            url: mailbox.url("/resume"),
+            acts,
+            signing_key: bot.signing_key,
+            pushes,
+        }
     }
 
     async fn receiver(&self) -> (Process, Api) {
-        let words = ["receive", "--listen", "127.0.0.1:0", "--url", &self.url, "--path", "/resume"];
+        let words = [
+            "receive",
+            "--listen",
+            "127.0.0.1:0",
+            "--url",
+            &self.url,
+            "--path",
+            "/resume",
+        ];
         let process = self.terminal.start(&exec(&words, &self.acts.command()));
         let api = Api::anonymous(&address(&process).await);
         (process, api)
@@ -67,7 +82,11 @@ async fn duplicates_and_disorder_act_once() {
     let post = Post::collect(3).await;
     let (mut receiver, api) = post.receiver().await;
     for (message, nth) in [(2, 1), (0, 2), (2, 0), (0, 2), (1, 0), (2, 1), (0, 0), (1, 0), (1, 2)] {
-        assert_eq!(bring(&api, post.copy(message, nth)).await, 200, "copy {nth} of message {message}");
+        assert_eq!(
+            bring(&api, post.copy(message, nth)).await,
+            200,
+            "copy {nth} of message {message}"
+        );
     }
     let expected = [2, 0, 1].map(|message: usize| post.pushes[message].0.clone());
     assert_eq!(post.acts.ids(), expected);
@@ -75,7 +94,11 @@ async fn duplicates_and_disorder_act_once() {
     receiver.kill();
     let (_receiver, api) = post.receiver().await;
     for (message, nth) in [(0, 1), (1, 1), (2, 2), (0, 2), (1, 0), (2, 1)] {
-        assert_eq!(bring(&api, post.copy(message, nth)).await, 200, "after kill -9, copy {nth} of message {message}");
+        assert_eq!(
+            bring(&api, post.copy(message, nth)).await,
+            200,
+            "after kill -9, copy {nth} of message {message}"
+        );
     }
     assert_eq!(post.acts.ids(), expected, "what was done is known after kill -9");
 }
@@ -94,7 +117,10 @@ async fn the_same_push_many_times_at_once_acts_once() {
     for message in 0..2 {
         assert_eq!(bring(&api, post.copy(message, 0)).await, 200);
     }
-    let (mut done, mut ids) = (post.acts.ids(), post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>());
+    let (mut done, mut ids) = (
+        post.acts.ids(),
+        post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(),
+    );
     done.sort();
     ids.sort();
     assert_eq!(done, ids);
@@ -107,7 +133,10 @@ async fn two_receivers_on_one_journal_act_once() {
     let (_two, second) = post.receiver().await;
     let mut senders = JoinSet::new();
     for nth in 0..12 {
-        let (api, push) = (if nth % 2 == 0 { &first } else { &second }.clone(), post.copy(0, nth % COPIES).clone());
+        let (api, push) = (
+            if nth % 2 == 0 { &first } else { &second }.clone(),
+            post.copy(0, nth % COPIES).clone(),
+        );
         senders.spawn(async move { bring(&api, &push).await });
     }
     within("all replies", senders.join_all()).await;
@@ -124,7 +153,11 @@ async fn what_was_changed_on_the_way_is_refused_and_nothing_runs() {
     changed.body = sound.text().replace("\"approve\"", "\"deny\"").into_bytes();
     assert_ne!(changed.body, sound.body);
     assert_eq!(bring(&api, &changed).await, 401);
-    assert!(receiver.stderr_with("signature").await.contains("refused"), "{}", receiver.output());
+    assert!(
+        receiver.stderr_with("signature").await.contains("refused"),
+        "{}",
+        receiver.output()
+    );
     assert_eq!(post.acts.done().len(), 0);
     assert_eq!(bring(&api, sound).await, 200, "a forgery does not use up the real one");
     assert_eq!(post.acts.ids(), [post.pushes[0].0.clone()]);

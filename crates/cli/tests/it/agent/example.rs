@@ -44,13 +44,18 @@ async fn the_gate_stays_shut_for_everything_else() {
     let (hub, _bot, terminal) = stage().await;
     let acts = Acts::new(&hub);
     let command = acts.command();
-    for (nth, (body, code)) in
-        [(json!({"resolution": "answered", "value": "deny"}), 10), (json!({"resolution": "declined"}), 11)]
-            .into_iter()
-            .enumerate()
+    for (nth, (body, code)) in [
+        (json!({"resolution": "answered", "value": "deny"}), 10),
+        (json!({"resolution": "declined"}), 11),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let version = format!("1.{nth}");
-        let words: Vec<&str> = [version.as_str()].into_iter().chain(command.iter().map(String::as_str)).collect();
+        let words: Vec<&str> = [version.as_str()]
+            .into_iter()
+            .chain(command.iter().map(String::as_str))
+            .collect();
         let gate = terminal.start_program(&example("gate.sh"), &words);
         let id = only_open(&hub).await;
         hub.owner.resolve(&id, body).await.expect(200);
@@ -67,18 +72,37 @@ async fn the_gate_stays_shut_for_everything_else() {
 async fn the_callback_starts_the_job_that_goes_on() {
     let counter = Counter::open().await;
     let github = Receiver::start().await;
-    let terminal =
-        counter.terminal.clone().env("GITHUB_API_URL", &github.url("")).env("GITHUB_REPOSITORY", "acme/site");
+    let terminal = counter
+        .terminal
+        .clone()
+        .env("GITHUB_API_URL", &github.url(""))
+        .env("GITHUB_REPOSITORY", "acme/site");
     let terminal = terminal.env("GITHUB_DISPATCH_TOKEN", "ght_MARK").env("no_proxy", "*");
     let terminal = terminal.env("COUNTERSIGN_SEAL_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
     let sealed = terminal
-        .run_with_input(&["seal", "--bind", "acme/deployer", "ship-v1.7"], r#"{"tag":"v1.7","commit":"4af1"}"#)
+        .run_with_input(
+            &["seal", "--bind", "acme/deployer", "ship-v1.7"],
+            r#"{"tag":"v1.7","commit":"4af1"}"#,
+        )
         .ok();
     let state = counter.hub.scratch().write("state", &sealed).display().to_string();
     let url = counter.url();
-    let ask = ["ask", "Ship?", "--confirm", "--detach", "--key", "ship-v1.7", "--callback", &url, "--state", &state];
+    let ask = [
+        "ask",
+        "Ship?",
+        "--confirm",
+        "--detach",
+        "--key",
+        "ship-v1.7",
+        "--callback",
+        &url,
+        "--state",
+        &state,
+    ];
     let id = message_id(&terminal.run(&ask).ok());
-    let _receiver = counter.receive_at(&terminal, &url, &[example("github-actions/dispatch.sh")]).await;
+    let _receiver = counter
+        .receive_at(&terminal, &url, &[example("github-actions/dispatch.sh")])
+        .await;
     counter.hub.owner.answer(&id, "approve").await.expect(200);
     let dispatch = github.at("/repos/acme/site/dispatches", 1).await.remove(0);
     assert_eq!(dispatch.header("authorization"), "Bearer ght_MARK");
@@ -89,7 +113,15 @@ async fn the_callback_starts_the_job_that_goes_on() {
     // The job runs elsewhere, with a journal of its own.
     let fresh = counter.hub.scratch().path("runner.db").display().to_string();
     let job = terminal.env("COUNTERSIGN_JOURNAL", &fresh);
-    let ran = job.start_program("countersign", &["wait", &id, "--exec", &example("github-actions/ship.sh")]).finish();
+    let ran = job
+        .start_program(
+            "countersign",
+            &["wait", &id, "--exec", &example("github-actions/ship.sh")],
+        )
+        .finish();
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("shipping v1.7, approved by human:owner"), "{ran:?}");
+    assert!(
+        format!("{}{}", ran.stdout, ran.stderr).contains("shipping v1.7, approved by human:owner"),
+        "{ran:?}"
+    );
 }

@@ -12,10 +12,22 @@ async fn item(hub: &Hub, id: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_select_gives_the_chosen_value() {
     let (hub, _bot, terminal) = stage().await;
-    let ask = ["ask", "Which region?", "--select", "eu=Europe", "--select", "us=United States", "--tag", "infra"];
+    let ask = [
+        "ask",
+        "Which region?",
+        "--select",
+        "eu=Europe",
+        "--select",
+        "us=United States",
+        "--tag",
+        "infra",
+    ];
     let (process, id) = asked(&terminal, &ask).await;
     let shown = item(&hub, &id).await.to_string();
-    assert!(shown.contains("Europe") && shown.contains("United States") && shown.contains("infra"), "{shown}");
+    assert!(
+        shown.contains("Europe") && shown.contains("United States") && shown.contains("infra"),
+        "{shown}"
+    );
     hub.cli(&["answer", &id, "us"]).ok();
     assert_eq!(process.finish().ok(), "us\n");
 }
@@ -37,7 +49,10 @@ async fn a_form_gives_json() {
 #[tokio::test(flavor = "multi_thread")]
 async fn labels_body_and_context_reach_the_person() {
     let (hub, _bot, terminal) = stage().await;
-    let (body, log) = (hub.scratch().write("body.md", "All **green**."), hub.scratch().write("log.txt", "42 passed"));
+    let (body, log) = (
+        hub.scratch().write("body.md", "All **green**."),
+        hub.scratch().write("log.txt", "42 passed"),
+    );
     let words = [
         "ask",
         "Ship?",
@@ -59,20 +74,40 @@ async fn labels_body_and_context_reach_the_person() {
         assert!(shown.contains(wanted), "{wanted} is not in {shown}");
     }
     hub.cli(&["answer", &id, "Hold it"]).ok();
-    assert_eq!(process.finish().code, 10, "no is the second choice, whatever it is called");
+    assert_eq!(
+        process.finish().code,
+        10,
+        "no is the second choice, whatever it is called"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_comes_back_with_its_checklist() {
     let (hub, _bot, terminal) = stage().await;
-    let task =
-        ["task", "Renew the certificate", "--instructions", "By hand.", "--checklist", "renew", "--checklist", "tell"];
+    let task = [
+        "task",
+        "Renew the certificate",
+        "--instructions",
+        "By hand.",
+        "--checklist",
+        "renew",
+        "--checklist",
+        "tell",
+    ];
     let (process, id) = asked(&terminal, &[&task[..], &["--json"]].concat()).await;
-    hub.cli(&["answer", &id, "--complete", "--check", "1", "--comment", "done"]).ok();
+    hub.cli(&["answer", &id, "--complete", "--check", "1", "--comment", "done"])
+        .ok();
     let said = process.finish().json();
-    assert_eq!([&said["resolution"], &said["comment"]], [&json!("completed"), &json!("done")]);
-    let done: Vec<bool> =
-        said["checklist"].as_array().expect("a checklist").iter().map(|it| it["done"] == true).collect();
+    assert_eq!(
+        [&said["resolution"], &said["comment"]],
+        [&json!("completed"), &json!("done")]
+    );
+    let done: Vec<bool> = said["checklist"]
+        .as_array()
+        .expect("a checklist")
+        .iter()
+        .map(|it| it["done"] == true)
+        .collect();
     assert_eq!(done, [true, false], "{said}");
 
     let (process, id) = asked(&terminal, &task).await;
@@ -83,10 +118,16 @@ async fn a_task_comes_back_with_its_checklist() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notify_is_accepted_and_waits_for_nobody() {
     let (hub, bot, terminal) = stage().await;
-    let said = terminal.run(&["notify", "Shipped 1.7", "--body", "No errors so far."]).ok();
+    let said = terminal
+        .run(&["notify", "Shipped 1.7", "--body", "No errors so far."])
+        .ok();
     let id = message_id(&said);
     let pulled = bot.pull(&id).await;
-    assert_eq!([&pulled["type"], &pulled["status"]], [&json!("notify"), &json!("delivered")], "{pulled}");
+    assert_eq!(
+        [&pulled["type"], &pulled["status"]],
+        [&json!("notify"), &json!("delivered")],
+        "{pulled}"
+    );
     assert_eq!(pulled["title"], "Shipped 1.7");
     assert_eq!(open_items(&hub).await, 0);
 }
@@ -94,10 +135,23 @@ async fn a_notify_is_accepted_and_waits_for_nobody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sent_names_the_agent_and_its_run() {
     let (_hub, bot, terminal) = stage().await;
-    let ask = ["ask", "Ship?", "--confirm", "--detach", "--run", "build-17", "--to", "human:owner", "--sensitive"];
+    let ask = [
+        "ask",
+        "Ship?",
+        "--confirm",
+        "--detach",
+        "--run",
+        "build-17",
+        "--to",
+        "human:owner",
+        "--sensitive",
+    ];
     let id = message_id(&terminal.run(&ask).ok());
     let pulled = bot.pull(&id).await;
-    assert_eq!([&pulled["agent"]["id"], &pulled["agent"]["run_id"]], [&json!("acme/deployer"), &json!("build-17")]);
+    assert_eq!(
+        [&pulled["agent"]["id"], &pulled["agent"]["run_id"]],
+        [&json!("acme/deployer"), &json!("build-17")]
+    );
     assert_eq!(pulled["request"]["allowed_resolvers"], json!(["human:owner"]));
     assert_eq!(pulled["sensitive"], true, "{pulled}");
 }

@@ -16,8 +16,16 @@ async fn the_first_ask_needs_no_set_up() {
         assert_eq!(code, if value == "yes" { 0 } else { 10 });
     }
     let listed = hub.cli(&["agent", "list", "--json"]).json();
-    let of_cli = listed.as_array().expect("agents").iter().find(|agent| agent["agent_id"] == "cli").expect("cli");
-    assert_eq!(of_cli["tokens"], 1, "the second ask used the token of the first: {listed}");
+    let of_cli = listed
+        .as_array()
+        .expect("agents")
+        .iter()
+        .find(|agent| agent["agent_id"] == "cli")
+        .expect("cli");
+    assert_eq!(
+        of_cli["tokens"], 1,
+        "the second ask used the token of the first: {listed}"
+    );
     for file in [hub.data().join("agents/cli.json"), hub.data().join("agent/journal.db")] {
         let mode = std::fs::metadata(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert_eq!(mode.permissions().mode() & 0o777, 0o600, "{}", file.display());
@@ -28,8 +36,13 @@ async fn the_first_ask_needs_no_set_up() {
 async fn an_agent_that_others_use_is_not_taken_over() {
     let hub = Hub::start().await;
     hub.agent("deployer").await;
-    let said = Terminal::beside(&hub).run(&["ask", "Ship?", "--confirm", "--agent", "deployer"]).fails(1);
-    assert!(said.contains("countersign agent rotate deployer") && said.contains("COUNTERSIGN_TOKEN"), "{said}");
+    let said = Terminal::beside(&hub)
+        .run(&["ask", "Ship?", "--confirm", "--agent", "deployer"])
+        .fails(1);
+    assert!(
+        said.contains("countersign agent rotate deployer") && said.contains("COUNTERSIGN_TOKEN"),
+        "{said}"
+    );
     assert_eq!(open_items(&hub).await, 0);
 }
 
@@ -38,7 +51,9 @@ async fn an_agent_whose_name_is_no_file_name_works_too() {
     let hub = Hub::start().await;
     let terminal = Terminal::beside(&hub);
     for id in ["acme/deployer", "../escape"] {
-        let said = terminal.run(&["ask", "Ship?", "--confirm", "--detach", "--agent", id]).ok();
+        let said = terminal
+            .run(&["ask", "Ship?", "--confirm", "--detach", "--agent", id])
+            .ok();
         hub.cli(&["answer", &message_id(&said), "yes"]).ok();
     }
     assert!(!hub.data().join("escape.json").exists() && !hub.scratch().path("escape.json").exists());
@@ -68,11 +83,17 @@ async fn a_rotated_agent_goes_on() {
     assert_eq!(open_items(&hub).await, 2);
     hub.cli(&["answer", &id, "yes"]).ok();
     assert_eq!(terminal.run(&["wait", &id]).code, 0);
-    let mode = std::fs::metadata(hub.data().join("agents/cli.json")).expect("the kept file").permissions().mode();
+    let mode = std::fs::metadata(hub.data().join("agents/cli.json"))
+        .expect("the kept file")
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     hub.cli(&["agent", "add", "elsewhere"]).ok();
     hub.cli(&["agent", "rotate", "elsewhere"]).ok();
-    assert!(!hub.data().join("agents/elsewhere.json").exists(), "what was not kept is not kept now");
+    assert!(
+        !hub.data().join("agents/elsewhere.json").exists(),
+        "what was not kept is not kept now"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,12 +103,22 @@ async fn the_kept_signing_key_is_no_seal_key() {
     terminal.run(&["notify", "Hello"]).ok();
     let kept: serde_json::Value =
         serde_json::from_slice(&std::fs::read(hub.data().join("agents/cli.json")).expect("the file")).expect("JSON");
-    let key = kept["signing_key"].as_str().expect("a key").trim_start_matches("whsec_").to_owned();
+    let key = kept["signing_key"]
+        .as_str()
+        .expect("a key")
+        .trim_start_matches("whsec_")
+        .to_owned();
     // And one whose letters, not what they stand for, are the 32 bytes: 0123456789abcdef twice.
     let lettered = r#"{"agent_id":"x","token":"csa_x","signing_key":"whsec_0123456789abcdef0123456789abcdef"}"#;
     std::fs::write(hub.data().join("agents/x.json"), lettered).expect("keep another");
     for key in [key.as_str(), "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] {
-        let ran = terminal.clone().env("SEAL_KEY", key).run_with_input(&["seal", "--key-env", "SEAL_KEY"], "{}");
-        assert!(ran.code == 1 && ran.stdout.is_empty() && ran.stderr.contains("which the hub knows"), "{ran:?}");
+        let ran = terminal
+            .clone()
+            .env("SEAL_KEY", key)
+            .run_with_input(&["seal", "--key-env", "SEAL_KEY"], "{}");
+        assert!(
+            ran.code == 1 && ran.stdout.is_empty() && ran.stderr.contains("which the hub knows"),
+            "{ran:?}"
+        );
     }
 }

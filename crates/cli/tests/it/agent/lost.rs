@@ -23,7 +23,10 @@ async fn a_lost_acknowledgement_makes_no_second_message() {
     let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm"]).await;
     let sent = proxy.at(SUBMIT);
     assert_eq!(sent.len(), 4, "three lost, one through");
-    assert!(sent.iter().all(|one| one.body == sent[0].body), "the same bytes each time");
+    assert!(
+        sent.iter().all(|one| one.body == sent[0].body),
+        "the same bytes each time"
+    );
     assert_eq!(messages(&bot).await, 1);
     hub.owner.answer(&id, "approve").await.expect(200);
     assert_eq!(process.finish().ok(), "approve\n");
@@ -55,7 +58,11 @@ async fn killed_and_repeated(fault: Fault) {
     hub.owner.answer(&id, "approve").await.expect(200);
     assert_eq!(process.finish().ok(), "approve\n");
     let ran = terminal.run(&ask);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "approve\n"), "asked again, it is answered already: {ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "approve\n"),
+        "asked again, it is answered already: {ran:?}"
+    );
     assert_eq!(messages(&bot).await, 1);
 }
 
@@ -72,8 +79,12 @@ async fn killed_before_the_hub_had_it_the_same_command_sends_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_stands_for_one_question() {
     let (_hub, bot, _proxy, terminal) = stage().await;
-    terminal.run(&["ask", "Ship 17?", "--confirm", "--detach", "--key", "k"]).ok();
-    let said = terminal.run(&["ask", "Ship 18?", "--confirm", "--detach", "--key", "k"]).fails(1);
+    terminal
+        .run(&["ask", "Ship 17?", "--confirm", "--detach", "--key", "k"])
+        .ok();
+    let said = terminal
+        .run(&["ask", "Ship 18?", "--confirm", "--detach", "--key", "k"])
+        .fails(1);
     assert!(said.contains('k'), "{said}");
     assert_eq!(messages(&bot).await, 1);
 }

@@ -36,7 +36,16 @@ async fn one_object_tells_the_outcome_and_what_became_of_the_command() {
 async fn a_receiver_tells_each_delivery_as_one_object() {
     let counter = Counter::open().await;
     let url = counter.url();
-    let listen = ["receive", "--json", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
+    let listen = [
+        "receive",
+        "--json",
+        "--listen",
+        "127.0.0.1:0",
+        "--url",
+        &url,
+        "--path",
+        "/resume",
+    ];
     let receiver = counter.terminal.start(&exec(&listen, &words("echo loud")));
     let first = receiver.stdout_with("}\n").await;
     let listening = lines(&first)[0]["listening"].as_str().expect("an address").to_owned();
@@ -51,7 +60,11 @@ async fn a_receiver_tells_each_delivery_as_one_object() {
     let ran = receiver.finish();
     let told = lines(&ran.stdout);
     let acted = json!({"id": id, "resolution": "answered", "act": "done"});
-    assert_eq!(told, [json!({"listening": listening}), json!({"code": "no_signature"}), acted], "{ran:?}");
+    assert_eq!(
+        told,
+        [json!({"listening": listening}), json!({"code": "no_signature"}), acted],
+        "{ran:?}"
+    );
     assert!(ran.stderr.contains("loud"), "{ran:?}");
 }
 
@@ -61,8 +74,14 @@ async fn a_refusal_is_an_object_too() {
     let terminal = terminal
         .env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key)
         .env("COUNTERSIGN_SEAL_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
-    let verify =
-        ["verify", "--json", "--url", "https://hooks.example/", "--header", "A2H-Signature: t=1,jti=j,v1=AAAA"];
+    let verify = [
+        "verify",
+        "--json",
+        "--url",
+        "https://hooks.example/",
+        "--header",
+        "A2H-Signature: t=1,jti=j,v1=AAAA",
+    ];
     let long = " ".repeat((1 << 20) + 1);
     for (words, input, code) in [
         (&verify[..], "{}", "bad_body"),
@@ -73,7 +92,11 @@ async fn a_refusal_is_an_object_too() {
         let ran = terminal.run_with_input(words, input);
         let told = lines(&ran.stdout);
         assert_eq!((ran.code, told.len()), (20, 1), "{ran:?}");
-        assert_eq!([&told[0]["ok"], &told[0]["code"]], [&json!(false), &json!(code)], "{ran:?}");
+        assert_eq!(
+            [&told[0]["ok"], &told[0]["code"]],
+            [&json!(false), &json!(code)],
+            "{ran:?}"
+        );
         let reason = told[0]["reason"].as_str().expect("a reason");
         assert!(ran.stderr.contains(reason), "{ran:?}");
     }

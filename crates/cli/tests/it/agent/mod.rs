@@ -40,15 +40,23 @@ async fn asked(terminal: &Terminal, args: &[&str]) -> (Process, String) {
 #[track_caller]
 fn message_id(text: &str) -> String {
     let from = text.find("msg_").unwrap_or_else(|| panic!("no message id in {text:?}"));
-    text[from..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect()
+    text[from..]
+        .chars()
+        .take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_')
+        .collect()
 }
 
 /// How many asks and tasks the hub holds open.
 async fn open_items(hub: &Hub) -> usize {
-    hub.owner.get("/v1/inbox").await.expect(200)["items"].as_array().map_or(0, Vec::len)
+    hub.owner.get("/v1/inbox").await.expect(200)["items"]
+        .as_array()
+        .map_or(0, Vec::len)
 }
 
 /// How many messages the agent has ever handed to the hub.
 async fn messages(agent: &Agent) -> usize {
-    agent.get("/v1/messages?limit=100").await.expect(200)["messages"].as_array().expect("messages").len()
+    agent.get("/v1/messages?limit=100").await.expect(200)["messages"]
+        .as_array()
+        .expect("messages")
+        .len()
 }

@@ -22,10 +22,17 @@ pub async fn ask_and_ship(
             hub.submit(journal, &draft).await?
         }
     };
-    let Progress::Ended(resolved) = hub.wait(&ticket, Until::Ended).await? else { return Ok(false) };
+    let Progress::Ended(resolved) = hub.wait(&ticket, Until::Ended).await? else {
+        return Ok(false);
+    };
     let yes = match &resolved.outcome {
-        Outcome::Answered { value: Answer::Choice(choice), .. } => choice == "approve",
-        Outcome::Answered { value: Answer::Form(_), .. } => false,
+        Outcome::Answered {
+            value: Answer::Choice(choice),
+            ..
+        } => choice == "approve",
+        Outcome::Answered {
+            value: Answer::Form(_), ..
+        } => false,
         // A default is what was declared beforehand, and not what a person decided.
         Outcome::Expired { default: _ } => false,
         Outcome::Declined | Outcome::Cancelled | Outcome::Completed { .. } | Outcome::Dismissed { .. } => false,
@@ -46,6 +53,8 @@ pub async fn ask_and_ship(
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp::from_millis(since.as_millis() as i64)
 }

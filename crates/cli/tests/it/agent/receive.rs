@@ -22,7 +22,13 @@ impl Counter {
         hub.approve(&bot, &front.host()).await;
         let terminal = terminal.env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key);
         let acts = Acts::new(&hub);
-        Self { hub, bot, front, terminal, acts }
+        Self {
+            hub,
+            bot,
+            front,
+            terminal,
+            acts,
+        }
     }
 
     pub fn url(&self) -> String {
@@ -59,14 +65,20 @@ pub async fn address(receiver: &Process) -> String {
 async fn a_command_that_fails_was_still_run_once() {
     let counter = Counter::open().await;
     let command = counter.acts.command();
-    let failing: Vec<String> = ["sh", "-c", &format!("{}; exit 3", command[2]), &command[3]].map(str::to_owned).into();
+    let failing: Vec<String> = ["sh", "-c", &format!("{}; exit 3", command[2]), &command[3]]
+        .map(str::to_owned)
+        .into();
     let id = counter.asked().await;
     let receiver = counter.receive(&failing).await;
     counter.hub.owner.answer(&id, "approve").await.expect(200);
     let delivery = counter.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 1, "{delivery}");
     assert_eq!(counter.acts.ids(), [id.as_str()]);
-    assert!(receiver.stderr_with(&id).await.contains('3'), "the exit code is told: {}", receiver.output());
+    assert!(
+        receiver.stderr_with(&id).await.contains('3'),
+        "the exit code is told: {}",
+        receiver.output()
+    );
     let listed = counter.terminal.run(&["journal", "--json"]).ok();
     assert!(listed.contains(&id) && listed.contains("failed"), "{listed}");
 }
@@ -126,21 +138,38 @@ async fn strangers_get_nowhere() {
     let body = json!({"a2h_version": "0.3", "in_reply_to": "msg_1", "resolution_id": "res_1", "resolution": "answered",
         "response": {"actor": "human:owner", "resolved_at": "2026-01-02T03:04:05Z", "value": "approve"}});
     assert_eq!(api.post("/resume", &body).await.status, 401, "no signature");
-    let signed = |header: &'static str| api.post_request("/resume", body.to_string()).header("a2h-signature", header);
-    for header in ["", "nonsense", "t=1", "t=1,jti=x,v1=AAAA", "t=99999999999999999999,jti=x,v1=AAAA"] {
+    let signed = |header: &'static str| {
+        api.post_request("/resume", body.to_string())
+            .header("a2h-signature", header)
+    };
+    for header in [
+        "",
+        "nonsense",
+        "t=1",
+        "t=1,jti=x,v1=AAAA",
+        "t=99999999999999999999,jti=x,v1=AAAA",
+    ] {
         let status = Api::send(signed(header)).await.status;
         assert!(status == 401 || status == 400, "{header:?}: {status}");
     }
     for garbage in ["", "{", "[]", "null", "\u{0}"] {
-        let request = api.post_request("/resume", garbage).header("a2h-signature", "t=1,jti=x,v1=AAAA");
+        let request = api
+            .post_request("/resume", garbage)
+            .header("a2h-signature", "t=1,jti=x,v1=AAAA");
         let status = Api::send(request).await.status;
         assert!(status == 401 || status == 400, "{garbage:?}: {status}");
     }
     // On a connection of its own, because the server may also close it on somebody who does not stop talking.
     let talker = Api::anonymous(&address(&receiver).await);
-    let huge = talker.post_request("/resume", vec![b' '; 3 << 20]).header("a2h-signature", "t=1,jti=x,v1=AAAA");
+    let huge = talker
+        .post_request("/resume", vec![b' '; 3 << 20])
+        .header("a2h-signature", "t=1,jti=x,v1=AAAA");
     if let Ok(reply) = within("a reply", Api::try_send(huge)).await {
-        assert!(reply.status == 413 || reply.status == 400 || reply.status == 401, "{}", reply.status);
+        assert!(
+            reply.status == 413 || reply.status == 400 || reply.status == 401,
+            "{}",
+            reply.status
+        );
     }
     let status = api.get("/resume").await.status;
     assert!((400..500).contains(&status), "{status}");
@@ -169,7 +198,10 @@ async fn an_ed25519_agent_is_verified_by_the_keys_of_the_hub() {
     let signer = counter.hub.agent_signed_by("acme/signer", "ed25519").await;
     counter.hub.approve(&signer, &counter.front.host()).await;
     let capability = counter.hub.anonymous().get("/.well-known/a2h").await.expect(200);
-    let key = capability["signature_keys"][0]["public_key"].as_str().expect("a public key").to_owned();
+    let key = capability["signature_keys"][0]["public_key"]
+        .as_str()
+        .expect("a public key")
+        .to_owned();
     let receiver = Receiver::start().await;
     counter.hub.approve(&signer, &receiver.host()).await;
     let url = receiver.url("/signed");
@@ -191,7 +223,15 @@ async fn an_ed25519_agent_is_verified_by_the_keys_of_the_hub() {
 async fn a_public_key_may_begin_with_a_dash() {
     let (_hub, _bot, terminal) = stage().await;
     let (key, header) = (format!("-{}", "A".repeat(42)), "A2H-Signature: t=1,jti=j,v1=AAAA");
-    let words = ["verify", "--url", "https://hooks.example/", "--header", header, "--ed25519", &key];
+    let words = [
+        "verify",
+        "--url",
+        "https://hooks.example/",
+        "--header",
+        header,
+        "--ed25519",
+        &key,
+    ];
     let ran = terminal.run_with_input(&words, "{}");
     assert_eq!(ran.code, 20, "refused as a push, not as a command line: {ran:?}");
 }
@@ -201,7 +241,11 @@ async fn both_families_are_received() {
     let counter = Counter::open().await;
     let _receiver = counter.receive(&counter.acts.command()).await;
     let mut ids = vec![];
-    for envelope in [ask(&counter.bot.id), ma2h(ask(&counter.bot.id), "0.3"), ma2h(ask(&counter.bot.id), "0.6")] {
+    for envelope in [
+        ask(&counter.bot.id),
+        ma2h(ask(&counter.bot.id), "0.3"),
+        ma2h(ask(&counter.bot.id), "0.6"),
+    ] {
         let id = counter.bot.accepted(&push_to(envelope, &counter.url())).await;
         counter.hub.owner.answer(&id, "approve").await.expect(200);
         counter.hub.delivery(&id, "delivered").await;
@@ -214,11 +258,18 @@ async fn both_families_are_received() {
 async fn an_answer_that_the_signature_does_not_cover_starts_nothing() {
     let counter = Counter::open().await;
     let receiver = counter.receive(&counter.acts.command()).await;
-    let id = counter.bot.accepted(&push_to(a2h(ask(&counter.bot.id), "0.2"), &counter.url())).await;
+    let id = counter
+        .bot
+        .accepted(&push_to(a2h(ask(&counter.bot.id), "0.2"), &counter.url()))
+        .await;
     counter.hub.owner.answer(&id, "approve").await.expect(200);
     counter.hub.delivery(&id, "failed").await;
     receiver.stderr_with("0.3").await;
     assert_eq!(counter.acts.done().len(), 0);
     let ran = counter.terminal.run(&exec(&["wait", &id], &counter.acts.command()));
-    assert_eq!((ran.code, counter.acts.ids()), (0, vec![id]), "it can still be pulled: {ran:?}");
+    assert_eq!(
+        (ran.code, counter.acts.ids()),
+        (0, vec![id]),
+        "it can still be pulled: {ran:?}"
+    );
 }

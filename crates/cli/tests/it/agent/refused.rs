@@ -6,10 +6,16 @@ use super::{messages, open_items, stage};
 async fn an_ask_to_nobody_is_refused_on_a_remote_hub() {
     let (hub, bot, terminal) = stage().await;
     let terminal = terminal.without("COUNTERSIGN_TO");
-    for words in [&["ask", "Ship?", "--confirm"][..], &["task", "Renew", "--instructions", "By hand."]] {
+    for words in [
+        &["ask", "Ship?", "--confirm"][..],
+        &["task", "Renew", "--instructions", "By hand."],
+    ] {
         let ran = terminal.run(words);
         assert!(ran.code == 1 || ran.code == 2, "{ran:?}");
-        assert!(ran.stderr.contains("--to") && ran.stdout.is_empty(), "it says to name somebody: {ran:?}");
+        assert!(
+            ran.stderr.contains("--to") && ran.stdout.is_empty(),
+            "it says to name somebody: {ran:?}"
+        );
     }
     assert_eq!((open_items(&hub).await, messages(&bot).await), (0, 0));
 }
@@ -28,11 +34,17 @@ async fn an_ask_that_cannot_be_answered_is_refused_with_its_reason() {
         (&["--select", "a=One", "--select", "a=Two"], "options"),
         (&["--confirm", "--expires", "soon"], "soon"),
         (&["--confirm", "--default", "deny"], "--expires"),
-        (&["--confirm", "--state", "/nonexistent/state.json"], "/nonexistent/state.json"),
+        (
+            &["--confirm", "--state", "/nonexistent/state.json"],
+            "/nonexistent/state.json",
+        ),
     ] {
         let ran = terminal.run(&[&["ask", "Ship?"], words].concat());
         assert!(ran.code == 1 || ran.code == 2, "{words:?}: {ran:?}");
-        assert!(ran.stderr.contains(reason), "{words:?} should speak of {reason:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains(reason),
+            "{words:?} should speak of {reason:?}: {ran:?}"
+        );
     }
     let long = "x".repeat(201);
     assert_eq!(terminal.run(&["ask", &long, "--confirm"]).code, 1);
@@ -61,11 +73,22 @@ async fn usage_errors_have_their_own_code() {
 async fn refusals_of_the_hub_are_final_and_named() {
     let (hub, bot, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm"];
-    let said = terminal.clone().env("COUNTERSIGN_TOKEN", "csa_nonsense").run(&ask).fails(1);
-    assert!(said.contains("COUNTERSIGN_TOKEN") && said.contains("unauthenticated"), "{said}");
-    let said = terminal.run(&[&ask[..], &["--agent", "somebody/else"]].concat()).fails(1);
+    let said = terminal
+        .clone()
+        .env("COUNTERSIGN_TOKEN", "csa_nonsense")
+        .run(&ask)
+        .fails(1);
+    assert!(
+        said.contains("COUNTERSIGN_TOKEN") && said.contains("unauthenticated"),
+        "{said}"
+    );
+    let said = terminal
+        .run(&[&ask[..], &["--agent", "somebody/else"]].concat())
+        .fails(1);
     assert!(said.contains("agent"), "{said}");
-    let said = terminal.run(&[&ask[..], &["--callback", "https://unknown.example/x"]].concat()).fails(1);
+    let said = terminal
+        .run(&[&ask[..], &["--callback", "https://unknown.example/x"]].concat())
+        .fails(1);
     assert!(said.contains("callback") || said.contains("unknown.example"), "{said}");
     let said = terminal.clone().without("COUNTERSIGN_AGENT").run(&ask).fails(1);
     assert!(said.contains("COUNTERSIGN_AGENT") || said.contains("--agent"), "{said}");

@@ -28,7 +28,16 @@ async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
     let terminal = terminal.env("SEAL_KEY", KEY);
     let (acts, state) = (Acts::new(&hub), json!({"step": 3, "commit": "4af1"}));
     let file = sealed(&hub, &terminal, &state);
-    let ask = ["ask", "Ship?", "--confirm", "--detach", "--key", "ship-17", "--state", &file];
+    let ask = [
+        "ask",
+        "Ship?",
+        "--confirm",
+        "--detach",
+        "--key",
+        "ship-17",
+        "--state",
+        &file,
+    ];
     let id = terminal.run(&ask).ok().trim_end().to_owned();
     assert_eq!(id, message_id(&id), "detached: the id alone");
     hub.owner.answer(&id, "approve").await.expect(200);
@@ -41,7 +50,11 @@ async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
     let done = acts.done();
     assert_eq!(done.len(), 1, "however often one waits, the work is done once");
     assert_eq!([&done[0]["id"], &done[0]["value"]], [&json!(id), &json!("approve")]);
-    assert!(acts.environments()[0].starts_with(&format!("{id} answered res_")), "{:?}", acts.environments());
+    assert!(
+        acts.environments()[0].starts_with(&format!("{id} answered res_")),
+        "{:?}",
+        acts.environments()
+    );
     assert_eq!(opened(&terminal, &done[0]["state"]).json(), state);
     let other = terminal.env("SEAL_KEY", "YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODk=");
     assert_eq!(opened(&other, &done[0]["state"]).code, 20);
@@ -53,7 +66,16 @@ async fn by_push_a_receiver_gets_the_answer_and_the_state() {
     let terminal = counter.terminal.clone().env("SEAL_KEY", KEY);
     let (acts, state) = (&counter.acts, json!({"step": 3, "commit": "4af1"}));
     let file = sealed(&counter.hub, &terminal, &state);
-    let ask = ["ask", "Ship?", "--confirm", "--detach", "--key", "ship-17", "--state", &file];
+    let ask = [
+        "ask",
+        "Ship?",
+        "--confirm",
+        "--detach",
+        "--key",
+        "ship-17",
+        "--state",
+        &file,
+    ];
     let url = counter.url();
     let id = message_id(&terminal.run(&[&ask[..], &["--callback", &url]].concat()).ok());
     let _receiver = counter.receive(&acts.command()).await;
@@ -65,7 +87,11 @@ async fn by_push_a_receiver_gets_the_answer_and_the_state() {
         [&done[0]["id"], &done[0]["value"], &done[0]["actor"]],
         [&json!(id), &json!("deny"), &json!("human:owner")]
     );
-    assert!(acts.environments()[0].starts_with(&format!("{id} answered res_")), "{:?}", acts.environments());
+    assert!(
+        acts.environments()[0].starts_with(&format!("{id} answered res_")),
+        "{:?}",
+        acts.environments()
+    );
     assert_eq!(opened(&terminal, &done[0]["state"]).json(), state);
 }
 
@@ -96,21 +122,31 @@ async fn a_machine_that_never_saw_the_ask_can_wait_for_it() {
 async fn the_old_seals_open_too_and_a_changed_one_does_not() {
     let (_hub, _bot, terminal) = stage().await;
     let terminal = terminal.env("SEAL_KEY", KEY);
-    let token = terminal.run_with_input(&["seal", "--key-env", "SEAL_KEY"], r#"{"step":3}"#).ok();
+    let token = terminal
+        .run_with_input(&["seal", "--key-env", "SEAL_KEY"], r#"{"step":3}"#)
+        .ok();
     assert!(token.contains("SEALv1."), "{token}");
     let open = |text: &str| terminal.run_with_input(&["open", "--key-env", "SEAL_KEY"], text);
     assert_eq!(open(&token).json(), json!({"step": 3}));
     let changed = token.replacen("SEALv1.", "SEALv1.A", 1);
     let ran = open(&changed);
-    assert!(ran.code == 20 && ran.stdout.is_empty() && !ran.stderr.is_empty(), "{ran:?}");
+    assert!(
+        ran.code == 20 && ran.stdout.is_empty() && !ran.stderr.is_empty(),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_callback_secret_is_no_seal_key() {
     let (_hub, _bot, terminal) = stage().await;
-    let terminal = terminal.env("SEAL_KEY", KEY).env("COUNTERSIGN_SIGNING_KEY", &format!("whsec_{KEY}"));
+    let terminal = terminal
+        .env("SEAL_KEY", KEY)
+        .env("COUNTERSIGN_SIGNING_KEY", &format!("whsec_{KEY}"));
     let ran = terminal.run_with_input(&["seal", "--key-env", "SEAL_KEY"], r#"{"step":3}"#);
-    assert!(ran.code != 0 && ran.stdout.is_empty() && ran.stderr.contains("callback secret"), "{ran:?}");
+    assert!(
+        ran.code != 0 && ran.stdout.is_empty() && ran.stderr.contains("callback secret"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,9 +156,16 @@ async fn a_state_opens_for_its_own_question_only() {
     let words = |verb: &'static str, bound: &'static [&'static str]| [&[verb, "--key-env", "SEAL_KEY"], bound].concat();
     let mine: &[&str] = &["--bind", "acme/deployer", "ship-17"];
     let token = terminal.run_with_input(&words("seal", mine), r#"{"step":3}"#).ok();
-    for other in [&["--bind", "acme/deployer", "ship-18"][..], &["--bind", "acme/other", "ship-17"], &[]] {
+    for other in [
+        &["--bind", "acme/deployer", "ship-18"][..],
+        &["--bind", "acme/other", "ship-17"],
+        &[],
+    ] {
         let ran = terminal.run_with_input(&words("open", other), &token);
         assert!(ran.code == 20 && ran.stdout.is_empty(), "{other:?}: {ran:?}");
     }
-    assert_eq!(terminal.run_with_input(&words("open", mine), &token).json(), json!({"step": 3}));
+    assert_eq!(
+        terminal.run_with_input(&words("open", mine), &token).json(),
+        json!({"step": 3})
+    );
 }

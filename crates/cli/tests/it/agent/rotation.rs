@@ -6,7 +6,14 @@ use super::receive::{Counter, address};
 use crate::harness::*;
 
 fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
-    let words = ["agent", "rotate", "acme/deployer", "--overlap-seconds", overlap_seconds, "--json"];
+    let words = [
+        "agent",
+        "rotate",
+        "acme/deployer",
+        "--overlap-seconds",
+        overlap_seconds,
+        "--json",
+    ];
     let made = hub.cli(&words).json();
     let text = |name: &str| made[name].as_str().expect("a text").to_owned();
     (text("token"), text("signing_key"))
@@ -15,7 +22,13 @@ fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_while_keys_are_rotated() {
     let counter = Counter::open().await;
-    let Counter { hub, bot, terminal, acts, .. } = &counter;
+    let Counter {
+        hub,
+        bot,
+        terminal,
+        acts,
+        ..
+    } = &counter;
     let (command, url) = (acts.command(), counter.url());
     let ask = ["ask", "Ship?", "--confirm", "--detach", "--callback", &url];
     let settled = async |id: &str| {
@@ -78,10 +91,17 @@ async fn a_receiver_beside_its_hub_goes_on_after_a_rotation() {
     let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
     // Another journal: the receiver has to ask the hub, with a token that the rotation replaces.
     let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();
-    let receiver = terminal.clone().env("COUNTERSIGN_JOURNAL", &elsewhere).start(&exec(&receive, &command));
+    let receiver = terminal
+        .clone()
+        .env("COUNTERSIGN_JOURNAL", &elsewhere)
+        .start(&exec(&receive, &command));
     front.lead_to(&address(&receiver).await);
     hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
-    let id = message_id(&terminal.run(&["ask", "Ship?", "--confirm", "--detach", "--callback", &url]).ok());
+    let id = message_id(
+        &terminal
+            .run(&["ask", "Ship?", "--confirm", "--detach", "--callback", &url])
+            .ok(),
+    );
     hub.cli(&["answer", &id, "yes"]).ok();
     hub.delivery(&id, "delivered").await;
     assert_eq!(acts.ids(), [id]);

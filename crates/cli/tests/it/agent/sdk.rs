@@ -14,7 +14,10 @@ const GUIDE: &str = include_str!("../../../../../docs/agents.md");
 
 #[test]
 fn the_guide_shows_the_quick_start_as_it_is_tested() {
-    assert!(GUIDE.contains(include_str!("quick_start.rs")), "docs/agents.md and quick_start.rs differ");
+    assert!(
+        GUIDE.contains(include_str!("quick_start.rs")),
+        "docs/agents.md and quick_start.rs differ"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -24,8 +27,11 @@ async fn the_quick_start_ships_once() {
     let upstream = Upstream::new(hub.url.parse().expect("a URL"), bot.token.clone()).expect("a hub");
     let journal = Journal::open(&hub.scratch().path("journal.db")).expect("a journal");
     let shipped = AtomicUsize::new(0);
-    let go =
-        || quick_start::ask_and_ship(&upstream, &journal, "1.7", async || shipped.fetch_add(1, Ordering::Relaxed) == 0);
+    let go = || {
+        quick_start::ask_and_ship(&upstream, &journal, "1.7", async || {
+            shipped.fetch_add(1, Ordering::Relaxed) == 0
+        })
+    };
     let answering = async {
         let id = eventually("the ask is in the inbox", async || {
             let inbox = hub.owner.get("/v1/inbox").await.expect(200);
@@ -37,7 +43,10 @@ async fn the_quick_start_ships_once() {
     let (first, ()) = within("the answer", async { tokio::join!(go(), answering) }).await;
     assert!(first.expect("asked and answered"));
     for _ in 0..3 {
-        assert!(within("the answer again", go()).await.expect("answered"), "it has been shipped");
+        assert!(
+            within("the answer again", go()).await.expect("answered"),
+            "it has been shipped"
+        );
     }
     assert_eq!(shipped.load(Ordering::Relaxed), 1);
     assert_eq!(messages(&bot).await, 1);

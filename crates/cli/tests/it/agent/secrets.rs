@@ -28,7 +28,14 @@ async fn no_command_shows_a_token_or_a_key() {
     note(process.finish());
     hub.delivery(&id, "delivered").await;
     let body = r#"{"a2h_version":"0.3"}"#;
-    let verify = ["verify", "--url", &url, "--header", "A2H-Signature: t=1,jti=j,v1=AAAA", "--key-env"];
+    let verify = [
+        "verify",
+        "--url",
+        &url,
+        "--header",
+        "A2H-Signature: t=1,jti=j,v1=AAAA",
+        "--key-env",
+    ];
     for name in ["COUNTERSIGN_SIGNING_KEY", "NO_SUCH_VARIABLE"] {
         note(terminal.run_with_input(&[&verify[..], &[name]].concat(), body));
     }

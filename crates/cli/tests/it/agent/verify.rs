@@ -25,7 +25,14 @@ impl Case {
         hub.owner.answer(&id, "approve").await.expect(200);
         let push = receiver.at("/resume", 1).await.remove(0);
         let terminal = terminal.env("HOOK_KEY", &bot.signing_key);
-        Self { hub, bot, terminal, push, url, id }
+        Self {
+            hub,
+            bot,
+            terminal,
+            push,
+            url,
+            id,
+        }
     }
 
     fn header(&self) -> String {
@@ -35,7 +42,10 @@ impl Case {
     /// The header this push would have had `seconds` from now.
     fn header_at(&self, seconds: i64) -> String {
         let t = jiff::Timestamp::now().as_second() + seconds;
-        format!("A2H-Signature: {}", sign(&self.push, &self.url, t, "jti_1", &self.bot.signing_key))
+        format!(
+            "A2H-Signature: {}",
+            sign(&self.push, &self.url, t, "jti_1", &self.bot.signing_key)
+        )
     }
 
     fn verify(&self, url: &str, header: &str, body: &str) -> Ran {
@@ -47,7 +57,10 @@ impl Case {
     fn refused(&self, ran: Ran, reasons: &[&str]) {
         assert_eq!((ran.code, ran.stdout.as_str()), (20, ""), "{ran:?}");
         let said = ran.stderr.to_lowercase();
-        assert!(reasons.iter().all(|reason| said.contains(reason)), "{reasons:?} expected: {ran:?}");
+        assert!(
+            reasons.iter().all(|reason| said.contains(reason)),
+            "{reasons:?} expected: {ran:?}"
+        );
         assert!(!ran.stderr.contains(&self.bot.signing_key), "no key in the reason");
     }
 }
@@ -77,10 +90,15 @@ async fn a_clock_that_is_more_than_two_minutes_off_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_url_is_refused() {
     let case = Case::new().await;
-    for url in
-        [case.url.replace("/resume", "/other"), format!("{}/", case.url), case.url.replace("127.0.0.1", "localhost")]
-    {
-        case.refused(case.verify(&url, &case.header(), &case.push.text()), &["signature", "url"]);
+    for url in [
+        case.url.replace("/resume", "/other"),
+        format!("{}/", case.url),
+        case.url.replace("127.0.0.1", "localhost"),
+    ] {
+        case.refused(
+            case.verify(&url, &case.header(), &case.push.text()),
+            &["signature", "url"],
+        );
     }
 }
 
@@ -88,7 +106,10 @@ async fn another_url_is_refused() {
 async fn another_key_is_refused() {
     let mut case = Case::new().await;
     case.terminal = case.terminal.clone().env("HOOK_KEY", "whsec_MDEyMzQ1Njc4OWFiY2RlZg==");
-    case.refused(case.verify(&case.url, &case.header(), &case.push.text()), &["signature", "key"]);
+    case.refused(
+        case.verify(&case.url, &case.header(), &case.push.text()),
+        &["signature", "key"],
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -50,7 +50,9 @@ async fn look_away(browser: &Browser, hub: &Hub) {
 }
 
 async fn noted(browser: &Browser, what: &str) -> Vec<Value> {
-    let noted = browser.script(&format!("return JSON.parse(localStorage.getItem('{what}') ?? '[]')")).await;
+    let noted = browser
+        .script(&format!("return JSON.parse(localStorage.getItem('{what}') ?? '[]')"))
+        .await;
     noted.as_array().cloned().unwrap_or_default()
 }
 
@@ -70,9 +72,15 @@ async fn whoever_looks_away_is_notified_once_and_without_a_sound() {
     look_away(&browser, &hub).await;
     let id = bot.accepted(&ask("bot")).await;
     let told = until_noted(&browser, "notified", 1).await;
-    assert_eq!((&told[0]["title"], &told[0]["isHidden"]), (&json!("bot: Deploy build 42?"), &json!(true)));
+    assert_eq!(
+        (&told[0]["title"], &told[0]["isHidden"]),
+        (&json!("bot: Deploy build 42?"), &json!(true))
+    );
     assert_eq!(told[0]["data"]["path"], format!("/inbox/items/{id}"));
-    assert!(!told[0].to_string().contains("checks are green"), "the text of the agent stays in the page: {told:?}");
+    assert!(
+        !told[0].to_string().contains("checks are green"),
+        "the text of the agent stays in the page: {told:?}"
+    );
 
     let mut secret = ask("bot");
     secret["sensitive"] = true.into();
@@ -81,7 +89,10 @@ async fn whoever_looks_away_is_notified_once_and_without_a_sound() {
     let told = until_noted(&browser, "notified", 2).await;
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(told[1]["title"], "A sensitive question");
-    assert!(!told[1].to_string().contains("Miller") && !told[1].to_string().contains("green"), "{told:?}");
+    assert!(
+        !told[1].to_string().contains("Miller") && !told[1].to_string().contains("green"),
+        "{told:?}"
+    );
     assert_eq!(noted(&browser, "tones").await.len(), 0, "nobody asked for a sound");
     browser.finish().await;
 }
@@ -94,7 +105,11 @@ async fn a_sound_is_heard_by_whoever_switched_it_on_and_nothing_is_shown() {
     look_away(&browser, &hub).await;
     bot.accepted(&ask("bot")).await;
     until_noted(&browser, "tones", 2).await;
-    assert_eq!(noted(&browser, "notified").await.len(), 0, "nobody asked for notifications");
+    assert_eq!(
+        noted(&browser, "notified").await.len(),
+        0,
+        "nobody asked for notifications"
+    );
     browser.finish().await;
 }
 

@@ -65,11 +65,16 @@ async fn what_was_written_on_an_item_is_there_again_after_a_look_at_another() {
     browser.see(&format!("#item[data-id='{second}']")).await;
     assert_eq!(browser.value("#comment").await, "", "it belongs to the other one");
     browser.press("k").await;
-    browser.see(&format!("#item[data-id='{first}'] #comment-box[open]")).await;
+    browser
+        .see(&format!("#item[data-id='{first}'] #comment-box[open]"))
+        .await;
     assert_eq!(browser.value("#comment").await, "not before noon");
     browser.guard_lifted().await;
     browser.press("a").await;
-    assert_eq!(bot.outcome(&first).await["response"]["response"]["comment"], "not before noon");
+    assert_eq!(
+        bot.outcome(&first).await["response"]["response"]["comment"],
+        "not before noon"
+    );
     browser.finish().await;
 }
 
@@ -99,7 +104,9 @@ async fn a_form_shows_its_errors_in_place_and_keeps_what_was_typed() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &id).await;
     // Two letters are too few for the hub, and the browser would not send them.
-    browser.script("document.querySelector('#answer').noValidate = true").await;
+    browser
+        .script("document.querySelector('#answer').noValidate = true")
+        .await;
     browser.fill("[name='field.reason']", "no").await;
     browser.fill("[name='field.retries']", "3").await;
     browser.click("#send").await;
@@ -136,7 +143,10 @@ async fn a_form_is_filled_by_keyboard_alone() {
     browser.see("[name='field.reason']:focus").await;
     browser.press("because").await;
     browser.press(ENTER).await;
-    assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], json!({"reason": "because"}));
+    assert_eq!(
+        bot.outcome(&id).await["response"]["response"]["value"],
+        json!({"reason": "because"})
+    );
     browser.finish().await;
 }
 
@@ -152,14 +162,20 @@ async fn a_task_is_worked_off_and_its_ticks_come_back() {
     browser.click("#complete").await;
     let done = bot.outcome(&first).await;
     let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
-    assert_eq!((&done["status"], &done["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
+    assert_eq!(
+        (&done["status"], &done["response"]["response"]["checklist"]),
+        (&json!("completed"), &ticks)
+    );
 
     browser.item_came(&second).await;
     browser.press("12").await;
     browser.press("a").await;
     let done = bot.outcome(&second).await;
     let ticks = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": true}]);
-    assert_eq!((&done["status"], &done["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
+    assert_eq!(
+        (&done["status"], &done["response"]["response"]["checklist"]),
+        (&json!("completed"), &ticks)
+    );
     browser.finish().await;
 }
 
@@ -171,7 +187,9 @@ async fn free_text_and_several_choices_are_answered() {
     let ids = seed::ask(&mut hub, "bot", questions).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &ids[0]).await;
-    browser.fill("textarea[name=value]", "Write the tests.\nThen ship.").await;
+    browser
+        .fill("textarea[name=value]", "Write the tests.\nThen ship.")
+        .await;
     browser.click("#send").await;
     browser.item_came(&ids[1]).await;
     browser.press("13").await;
@@ -240,7 +258,9 @@ async fn rejecting_and_archiving_need_no_keys() {
     let answer = bot.outcome(&question).await;
     assert_eq!(answer["response"]["response"]["comment"], "too risky today", "{answer}");
     browser.open(&hub, "/inbox/notices").await;
-    browser.click(&format!("#row-{told} form[action$='/archive'] button")).await;
+    browser
+        .click(&format!("#row-{told} form[action$='/archive'] button"))
+        .await;
     browser.see_none(&format!("#row-{told}")).await;
     browser.finish().await;
 }

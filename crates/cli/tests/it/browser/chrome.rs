@@ -21,8 +21,18 @@ pub struct Look {
 }
 
 impl Look {
-    pub const DESKTOP: Self = Self { width: 1280, height: 900, dark: false, scripts: true };
-    pub const PHONE: Self = Self { width: 360, height: 740, dark: false, scripts: true };
+    pub const DESKTOP: Self = Self {
+        width: 1280,
+        height: 900,
+        dark: false,
+        scripts: true,
+    };
+    pub const PHONE: Self = Self {
+        width: 360,
+        height: 740,
+        dark: false,
+        scripts: true,
+    };
 }
 
 pub struct Browser {
@@ -38,7 +48,10 @@ async fn start_driver(profile: &Scratch) -> (Process, String) {
     const STARTED: &str = "started successfully on port ";
     for _ in 0..5 {
         let mut command = Command::new("chromedriver");
-        command.arg("--port=0").env("HOME", profile.home()).env("TMPDIR", profile.home());
+        command
+            .arg("--port=0")
+            .env("HOME", profile.home())
+            .env("TMPDIR", profile.home());
         let driver = Process::spawn(command, "");
         if let Some(said) = driver.stdout_perhaps_with(STARTED).await {
             let port = said.split(STARTED).nth(1).unwrap_or_default();
@@ -54,10 +67,18 @@ impl Browser {
         let (driver, port) = start_driver(&profile).await;
         let driver_url = format!("http://127.0.0.1:{port}");
         let connector = HttpConnector::new();
-        let client =
-            ClientBuilder::new(connector).capabilities(capabilities(look, &profile)).connect(&driver_url).await;
+        let client = ClientBuilder::new(connector)
+            .capabilities(capabilities(look, &profile))
+            .connect(&driver_url)
+            .await;
         let client = client.expect("Chromium starts");
-        let browser = Self { client, driver, driver_url, profile, console: Vec::new() };
+        let browser = Self {
+            client,
+            driver,
+            driver_url,
+            profile,
+            console: Vec::new(),
+        };
         browser.resize(look).await;
         browser
     }
@@ -68,26 +89,31 @@ impl Browser {
         let mobile = width < 500;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
-        self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": mobile})).await;
+        self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": mobile}))
+            .await;
         let scheme = if look.dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.devtools("Emulation.setEmulatedMedia", features).await;
     }
 
     pub async fn devtools(&self, command: &str, params: Value) -> Value {
-        self.driver_post("goog/cdp/execute", &json!({"cmd": command, "params": params})).await
+        self.driver_post("goog/cdp/execute", &json!({"cmd": command, "params": params}))
+            .await
     }
 
     /// A call of the driver that the client library has no word for.
     pub async fn driver_post(&self, path: &str, body: &Value) -> Value {
         let session = self.client.session_id().await.ok().flatten().expect("a session");
-        let reply = Api::anonymous(&self.driver_url).post(&format!("/session/{session}/{path}"), body).await;
+        let reply = Api::anonymous(&self.driver_url)
+            .post(&format!("/session/{session}/{path}"), body)
+            .await;
         reply.expect(200)["value"].clone()
     }
 
     /// Runs in every page that is loaded from now on, before anything of the page itself.
     pub async fn before_pages(&self, script: &str) {
-        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script})).await;
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))
+            .await;
     }
 
     /// Signed in as the owner, by the link the hub printed.
@@ -99,13 +125,20 @@ impl Browser {
 
     pub async fn sign_in(&self, hub: &Hub) {
         let greeting = hub.process().stdout_with("/signin/").await;
-        let link = greeting.split_whitespace().find(|word| word.contains("/signin/")).expect("a link");
+        let link = greeting
+            .split_whitespace()
+            .find(|word| word.contains("/signin/"))
+            .expect("a link");
         self.sign_in_by(link).await;
     }
 
     /// Somebody who has an account, by a link the owner made for them.
     pub async fn signed_in_as(look: Look, hub: &Hub, name: &str) -> Self {
-        let made = hub.owner.post("/v1/admin/people/link", &json!({"name": name})).await.expect(200);
+        let made = hub
+            .owner
+            .post("/v1/admin/people/link", &json!({"name": name}))
+            .await
+            .expect(200);
         let browser = Self::start(look).await;
         browser.sign_in_by(made["url"].as_str().expect("a link")).await;
         browser
@@ -139,7 +172,10 @@ impl Browser {
 
     /// Waits until it is there.
     pub async fn see(&self, css: &str) -> Element {
-        eventually(&format!("{css} on the page"), async || self.client.find(Locator::Css(css)).await.ok()).await
+        eventually(&format!("{css} on the page"), async || {
+            self.client.find(Locator::Css(css)).await.ok()
+        })
+        .await
     }
 
     /// Waits until it is there and says this.
@@ -160,11 +196,20 @@ impl Browser {
     }
 
     pub async fn count(&self, css: &str) -> usize {
-        self.client.find_all(Locator::Css(css)).await.map_or(0, |found| found.len())
+        self.client
+            .find_all(Locator::Css(css))
+            .await
+            .map_or(0, |found| found.len())
     }
 
     pub async fn value(&self, css: &str) -> String {
-        self.see(css).await.prop("value").await.ok().flatten().unwrap_or_default()
+        self.see(css)
+            .await
+            .prop("value")
+            .await
+            .ok()
+            .flatten()
+            .unwrap_or_default()
     }
 
     pub async fn title(&self) -> String {
@@ -192,9 +237,18 @@ impl Browser {
     pub async fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
-            .flat_map(|key| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})])
+            .flat_map(|key| {
+                [
+                    json!({"type": "keyDown", "value": key}),
+                    json!({"type": "keyUp", "value": key}),
+                ]
+            })
             .collect();
-        self.driver_post("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+        self.driver_post(
+            "actions",
+            &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}),
+        )
+        .await;
     }
 
     pub async fn script(&self, script: &str) -> Value {
@@ -203,7 +257,9 @@ impl Browser {
 
     /// The script calls its last argument when it is done.
     pub async fn script_async(&self, script: &str) -> Value {
-        within("a script", self.client.execute_async(script, vec![])).await.expect("the script runs")
+        within("a script", self.client.execute_async(script, vec![]))
+            .await
+            .expect("the script runs")
     }
 
     /// Opens an item and waits until it can be decided.
@@ -214,7 +270,8 @@ impl Browser {
 
     /// Waits until the item is shown and can be decided.
     pub async fn item_came(&self, id: &str) {
-        self.see(&format!("#item[data-id='{id}'] #panel:not([data-guarded])")).await;
+        self.see(&format!("#item[data-id='{id}'] #panel:not([data-guarded])"))
+            .await;
     }
 
     /// The choices of an item are shut for a moment after it appears.
@@ -231,7 +288,11 @@ impl Browser {
     /// Whatever the browser complained of since it was asked last, such as a violated policy.
     pub async fn complaints(&mut self) -> Vec<String> {
         let entries = self.driver_post("se/log", &json!({"type": "browser"})).await;
-        let texts = entries.as_array().into_iter().flatten().filter_map(|entry| entry["message"].as_str());
+        let texts = entries
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry["message"].as_str());
         self.console.extend(texts.map(str::to_owned));
         std::mem::take(&mut self.console)
     }
@@ -284,7 +345,9 @@ impl Drop for Browser {
     fn drop(&mut self) {
         self.driver.kill();
         let ours = self.profile.path("profile").display().to_string();
-        let Ok(processes) = std::fs::read_dir("/proc") else { return };
+        let Ok(processes) = std::fs::read_dir("/proc") else {
+            return;
+        };
         for process in processes.flatten() {
             let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
             if String::from_utf8_lossy(&command).contains(&ours) {

@@ -26,17 +26,28 @@ async fn countdowns_and_ages_are_right(by_ms: i64) {
     browser.before_pages(&shifted(by_ms)).await;
     browser.sign_in(&hub).await;
     browser.open_item(&hub, &id).await;
-    let off = browser.script("return Date.now() - performance.timeOrigin - performance.now()").await;
-    assert!(off.as_f64().is_some_and(|off| off.abs() > 3_500_000.0), "the clock is off by {off} ms");
+    let off = browser
+        .script("return Date.now() - performance.timeOrigin - performance.now()")
+        .await;
+    assert!(
+        off.as_f64().is_some_and(|off| off.abs() > 3_500_000.0),
+        "the clock is off by {off} ms"
+    );
     browser.see_text("#content .countdown[data-zoned]", "1 h 30 min").await;
     browser.see_text("#content .age.fresh[data-zoned]", " s").await;
 
     // On a page that was swapped in, and on a row that comes by itself.
     browser.click("#nav-inbox").await;
-    browser.see_text(&format!("#row-{id} .countdown[data-zoned]"), "1 h 30 min").await;
+    browser
+        .see_text(&format!("#row-{id} .countdown[data-zoned]"), "1 h 30 min")
+        .await;
     let late = bot.accepted(&expiring(ask("bot"), NINETY_MINUTES_MS)).await;
-    browser.see_text(&format!("#row-{late} .countdown[data-zoned]"), "1 h 30 min").await;
-    browser.see_text(&format!("#row-{late} .age.fresh[data-zoned]"), " s").await;
+    browser
+        .see_text(&format!("#row-{late} .countdown[data-zoned]"), "1 h 30 min")
+        .await;
+    browser
+        .see_text(&format!("#row-{late} .age.fresh[data-zoned]"), " s")
+        .await;
     browser.finish().await;
 }
 

@@ -29,7 +29,10 @@ async fn what_was_typed_outlives_a_reload_and_a_way_there_and_back() {
     browser.item_came(&id).await;
     assert_eq!(browser.value("[name='field.reason']").await, "the build is green");
     browser.see("[name='field.region'][value='1']:checked").await;
-    assert_eq!(browser.value("#comment-box[open] #comment").await, "ask me again on Monday");
+    assert_eq!(
+        browser.value("#comment-box[open] #comment").await,
+        "ask me again on Monday"
+    );
 
     // The settings are loaded whole, and so is the way back.
     browser.click("#nav-settings").await;
@@ -40,7 +43,10 @@ async fn what_was_typed_outlives_a_reload_and_a_way_there_and_back() {
 
     browser.click("#send").await;
     let answer = bot.outcome(&id).await;
-    assert_eq!(answer["response"]["response"]["value"], json!({"reason": "the build is green", "region": "us"}));
+    assert_eq!(
+        answer["response"]["response"]["value"],
+        json!({"reason": "the build is green", "region": "us"})
+    );
     assert_eq!(answer["response"]["response"]["comment"], "ask me again on Monday");
     browser.see("body[data-page=list]").await;
     assert_eq!(stored(&browser).await, json!([]), "it was sent");
@@ -103,7 +109,10 @@ async fn of_a_sensitive_field_nothing_is_stored() {
     browser.fill("[name='field.note']", "see the chart").await;
     let kept = browser.script("return Object.values(sessionStorage).join()").await;
     let kept = kept.as_str().expect("what is stored");
-    assert!(kept.contains("see the chart") && !kept.contains("4711") && !kept.contains("ward"), "{kept}");
+    assert!(
+        kept.contains("see the chart") && !kept.contains("4711") && !kept.contains("ward"),
+        "{kept}"
+    );
     browser.reload().await;
     browser.item_came(&id).await;
     assert_eq!(browser.value("[name='field.note']").await, "see the chart");

@@ -10,7 +10,11 @@ const TAB: &str = "\u{e004}";
 async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let ids = [
+        bot.accepted(&ask("bot")).await,
+        bot.accepted(&ask("bot")).await,
+        bot.accepted(&ask("bot")).await,
+    ];
     let other = bot.accepted(&select("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     for id in [&ids[0], &ids[1], &other] {
@@ -40,13 +44,19 @@ async fn several_are_approved_after_one_confirmation_and_what_fails_stays() {
 async fn several_are_rejected_with_one_reason_by_keyboard_alone() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let ids = [
+        bot.accepted(&ask("bot")).await,
+        bot.accepted(&ask("bot")).await,
+        bot.accepted(&ask("bot")).await,
+    ];
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see(&format!("#row-{}", ids[2])).await;
     browser.press("jxjx").await;
     browser.see_text("#picked", "2 selected").await;
     browser.press("r").await;
-    browser.see("#confirm:has([name=verdict][value=deny]):not([data-guarded]) #reason:focus").await;
+    browser
+        .see("#confirm:has([name=verdict][value=deny]):not([data-guarded]) #reason:focus")
+        .await;
     browser.press("not on a Friday").await;
     browser.press(TAB).await;
     browser.press(ENTER).await;
@@ -67,13 +77,17 @@ async fn rejecting_what_is_no_confirm_declines_it() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see(&format!("#row-{second}")).await;
     browser.press("jxjxr").await;
-    browser.see("#confirm:has([name=verdict][value=decline]) #reason:focus").await;
+    browser
+        .see("#confirm:has([name=verdict][value=decline]) #reason:focus")
+        .await;
     browser.open(&hub, "/inbox").await;
     // With nothing selected it is the row under the cursor.
     browser.press("j").await;
     browser.see(&format!("#row-{first}[aria-current]")).await;
     browser.press("r").await;
-    browser.see(&format!("#item[data-id='{first}'] #reject[open] #reason:focus")).await;
+    browser
+        .see(&format!("#item[data-id='{first}'] #reject[open] #reason:focus"))
+        .await;
     browser.finish().await;
 }
 
@@ -99,14 +113,22 @@ async fn search_finds_words_of_open_and_decided_items() {
     browser.press(ENTER).await;
     browser.see(&format!("#row-{open}")).await;
     browser.see(&format!("#row-{decided}")).await;
-    assert_eq!(browser.count(&format!("#row-{secret}")).await, 0, "sensitive text is not searched");
+    assert_eq!(
+        browser.count(&format!("#row-{secret}")).await,
+        0,
+        "sensitive text is not searched"
+    );
     browser.shot("search").await;
     browser.open(&hub, "/inbox/search?q=zurich").await;
     browser.see_text(&format!("#row-{open} .status"), "open").await;
     assert_eq!(browser.count("#rows > li").await, 1);
     hub.owner.answer(&open, "deny").await.expect(200);
     browser.see_text(&format!("#row-{open} .note"), "Deny").await;
-    assert_eq!(browser.count(&format!("#row-{open} :is(.status, .age)")).await, 0, "it waits no more");
+    assert_eq!(
+        browser.count(&format!("#row-{open} :is(.status, .age)")).await,
+        0,
+        "it waits no more"
+    );
     browser.finish().await;
 }
 

@@ -13,7 +13,9 @@ async fn a_new_ask_appears_by_itself() {
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see(".empty").await;
     let id = bot.accepted(&ask("bot")).await;
-    browser.see_text(&format!("#row-{id} a.title"), "Deploy build 42?").await;
+    browser
+        .see_text(&format!("#row-{id} a.title"), "Deploy build 42?")
+        .await;
     browser.see_text("#count", "1").await;
     assert!(browser.title().await.starts_with("(1) "), "{}", browser.title().await);
     let mut urgent = ask("bot");
@@ -106,7 +108,9 @@ async fn an_answer_on_its_way_that_comes_second_is_told_who_won() {
     let browser = Browser::signed_in_as(Look::DESKTOP, &hub, "alice").await;
     // The page does not hear of what others do, so it really sends.
     browser.devtools("Network.enable", json!({})).await;
-    browser.devtools("Network.setBlockedURLs", json!({"urls": ["*/inbox/events*"]})).await;
+    browser
+        .devtools("Network.setBlockedURLs", json!({"urls": ["*/inbox/events*"]}))
+        .await;
     browser.open_item(&hub, &id).await;
     browser.press("c").await;
     browser.see("#comment:focus").await;
@@ -149,8 +153,15 @@ async fn choices_do_nothing_for_the_first_half_second() {
              document.querySelector('#row-{id} a.title').click();"
         ))
         .await;
-    assert!(guarded.as_f64().is_some_and(|ms| ms >= 500.0), "guarded for {guarded} ms");
-    assert_eq!(bot.pull(&id).await["status"], "open", "neither the click nor the key counted");
+    assert!(
+        guarded.as_f64().is_some_and(|ms| ms >= 500.0),
+        "guarded for {guarded} ms"
+    );
+    assert_eq!(
+        bot.pull(&id).await["status"],
+        "open",
+        "neither the click nor the key counted"
+    );
     browser.press("a").await;
     assert_eq!(bot.outcome(&id).await["status"], "answered");
     browser.finish().await;
@@ -199,7 +210,9 @@ async fn a_row_that_comes_in_says_whether_it_is_yours() {
     theirs["request"]["allowed_resolvers"] = json!(["human:alice"]);
     let (mine, theirs) = (bot.accepted(&mine).await, bot.accepted(&theirs).await);
     browser.see(&format!("#row-{mine}.new[data-mine=yes]")).await;
-    browser.see_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours").await;
+    browser
+        .see_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours")
+        .await;
     browser.finish().await;
 }
 
@@ -215,7 +228,11 @@ async fn an_ask_that_expires_under_the_reader_says_what_became_of_it() {
     browser.see_text("#item", "will answer “Green” by itself").await;
     browser.see_text("#outcome", "default").await;
     assert_eq!(browser.count("#send").await, 0);
-    assert_eq!(browser.count("#content .expiry, #content .age:not(.seen)").await, 0, "nothing waits any more");
+    assert_eq!(
+        browser.count("#content .expiry, #content .age:not(.seen)").await,
+        0,
+        "nothing waits any more"
+    );
     browser.finish().await;
 }
 

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::chrome::{Browser, Look};
 use crate::harness::{Hub, ask, expiring, input, notify, select, task};
 
-const WINDOW: Look = Look { height: 640, ..Look::DESKTOP };
+const WINDOW: Look = Look {
+    height: 640,
+    ..Look::DESKTOP
+};
 
 fn of(mut envelope: Value, title: &str, project: &str, tags: &[&str]) -> Value {
     envelope["title"] = title.into();
@@ -15,7 +18,15 @@ fn of(mut envelope: Value, title: &str, project: &str, tags: &[&str]) -> Value {
 }
 
 fn deployment() -> Value {
-    let mut ask = expiring(of(ask("deployer"), "Deploy build 42 to production?", "storefront", &["deploy"]), 1_800_000);
+    let mut ask = expiring(
+        of(
+            ask("deployer"),
+            "Deploy build 42 to production?",
+            "storefront",
+            &["deploy"],
+        ),
+        1_800_000,
+    );
     ask["priority"] = "urgent".into();
     ask["body"] =
         "All 931 tests are **green**. The change adds a third replica; see [the run](https://ci.example/runs/42)."
@@ -32,11 +43,41 @@ fn deployment() -> Value {
 async fn the_list_and_a_decision_are_pictured() {
     let hub = Hub::start().await;
     let (deployer, coder) = (hub.agent("deployer").await, hub.agent("coder").await);
-    coder.accepted(&of(select("coder"), "Which colour for the new button?", "storefront", &["design"])).await;
-    coder.accepted(&of(input("coder"), "What belongs into the release notes?", "docs", &["release"])).await;
-    deployer.accepted(&of(task("deployer"), "Rotate the signing key of staging", "platform", &["keys"])).await;
-    coder.accepted(&of(ask("coder"), "May I force-push to feature/search?", "storefront", &["git"])).await;
-    coder.accepted(&of(notify("coder"), "The nightly build is green", "storefront", &[])).await;
+    coder
+        .accepted(&of(
+            select("coder"),
+            "Which colour for the new button?",
+            "storefront",
+            &["design"],
+        ))
+        .await;
+    coder
+        .accepted(&of(
+            input("coder"),
+            "What belongs into the release notes?",
+            "docs",
+            &["release"],
+        ))
+        .await;
+    deployer
+        .accepted(&of(
+            task("deployer"),
+            "Rotate the signing key of staging",
+            "platform",
+            &["keys"],
+        ))
+        .await;
+    coder
+        .accepted(&of(
+            ask("coder"),
+            "May I force-push to feature/search?",
+            "storefront",
+            &["git"],
+        ))
+        .await;
+    coder
+        .accepted(&of(notify("coder"), "The nightly build is green", "storefront", &[]))
+        .await;
     let id = deployer.accepted(&deployment()).await;
     let browser = Browser::signed_in(WINDOW, &hub).await;
     browser.see(&format!("#rows > li:first-child#row-{id}")).await;

@@ -10,8 +10,14 @@ use crate::runs::stage::*;
 use crate::web::runs::{address, hostile};
 use crate::web::runs_asks::held;
 
-const DARK: Look = Look { dark: true, ..Look::DESKTOP };
-const WITHOUT_SCRIPTS: Look = Look { scripts: false, ..Look::DESKTOP };
+const DARK: Look = Look {
+    dark: true,
+    ..Look::DESKTOP
+};
+const WITHOUT_SCRIPTS: Look = Look {
+    scripts: false,
+    ..Look::DESKTOP
+};
 
 #[tokio::test]
 async fn a_run_appears_in_the_list_and_moves_by_itself() {
@@ -22,12 +28,16 @@ async fn a_run_appears_in_the_list_and_moves_by_itself() {
     let mut client = Client::connect(&hub).await;
     let first = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
-    browser.see_text(&format!("#row-{first} .state"), "waiting for an answer").await;
+    browser
+        .see_text(&format!("#row-{first} .state"), "waiting for an answer")
+        .await;
     let second = client.begin(&hub, &review(), "bird").await;
     client.asked().await;
     browser.see(&format!("#rows > li:first-child#row-{second}")).await;
     // The reader has one row in hand while another one changes.
-    browser.script(&format!("document.querySelector('#row-{first} a.title').focus()")).await;
+    browser
+        .script(&format!("document.querySelector('#row-{first} a.title').focus()"))
+        .await;
     client.answer(&second, "editor", "fine").await;
     client.result().await;
     browser.see_text(&format!("#row-{second} .state"), "completed").await;
@@ -118,11 +128,15 @@ async fn what_a_model_writes_appears_while_it_writes() {
     let run = client.begin(&hub, &alone(llm()), "a tale").await;
     let mut browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open(&hub, &address(&run)).await;
-    browser.see_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}").await;
+    browser
+        .see_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
+        .await;
     browser.shot("run-streaming").await;
     // What was written before the page came is there after a reload, too.
     browser.reload().await;
-    browser.see_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}").await;
+    browser
+        .see_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
+        .await;
     gate.open();
     browser.see_text("#steps > .step.done .md", "a time").await;
     browser.see_text("#steps > .step.done h2", "7 tokens in, 5 out").await;
@@ -205,9 +219,17 @@ async fn hostile_strategies_do_nothing_but_be_read() {
     for page in ["/runs".to_owned(), address(&run), "/inbox".to_owned()] {
         browser.open(&hub, &page).await;
         browser.see_text("main", "\\u{2066}pay").await;
-        assert_eq!(browser.script("return window.owned ?? null").await, Value::Null, "{page}");
+        assert_eq!(
+            browser.script("return window.owned ?? null").await,
+            Value::Null,
+            "{page}"
+        );
         let foreign = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin))";
-        assert_eq!(browser.script(foreign).await, json!([]), "{page} fetched from elsewhere");
+        assert_eq!(
+            browser.script(foreign).await,
+            json!([]),
+            "{page} fetched from elsewhere"
+        );
         let inside = "main img, main script, main iframe, main svg, main a[href^='javascript']";
         assert_eq!(browser.count(inside).await, 0, "{page}");
     }
@@ -227,17 +249,25 @@ async fn pages(hub: &Hub, client: &mut Client) -> Vec<String> {
     let review = sequence(agents, &["draft", "editor", "print"]);
     let done = client.begin(hub, &review, "It adds the search.").await;
     client.asked().await;
-    client.answer(&done, "editor", "Fine, but mention the `--json` flag.").await;
+    client
+        .answer(&done, "editor", "Fine, but mention the `--json` flag.")
+        .await;
     client.result().await;
     let failed = client.begin(hub, &alone(command("rm", &["-r", "target"])), "").await;
     client.until("request_permission").await;
     hub.owner.answer(&id_of(hub, &failed).await, "deny").await.expect(200);
     client.failure().await;
-    let asking = client.begin(hub, &alone(command("cargo", &["publish", "--dry-run"])), "").await;
+    let asking = client
+        .begin(hub, &alone(command("cargo", &["publish", "--dry-run"])), "")
+        .await;
     client.until("request_permission").await;
     let waiting = client.begin(hub, &review, "It adds the search.").await;
     client.asked().await;
-    let mut pages = vec!["/runs".to_owned(), "/runs?status=cancelled".to_owned(), "/runs/nobody".to_owned()];
+    let mut pages = vec![
+        "/runs".to_owned(),
+        "/runs?status=cancelled".to_owned(),
+        "/runs/nobody".to_owned(),
+    ];
     pages.extend([&done, &failed, &asking, &waiting].map(|run| address(run)));
     pages.extend([id_of(hub, &asking).await, id_of(hub, &waiting).await].map(|id| format!("/inbox/items/{id}")));
     pages.push("/inbox".to_owned());

@@ -27,7 +27,11 @@ pub fn many() -> Question {
         label: value.to_uppercase(),
         description: None,
     });
-    Question::Select { options: options.into(), allow_edit: false, many: true }
+    Question::Select {
+        options: options.into(),
+        allow_edit: false,
+        many: true,
+    }
 }
 
 /// The hub is stopped, given the questions of `agent_id`, and started again.
@@ -40,7 +44,13 @@ pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>
         for (title, question) in questions {
             let message = message(agent_id, title, question, clock.now());
             ids.push(message.id.to_string());
-            let submission = store.run(Submit { message, max_open: i64::MAX }).await.expect("the store takes it");
+            let submission = store
+                .run(Submit {
+                    message,
+                    max_open: i64::MAX,
+                })
+                .await
+                .expect("the store takes it");
             assert_eq!(submission, Submission::Created);
         }
         store.settle().expect("the store settles");
@@ -52,7 +62,13 @@ pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>
 fn message(agent_id: &str, title: &str, question: Question, now: countersign_protocol::time::Timestamp) -> NewMessage {
     let id = MessageId::from_uuid(Uuid::now_v7());
     let (run_id, runtime) = ("run-1".to_owned(), "cli".to_owned());
-    let agent = Agent { id: agent_id.to_owned(), run_id, runtime, project: None, labels: BTreeMap::new() };
+    let agent = Agent {
+        id: agent_id.to_owned(),
+        run_id,
+        runtime,
+        project: None,
+        labels: BTreeMap::new(),
+    };
     let ask = Ask {
         question,
         may_respond: true,
@@ -82,7 +98,10 @@ fn message(agent_id: &str, title: &str, question: Question, now: countersign_pro
         resolution_sha256: None,
         prev_hash: None,
     };
-    let source = Source { door: Door::A2h, ids: BTreeMap::new() };
+    let source = Source {
+        door: Door::A2h,
+        ids: BTreeMap::new(),
+    };
     NewMessage {
         id,
         agent_id: agent_id.to_owned(),

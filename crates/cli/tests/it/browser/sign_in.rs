@@ -13,7 +13,10 @@ async fn the_printed_link_signs_in_once() {
     browser.finish().await;
     let another = Browser::start(Look::DESKTOP).await;
     let greeting = hub.process().stdout_with("/signin/").await;
-    let link = greeting.split_whitespace().find(|word| word.contains("/signin/")).expect("a link");
+    let link = greeting
+        .split_whitespace()
+        .find(|word| word.contains("/signin/"))
+        .expect("a link");
     another.goto(link).await;
     another.click("main form button").await;
     another.see_text("main", "used").await;
@@ -28,8 +31,12 @@ async fn a_password_set_in_the_settings_signs_in() {
     let hub = Hub::start().await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open(&hub, "/inbox/settings").await;
-    browser.fill("#password-form [name=password]", "correct horse battery").await;
-    browser.fill("#password-form [name=again]", "correct horse battery").await;
+    browser
+        .fill("#password-form [name=password]", "correct horse battery")
+        .await;
+    browser
+        .fill("#password-form [name=again]", "correct horse battery")
+        .await;
     browser.click("#password-form button").await;
     browser.see_text("main", "password").await;
     browser.click("header form.signout button").await;

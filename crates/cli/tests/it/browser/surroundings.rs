@@ -5,8 +5,14 @@ use serde_json::{Value, json};
 use super::chrome::{Browser, Look};
 use crate::harness::{Agent, Hub, ask, input, notify, select, task};
 
-const WITHOUT_SCRIPTS: Look = Look { scripts: false, ..Look::DESKTOP };
-const DARK: Look = Look { dark: true, ..Look::DESKTOP };
+const WITHOUT_SCRIPTS: Look = Look {
+    scripts: false,
+    ..Look::DESKTOP
+};
+const DARK: Look = Look {
+    dark: true,
+    ..Look::DESKTOP
+};
 
 #[tokio::test]
 async fn without_scripts_everything_can_be_read_and_answered() {
@@ -23,7 +29,10 @@ async fn without_scripts_everything_can_be_read_and_answered() {
     browser.fill("[name='field.reason']", "because").await;
     browser.click("#send").await;
     browser.see("#outcome").await;
-    assert_eq!(bot.outcome(&form).await["response"]["response"]["value"]["reason"], "because");
+    assert_eq!(
+        bot.outcome(&form).await["response"]["response"]["value"]["reason"],
+        "because"
+    );
     browser.finish().await;
 }
 
@@ -50,14 +59,25 @@ async fn one_of_each(hub: &Hub, bot: &Agent) -> Vec<String> {
 }
 
 async fn pages(hub: &Hub, bot: &Agent) -> Vec<String> {
-    let mut pages: Vec<String> =
-        ["/inbox", "/inbox/notices", "/inbox/aside", "/inbox/history", "/inbox/search?q=deploy", "/inbox/settings"]
-            .map(str::to_owned)
-            .into();
+    let mut pages: Vec<String> = [
+        "/inbox",
+        "/inbox/notices",
+        "/inbox/aside",
+        "/inbox/history",
+        "/inbox/search?q=deploy",
+        "/inbox/settings",
+    ]
+    .map(str::to_owned)
+    .into();
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         pages.push(format!("/inbox/settings/{page}"));
     }
-    pages.extend(one_of_each(hub, bot).await.iter().map(|id| format!("/inbox/items/{id}")));
+    pages.extend(
+        one_of_each(hub, bot)
+            .await
+            .iter()
+            .map(|id| format!("/inbox/items/{id}")),
+    );
     pages
 }
 
@@ -157,7 +177,10 @@ async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
     let mut form = input("bot");
     form["request"]["schema"]["required"] = json!(["reason", "region"]);
     let (form, choice) = (bot.accepted(&form).await, bot.accepted(&select("bot")).await);
-    [(format!("/inbox/items/{form}"), "#error-region"), (format!("/inbox/items/{choice}"), "#error-value")]
+    [
+        (format!("/inbox/items/{form}"), "#error-region"),
+        (format!("/inbox/items/{choice}"), "#error-value"),
+    ]
 }
 
 async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
@@ -167,13 +190,19 @@ async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
     browser.see(error).await;
     browser.guard_lifted().await;
     // The browser tells of the refusal itself, and has to tell of nothing else.
-    let others = browser.complaints().await.into_iter().filter(|text| !text.contains("status of 422"));
+    let others = browser
+        .complaints()
+        .await
+        .into_iter()
+        .filter(|text| !text.contains("status of 422"));
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{page}");
 }
 
 /// What is wrong with the page, all its boxes open.
 pub async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
-    browser.script("for (const box of document.querySelectorAll('main details')) box.open = true").await;
+    browser
+        .script("for (const box of document.querySelectorAll('main details')) box.open = true")
+        .await;
     let found = browser
         .script_async(&format!(
             "{axe};
@@ -182,7 +211,9 @@ pub async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> 
               [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])));"
         ))
         .await;
-    let findings = serious(&found).map(ToString::to_string).chain(browser.complaints().await);
+    let findings = serious(&found)
+        .map(ToString::to_string)
+        .chain(browser.complaints().await);
     findings.map(|finding| format!("{name}: {finding}")).collect()
 }
 
@@ -210,14 +241,28 @@ async fn what_agents_write_does_nothing_but_be_read() {
     hostile["tags"] = json!(["<script>window.owned=10</script>"]);
     let id = bot.accepted(&hostile).await;
     let mut browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    for page in ["/inbox".to_owned(), format!("/inbox/items/{id}"), "/inbox/search?q=pay".to_owned()] {
+    for page in [
+        "/inbox".to_owned(),
+        format!("/inbox/items/{id}"),
+        "/inbox/search?q=pay".to_owned(),
+    ] {
         browser.open(&hub, &page).await;
         browser.see_text("main", "\\u{202e}").await;
-        assert_eq!(browser.script("return window.owned ?? null").await, Value::Null, "{page}");
-        let foreign = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin))";
-        assert_eq!(browser.script(foreign).await, json!([]), "{page} fetched from elsewhere");
         assert_eq!(
-            browser.count("main img, main script, main iframe, main style, main a[href^='javascript']").await,
+            browser.script("return window.owned ?? null").await,
+            Value::Null,
+            "{page}"
+        );
+        let foreign = "return performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith(location.origin))";
+        assert_eq!(
+            browser.script(foreign).await,
+            json!([]),
+            "{page} fetched from elsewhere"
+        );
+        assert_eq!(
+            browser
+                .count("main img, main script, main iframe, main style, main a[href^='javascript']")
+                .await,
             0
         );
         let complaints = browser.complaints().await;

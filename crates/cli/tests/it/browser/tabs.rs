@@ -51,7 +51,11 @@ async fn a_slow_answer_does_not_land_on_another_item() {
     browser.item_came(&second).await;
     browser.script("window.letGo()").await;
     browser.see_text("#news", "Approve").await;
-    browser.see(&format!("#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]")).await;
+    browser
+        .see(&format!(
+            "#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]"
+        ))
+        .await;
     browser.see(&format!("#news a[href$='{first}']")).await;
     assert_eq!(bot.outcome(&first).await["status"], "answered");
     assert_eq!(bot.pull(&second).await["status"], "open");
@@ -75,7 +79,11 @@ async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
     hub.owner.answer(&first, "deny").await.expect(200);
     browser.script("window.letGo()").await;
     browser.see_text("#news", "Not taken").await;
-    browser.see(&format!("#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]")).await;
+    browser
+        .see(&format!(
+            "#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]"
+        ))
+        .await;
     assert_eq!(browser.count("#outcome").await, 0);
     assert_eq!(bot.outcome(&first).await["response"]["response"]["value"], "deny");
     browser.finish().await;
@@ -84,7 +92,11 @@ async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happened_while_a_form_was_on_its_way_is_shown_when_it_came_back() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 500\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     receiver.script("/again", &[Act::Status(404), Act::Hang]);
     let bot = hub.agent("bot").await;
@@ -122,7 +134,11 @@ async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
     browser.press("as the owner").await;
 
     new_tab(&browser).await;
-    let made = hub.owner.post("/v1/admin/people/link", &json!({"name": "alice"})).await.expect(200);
+    let made = hub
+        .owner
+        .post("/v1/admin/people/link", &json!({"name": "alice"}))
+        .await
+        .expect(200);
     browser.sign_in_by(made["url"].as_str().expect("a link")).await;
     browser.see("body[data-person=alice]").await;
 
@@ -135,7 +151,9 @@ async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
     assert_eq!(browser.value("#comment").await, "as the owner");
     assert_eq!(bot.pull(&id).await["status"], "open");
     browser.click("#nav-inbox").await;
-    browser.see("body[data-page=list][data-person=alice] main[data-person=alice]").await;
+    browser
+        .see("body[data-page=list][data-person=alice] main[data-person=alice]")
+        .await;
     browser.see_text("header .me", "alice").await;
     browser.finish().await;
 }

@@ -10,7 +10,10 @@ use crate::harness::Hub;
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
 const CONTROL: &str = "\u{e009}";
-const DARK: Look = Look { dark: true, ..Look::DESKTOP };
+const DARK: Look = Look {
+    dark: true,
+    ..Look::DESKTOP
+};
 
 fn form() -> Value {
     json!({"type": "form", "fields": [
@@ -27,8 +30,18 @@ async fn cue(shell: &Shell, prompt: &str, payload: Value) -> String {
 /// With the key held down.
 async fn press_control_enter(browser: &Browser) {
     let key = |kind: &str, value: &str| json!({"type": kind, "value": value});
-    let actions = [key("keyDown", CONTROL), key("keyDown", ENTER), key("keyUp", ENTER), key("keyUp", CONTROL)];
-    browser.driver_post("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})).await;
+    let actions = [
+        key("keyDown", CONTROL),
+        key("keyDown", ENTER),
+        key("keyUp", ENTER),
+        key("keyUp", CONTROL),
+    ];
+    browser
+        .driver_post(
+            "actions",
+            &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}),
+        )
+        .await;
 }
 
 #[tokio::test]
@@ -91,16 +104,28 @@ async fn files_go_along_and_survive_a_refusal() {
     let path = hub.scratch().write("nötes 1.txt", "hello\n");
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &id).await;
-    browser.see("#files").await.send_keys(&path.display().to_string()).await.expect("a file is chosen");
+    browser
+        .see("#files")
+        .await
+        .send_keys(&path.display().to_string())
+        .await
+        .expect("a file is chosen");
     browser.fill("#own-words", "see there").await;
     browser.fill("[name='field.Why']", "load").await;
     browser.shot("cue-form").await;
     browser.click("#send").await;
     browser.see_text("#error-typed", "choose one of the two").await;
-    let held = browser.script("return document.querySelector('#files').files[0]?.name ?? null").await;
+    let held = browser
+        .script("return document.querySelector('#files').files[0]?.name ?? null")
+        .await;
     assert_eq!(held, "nötes 1.txt");
     browser.guard_lifted().await;
-    browser.see("[name='field.Why']").await.clear().await.expect("it is emptied");
+    browser
+        .see("[name='field.Why']")
+        .await
+        .clear()
+        .await
+        .expect("it is emptied");
     browser.click("#send").await;
     let cue = shell.outcome(&id).await;
     assert_eq!(
@@ -128,7 +153,9 @@ async fn whether_the_agent_waits_follows_by_itself_and_typing_goes_on() {
     browser.press("yes, ").await;
     process.abort();
     browser.see_text(".presence", "gone since").await;
-    browser.see_text("#agent-note", "its next cueme call collects your answer").await;
+    browser
+        .see_text("#agent-note", "its next cueme call collects your answer")
+        .await;
     browser.press("at noon").await;
     browser.see("#value:focus").await;
     assert_eq!(browser.value("#value").await, "yes, at noon");
@@ -186,15 +213,25 @@ async fn pages(hub: &Hub, shell: &Shell) -> Vec<String> {
     until_gone(hub, &gone).await;
     let confirm = json!({"type": "confirm", "text": "Sure?", "confirm_label": "Ship", "cancel_label": "Hold"});
     let many = json!({"type": "choice", "options": ["Blue", "Green"], "allow_multiple": true});
-    let mut ids = vec![gone, cue(&other, "Deploy?", confirm).await, cue(&other, "Which?", many).await];
+    let mut ids = vec![
+        gone,
+        cue(&other, "Deploy?", confirm).await,
+        cue(&other, "Which?", many).await,
+    ];
     ids.push(cue(&other, "Where?", form()).await);
     let decided = other.ask_for_id("Done?").await;
     hub.owner.answer(&decided, "yes").await.expect(200);
     ids.push(decided);
     let ahead = json!({"text": "and then stop"});
-    hub.owner.post(&format!("/v1/terminals/{}/ahead", shell.agent_id), &ahead).await.expect(201);
+    hub.owner
+        .post(&format!("/v1/terminals/{}/ahead", shell.agent_id), &ahead)
+        .await
+        .expect(201);
     let items = ids.iter().map(|id| format!("/inbox/items/{id}"));
-    ["/inbox".to_owned(), "/inbox/terminals".to_owned()].into_iter().chain(items).collect()
+    ["/inbox".to_owned(), "/inbox/terminals".to_owned()]
+        .into_iter()
+        .chain(items)
+        .collect()
 }
 
 #[tokio::test]

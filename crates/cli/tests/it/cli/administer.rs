@@ -18,7 +18,10 @@ async fn agents_are_added_listed_rotated_and_removed() {
 
     let rotated = hub.cli(&["agent", "rotate", "deploybot/dev-team", "--json"]).json();
     for token in [&made["token"], &rotated["token"]] {
-        hub.anonymous().bearer(token.as_str().expect("a token")).accepted(&ask("deploybot/dev-team")).await;
+        hub.anonymous()
+            .bearer(token.as_str().expect("a token"))
+            .accepted(&ask("deploybot/dev-team"))
+            .await;
     }
     hub.cli(&["agent", "remove", "deploybot/dev-team"]).ok();
     bot.submit(&ask("deploybot/dev-team")).await.refused("unauthenticated");
@@ -44,18 +47,26 @@ async fn plain_output_shows_what_was_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ed25519_agent_can_be_added() {
     let hub = Hub::start().await;
-    let made = hub.cli(&["agent", "add", "bot", "--signature-alg", "ed25519", "--json"]).json();
+    let made = hub
+        .cli(&["agent", "add", "bot", "--signature-alg", "ed25519", "--json"])
+        .json();
     assert_eq!(made["signature_alg"], "ed25519");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_are_added_listed_and_given_tokens() {
     let hub = Hub::start().await;
-    let alice = hub.cli(&["person", "add", "alice", "--role", "resolver", "--json"]).json();
+    let alice = hub
+        .cli(&["person", "add", "alice", "--role", "resolver", "--json"])
+        .json();
     assert_eq!(alice["actor"], "human:alice");
     let more = hub.cli(&["person", "token", "alice", "--json"]).json();
     for token in [&alice["token"], &more["token"]] {
-        hub.anonymous().bearer(token.as_str().expect("a token")).get("/v1/inbox").await.expect(200);
+        hub.anonymous()
+            .bearer(token.as_str().expect("a token"))
+            .get("/v1/inbox")
+            .await
+            .expect(200);
     }
     let listed = hub.cli(&["person", "list", "--json"]).json().to_string();
     assert!(listed.contains("alice") && listed.contains("owner"), "{listed}");
@@ -67,7 +78,10 @@ async fn a_removed_person_gets_no_further_and_the_last_owner_stays() {
     let alice = hub.cli(&["person", "add", "alice", "--json"]).json();
     let caller = hub.anonymous().bearer(alice["token"].as_str().expect("a token"));
     caller.get("/v1/inbox").await.expect(200);
-    assert_eq!(hub.cli(&["person", "remove", "alice", "--json"]).json()["actor"], "human:alice");
+    assert_eq!(
+        hub.cli(&["person", "remove", "alice", "--json"]).json()["actor"],
+        "human:alice"
+    );
     caller.get("/v1/inbox").await.expect(401);
     hub.cli(&["person", "remove", "alice"]).fails(1);
     hub.cli(&["person", "remove", "owner"]).fails(1);
@@ -90,18 +104,41 @@ async fn callback_hosts_are_added_approved_listed_and_removed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let envelope = push_to(ask("bot"), "https://hooks.example/resume");
-    assert_eq!(hub.cli(&["agent", "callback", "add", "bot", "hooks.example", "--json"]).json()["state"], "pending");
+    assert_eq!(
+        hub.cli(&["agent", "callback", "add", "bot", "hooks.example", "--json"])
+            .json()["state"],
+        "pending"
+    );
     bot.submit(&envelope).await.refused("invalid_field");
-    let approved = hub.cli(&["agent", "callback", "approve", "bot", "hooks.example", "--json"]).json();
-    assert_eq!([&approved["host"], &approved["state"]], [&json!("hooks.example"), &json!("approved")]);
+    let approved = hub
+        .cli(&["agent", "callback", "approve", "bot", "hooks.example", "--json"])
+        .json();
+    assert_eq!(
+        [&approved["host"], &approved["state"]],
+        [&json!("hooks.example"), &json!("approved")]
+    );
     bot.accepted(&envelope).await;
-    assert!(hub.cli(&["agent", "callback", "list", "bot"]).ok().contains("hooks.example"));
-    assert!(hub.cli(&["agent", "callback", "list", "--json"]).json().to_string().contains("hooks.example"));
+    assert!(
+        hub.cli(&["agent", "callback", "list", "bot"])
+            .ok()
+            .contains("hooks.example")
+    );
+    assert!(
+        hub.cli(&["agent", "callback", "list", "--json"])
+            .json()
+            .to_string()
+            .contains("hooks.example")
+    );
     hub.cli(&["agent", "callback", "remove", "bot", "hooks.example"]).ok();
-    bot.submit(&push_to(ask("bot"), "https://hooks.example/resume")).await.refused("invalid_field");
-    let said = hub.cli(&["agent", "callback", "approve", "nobody", "hooks.example"]).fails(1);
+    bot.submit(&push_to(ask("bot"), "https://hooks.example/resume"))
+        .await
+        .refused("invalid_field");
+    let said = hub
+        .cli(&["agent", "callback", "approve", "nobody", "hooks.example"])
+        .fails(1);
     assert!(said.contains("nobody"), "{said}");
-    hub.cli(&["agent", "callback", "approve", "bot", "https://hooks.example/path"]).fails(1);
+    hub.cli(&["agent", "callback", "approve", "bot", "https://hooks.example/path"])
+        .fails(1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,16 +147,25 @@ async fn secrets_come_from_standard_input_and_are_never_shown() {
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    hub.cli_with_input(&["secret", "set", "bot", "token"], "MARK-SECRET\n").ok();
-    hub.cli(&["secret", "set", "bot", "other", "--value", "MARK-OTHER", "--json"]).json();
+    hub.cli_with_input(&["secret", "set", "bot", "token"], "MARK-SECRET\n")
+        .ok();
+    hub.cli(&["secret", "set", "bot", "other", "--value", "MARK-OTHER", "--json"])
+        .json();
     let listed = hub.cli(&["secret", "list", "--json"]).ok() + &hub.cli(&["secret", "list", "bot"]).ok();
-    assert!(listed.contains("token") && listed.contains("other") && !listed.contains("MARK"), "{listed}");
+    assert!(
+        listed.contains("token") && listed.contains("other") && !listed.contains("MARK"),
+        "{listed}"
+    );
     let mut envelope = push_to(ask("bot"), &receiver.url("/secret"));
     envelope["request"]["callback"]["auth"] = json!({"scheme": "bearer", "token_ref": "token"});
     let id = bot.accepted(&envelope).await;
     hub.cli(&["answer", &id, "approve"]).ok();
     let push = receiver.at("/secret", 1).await.remove(0);
-    assert_eq!(push.header("authorization"), "Bearer MARK-SECRET", "without the newline of the shell");
+    assert_eq!(
+        push.header("authorization"),
+        "Bearer MARK-SECRET",
+        "without the newline of the shell"
+    );
     hub.cli(&["secret", "remove", "bot", "token"]).ok();
     assert!(!hub.cli(&["secret", "list", "bot"]).ok().contains("token"));
 }
@@ -140,7 +186,8 @@ async fn deliveries_are_listed_and_tried_again() {
     assert!(plain.contains(&id) && plain.contains("failed"), "{plain}");
     hub.cli(&["delivery", "retry", &id]).ok();
     receiver.at("/x", 2).await;
-    hub.cli(&["delivery", "retry", "msg_00000000000000000000000000"]).fails(1);
+    hub.cli(&["delivery", "retry", "msg_00000000000000000000000000"])
+        .fails(1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,9 +198,15 @@ async fn the_doctor_finds_a_running_hub_sound_and_a_missing_one_not() {
     hub.cli(&["doctor"]).ok();
     hub.interrupt();
     let report = hub.cli(&["doctor"]);
-    assert!(!format!("{}{}", report.stdout, report.stderr).trim().is_empty(), "it says that no hub runs");
+    assert!(
+        !format!("{}{}", report.stdout, report.stderr).trim().is_empty(),
+        "it says that no hub runs"
+    );
     let config = hub.scratch().write("bad.toml", "retention_dayz = 1\n");
     let report = hub.cli(&["doctor", "--config", config.to_str().unwrap()]);
     assert_ne!(report.code, 0, "{report:?}");
-    assert!(format!("{}{}", report.stdout, report.stderr).contains("retention_dayz"), "{report:?}");
+    assert!(
+        format!("{}{}", report.stdout, report.stderr).contains("retention_dayz"),
+        "{report:?}"
+    );
 }

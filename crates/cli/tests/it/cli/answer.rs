@@ -19,7 +19,12 @@ async fn every_kind_of_question_can_be_answered() {
         (ask("bot"), &["approve"][..], "answered", json!("approve")),
         (ask("bot"), &["deny", "--comment", "not yet"], "answered", json!("deny")),
         (select("bot"), &["green"], "answered", json!("green")),
-        (editable, &["--text", "purple, please"], "answered", json!("purple, please")),
+        (
+            editable,
+            &["--text", "purple, please"],
+            "answered",
+            json!("purple, please"),
+        ),
         (
             input("bot"),
             &[r#"{"reason":"tests pass","retries":2}"#],
@@ -27,7 +32,12 @@ async fn every_kind_of_question_can_be_answered() {
             json!({"reason": "tests pass", "retries": 2}),
         ),
         (ask("bot"), &["--decline"], "declined", json!(null)),
-        (task("bot"), &["--complete", "--comment", "done"], "completed", json!(null)),
+        (
+            task("bot"),
+            &["--complete", "--comment", "done"],
+            "completed",
+            json!(null),
+        ),
         (task("bot"), &["--dismiss"], "dismissed", json!(null)),
     ] {
         let response = answered(&hub, &bot, envelope, args).await;
@@ -47,7 +57,10 @@ async fn an_answer_for_machines_says_what_became_of_it() {
     let id = bot.accepted(&ask("bot")).await;
     let said = hub.cli(&["answer", &id, "approve", "--json"]).json();
     let response = bot.pull(&id).await["response"].clone();
-    assert_eq!(said, json!({"id": id, "status": "answered", "resolution_id": response["resolution_id"]}));
+    assert_eq!(
+        said,
+        json!({"id": id, "status": "answered", "resolution_id": response["resolution_id"]})
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,5 +87,6 @@ async fn a_second_answer_is_told_the_first() {
     hub.cli(&["answer", &id, "approve"]).ok();
     let said = hub.cli(&["answer", &id, "deny"]).fails(1);
     assert!(said.contains("answered"), "{said}");
-    hub.cli(&["answer", "msg_00000000000000000000000000", "approve"]).fails(1);
+    hub.cli(&["answer", "msg_00000000000000000000000000", "approve"])
+        .fails(1);
 }

@@ -17,9 +17,16 @@ async fn any_question_of_a_terminal_takes_free_text() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let form = json!({"type": "form", "fields": [{"label": "Why"}]});
-    for (nth, payload) in [json!(null), many(), json!({"type": "confirm"}), form].into_iter().enumerate() {
+    for (nth, payload) in [json!(null), many(), json!({"type": "confirm"}), form]
+        .into_iter()
+        .enumerate()
+    {
         let id = asked(&shell, &format!("Question {nth}?"), payload).await;
-        let (args, input) = if nth % 2 == 0 { ("ask ann", "") } else { ("-", "ask ann\n") };
+        let (args, input) = if nth % 2 == 0 {
+            ("ask ann", "")
+        } else {
+            ("-", "ask ann\n")
+        };
         hub.cli_with_input(&["answer", &id, "--text", args], input).ok();
         assert_eq!(shell.outcome(&id).await["reply"]["text"], "ask ann", "{nth}");
     }
@@ -31,7 +38,10 @@ async fn other_agents_take_free_text_only_where_they_said_so() {
     let bot = hub.agent("bot").await;
     let (one, form) = (bot.accepted(&select("bot")).await, bot.accepted(&input("bot")).await);
     let said = hub.cli(&["answer", &one, "--text", "purple"]).fails(1);
-    assert!(said.contains("takes no other text: answer with") && said.contains("green"), "{said}");
+    assert!(
+        said.contains("takes no other text: answer with") && said.contains("green"),
+        "{said}"
+    );
     let said = hub.cli(&["answer", &form, "--text", "purple"]).fails(1);
     assert!(said.contains("--field"), "{said}");
     let said = hub.cli(&["answer", &one, "green", "--file", "/etc/hostname"]).fails(1);
@@ -44,11 +54,23 @@ async fn a_confirm_is_answered_as_it_is_shown() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let confirm = json!({"type": "confirm", "confirm_label": "Run it", "cancel_label": "Not yet"});
-    for (typed, text) in [("1", "Run it"), ("2", "Not yet"), ("Run it", "Run it"), ("no", "Not yet")] {
+    for (typed, text) in [
+        ("1", "Run it"),
+        ("2", "Not yet"),
+        ("Run it", "Run it"),
+        ("no", "Not yet"),
+    ] {
         let id = asked(&shell, &format!("Run it {typed}?"), confirm.clone()).await;
-        assert!(hub.cli(&["show", &id]).ok().contains("  1. approve (Run it)\n  2. deny (Not yet)\n"));
+        assert!(
+            hub.cli(&["show", &id])
+                .ok()
+                .contains("  1. approve (Run it)\n  2. deny (Not yet)\n")
+        );
         let said = hub.cli(&["answer", &id, "3"]).fails(1);
-        assert!(said.contains("is not one of the options: approve (Run it), deny (Not yet)"), "{said}");
+        assert!(
+            said.contains("is not one of the options: approve (Run it), deny (Not yet)"),
+            "{said}"
+        );
         hub.cli(&["answer", &id, typed]).ok();
         assert_eq!(shell.outcome(&id).await["reply"]["text"], text);
     }
@@ -56,7 +78,10 @@ async fn a_confirm_is_answered_as_it_is_shown() {
     let id = crate::hap::id(&shell.post(&pause).await.expect(201));
     let shown = hub.cli(&["show", &id]).ok();
     assert!(shown.contains(&format!("countersign answer {id} yes\n")), "{shown}");
-    assert!(!shown.contains(&format!("countersign answer {id} no\n")), "it would be refused: {shown}");
+    assert!(
+        !shown.contains(&format!("countersign answer {id} no\n")),
+        "it would be refused: {shown}"
+    );
     hub.cli(&["answer", &id, "1"]).ok();
 }
 
@@ -78,18 +103,39 @@ async fn the_fields_of_a_form_are_told_back_without_secrets() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let zones = json!({"label": "Zones", "options": ["eu", "us"], "allow_multiple": true});
-    let id = asked(&shell, "Where?", json!({"type": "form", "fields": [zones, {"label": "Why"}]})).await;
-    let said = hub.cli(&["answer", &id, "--field", "Zones=us", "--field", "Zones=eu"]).fails(1);
-    assert!(said.contains("is given twice: put several into one, with commas between"), "{said}");
-    let said = hub.cli(&["answer", &id, "--field", "Zones=us,eu", "--field", "Why=load\nand rain"]).ok();
-    assert!(said.ends_with(")\n  | Zones: us, eu\n  | Why: load\n  |   and rain\n"), "{said}");
-    assert_eq!(shell.outcome(&id).await["reply"]["text"], "Zones: us, eu\nWhy: load\n  and rain");
+    let id = asked(
+        &shell,
+        "Where?",
+        json!({"type": "form", "fields": [zones, {"label": "Why"}]}),
+    )
+    .await;
+    let said = hub
+        .cli(&["answer", &id, "--field", "Zones=us", "--field", "Zones=eu"])
+        .fails(1);
+    assert!(
+        said.contains("is given twice: put several into one, with commas between"),
+        "{said}"
+    );
+    let said = hub
+        .cli(&["answer", &id, "--field", "Zones=us,eu", "--field", "Why=load\nand rain"])
+        .ok();
+    assert!(
+        said.ends_with(")\n  | Zones: us, eu\n  | Why: load\n  |   and rain\n"),
+        "{said}"
+    );
+    assert_eq!(
+        shell.outcome(&id).await["reply"]["text"],
+        "Zones: us, eu\nWhy: load\n  and rain"
+    );
     let bot = hub.agent("bot").await;
     let mut form = input("bot");
     form["request"]["schema"] = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
     let id = bot.accepted(&form).await;
     let said = hub.cli(&["answer", &id, "--field", "pin=hunter2"]).ok();
-    assert!(said.contains("  | pin: (hidden)\n") && !said.contains("hunter2"), "{said}");
+    assert!(
+        said.contains("  | pin: (hidden)\n") && !said.contains("hunter2"),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,10 +143,19 @@ async fn files_go_with_an_answer_or_are_the_answer() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let notes = hub.scratch().write("notes.md", "# hello\n").display().to_string();
-    let large = hub.scratch().write("large.bin", &"x\0".repeat(1_500_000)).display().to_string();
+    let large = hub
+        .scratch()
+        .write("large.bin", &"x\0".repeat(1_500_000))
+        .display()
+        .to_string();
     let id = asked(&shell, "Any notes?", many()).await;
-    let said = hub.cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large]).ok();
-    assert!(said.contains("answered Blue, Red with 2 files by human:owner"), "{said}");
+    let said = hub
+        .cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large])
+        .ok();
+    assert!(
+        said.contains("answered Blue, Red with 2 files by human:owner"),
+        "{said}"
+    );
     let reply = shell.outcome(&id).await["reply"].clone();
     assert_eq!(reply["text"], "Blue\nRed");
     assert_eq!(
@@ -111,7 +166,10 @@ async fn files_go_with_an_answer_or_are_the_answer() {
     assert_eq!(file(&shell, &id, 0).await, b"# hello\n");
     assert_eq!(file(&shell, &id, 1).await.len(), 3_000_000);
     let shown = hub.cli(&["show", &id]).ok();
-    assert!(shown.contains("notes.md (8 bytes, text/markdown)") && shown.contains("large.bin (3.0 MB"), "{shown}");
+    assert!(
+        shown.contains("notes.md (8 bytes, text/markdown)") && shown.contains("large.bin (3.0 MB"),
+        "{shown}"
+    );
 
     let id = asked(&shell, "The log?", json!(null)).await;
     hub.cli(&["answer", &id, "--file", &notes]).ok();
@@ -124,7 +182,11 @@ async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
     let shell = Shell::join(&hub).await;
     let id = asked(&shell, "The log?", json!(null)).await;
     let small = hub.scratch().write("a.txt", "a").display().to_string();
-    let huge = hub.scratch().write("huge.bin", &"x".repeat(8 * 1024 * 1024 + 1)).display().to_string();
+    let huge = hub
+        .scratch()
+        .write("huge.bin", &"x".repeat(8 * 1024 * 1024 + 1))
+        .display()
+        .to_string();
     let long = hub.scratch().write(&"x".repeat(201), "a").display().to_string();
     let eleven: Vec<&str> = (0..11).flat_map(|_| ["--file", small.as_str()]).collect();
     for (files, words) in [
@@ -139,7 +201,10 @@ async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
         assert!(said.contains(words) && !said.contains("files["), "{said}");
     }
     hub.cli(&["answer", &id, "--decline", "--file", &small]).fails(2);
-    assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"], "open");
+    assert_eq!(
+        hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"],
+        "open"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,15 +216,28 @@ async fn a_cue_shows_its_place_and_who_waits_there() {
     let shown = hub.cli(&["show", &id]).ok();
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let how = format!("countersign answer {id} --file PATH");
-    for words in ["/home/ann/shop (zsh, claude_code)", "the agent has been waiting in its terminal", &how] {
+    for words in [
+        "/home/ann/shop (zsh, claude_code)",
+        "the agent has been waiting in its terminal",
+        &how,
+    ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     let listed = hub.cli(&["terminals"]).ok();
     let line = listed.lines().nth(1).expect("a terminal");
-    for words in [shell.agent_id.as_str(), "waiting", "claude_code", "zsh", "/home/ann/shop"] {
+    for words in [
+        shell.agent_id.as_str(),
+        "waiting",
+        "claude_code",
+        "zsh",
+        "/home/ann/shop",
+    ] {
         assert!(line.contains(words), "{words}: {listed}");
     }
-    assert_eq!(hub.cli(&["terminals", "--json"]).json()[0]["agent_id"], shell.agent_id.as_str());
+    assert_eq!(
+        hub.cli(&["terminals", "--json"]).json()[0]["agent_id"],
+        shell.agent_id.as_str()
+    );
     process.abort();
 }
 
@@ -170,10 +248,15 @@ async fn a_text_is_written_ahead_listed_and_taken_back() {
     assert!(hub.cli(&["ahead", &shell.agent_id]).ok().contains("No text waits"));
     let said = hub.cli(&["ahead", &shell.agent_id, "run the tests"]).ok();
     assert!(said.contains("gets it when it asks next"), "{said}");
-    let typed = hub.cli_with_input(&["ahead", &shell.agent_id, "-", "--json"], "then\nship\n").json();
+    let typed = hub
+        .cli_with_input(&["ahead", &shell.agent_id, "-", "--json"], "then\nship\n")
+        .json();
     let number = typed["id"].as_i64().expect("a number").to_string();
     let listed = hub.cli(&["ahead", &shell.agent_id]).ok();
-    assert!(listed.contains("run the tests") && listed.contains("then\\nship"), "{listed}");
+    assert!(
+        listed.contains("run the tests") && listed.contains("then\\nship"),
+        "{listed}"
+    );
     hub.cli(&["ahead", &shell.agent_id, "--drop", &number]).ok();
     hub.cli(&["ahead", &shell.agent_id, "--drop", &number]).fails(1);
     let waiting = hub.cli(&["ahead", &shell.agent_id, "--json"]).json();
@@ -183,7 +266,10 @@ async fn a_text_is_written_ahead_listed_and_taken_back() {
     let open = asked(&shell, "And then?", json!(null)).await;
     let process = shell.waiting(&hub, &open).await;
     let said = hub.cli(&["ahead", &shell.agent_id, "not for this one"]).ok();
-    assert!(said.contains(&format!("It waits for an answer to {open} right now")), "{said}");
+    assert!(
+        said.contains(&format!("It waits for an answer to {open} right now")),
+        "{said}"
+    );
     process.abort();
     hub.cli(&["ahead", "no-such-agent", "hello"]).fails(1);
     hub.cli(&["ahead", &shell.agent_id, " "]).fails(1);

@@ -5,7 +5,12 @@ use crate::harness::*;
 #[test]
 fn without_a_hub_a_command_says_so() {
     let scratch = Scratch::new();
-    for args in [&["inbox"][..], &["inbox", "--json"], &["agent", "list"], &["show", "msg_1"]] {
+    for args in [
+        &["inbox"][..],
+        &["inbox", "--json"],
+        &["agent", "list"],
+        &["show", "msg_1"],
+    ] {
         let mut command = countersign(&scratch.home());
         command.args(args).arg("--data").arg(scratch.data());
         let said = Process::spawn(command, "").finish().fails(1);
@@ -30,10 +35,16 @@ async fn variables_name_another_hub_and_another_person() {
     let id = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
     let as_alice = |args: &[&str], token: &str| {
         let mut command = countersign(&hub.scratch().home());
-        command.args(args).env("COUNTERSIGN_URL", &hub.url).env("COUNTERSIGN_TOKEN", token);
+        command
+            .args(args)
+            .env("COUNTERSIGN_URL", &hub.url)
+            .env("COUNTERSIGN_TOKEN", token);
         Process::spawn(command, "").finish()
     };
-    assert_eq!(as_alice(&["inbox", "--json"], &alice.token).json()[0]["id"], id.as_str());
+    assert_eq!(
+        as_alice(&["inbox", "--json"], &alice.token).json()[0]["id"],
+        id.as_str()
+    );
     as_alice(&["agent", "list"], &alice.token).fails(1);
     as_alice(&["inbox"], "nonsense").fails(1);
     as_alice(&["answer", &id, "approve"], &alice.token).ok();

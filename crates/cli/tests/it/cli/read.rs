@@ -18,10 +18,16 @@ async fn the_inbox_for_machines_is_a_list_of_open_items() {
     assert_eq!(item["type"], "ask");
     assert_eq!(item["status"], "open");
     assert_eq!([&item["title"], &item["body"]], [&envelope["title"], &envelope["body"]]);
-    assert_eq!(item["agent"], json!({"id": "bot", "run_id": "run-1", "runtime": "cli", "project": "site"}));
+    assert_eq!(
+        item["agent"],
+        json!({"id": "bot", "run_id": "run-1", "runtime": "cli", "project": "site"})
+    );
     assert_eq!(item["question"]["kind"], "select");
     assert_eq!(item["question"]["options"], envelope["request"]["options"]);
-    assert_eq!(item["source"], json!({"door": "a2h", "family": "ma2h", "version": "0.6", "run_id": "run-1"}));
+    assert_eq!(
+        item["source"],
+        json!({"door": "a2h", "family": "ma2h", "version": "0.6", "run_id": "run-1"})
+    );
     assert_eq!(item["priority"], "normal");
     assert_eq!(item["resolvers"], json!(["human:owner"]));
     assert_eq!(
@@ -40,7 +46,10 @@ async fn items_show_the_question_or_the_action_in_one_shape() {
     assert_eq!(confirm["question"]["kind"], "confirm");
     assert_eq!(confirm["question"]["options"].as_array().map(Vec::len), Some(2));
     let form = shown(input("bot")).await;
-    assert_eq!(form["question"], json!({"kind": "form", "schema": input("bot")["request"]["schema"]}));
+    assert_eq!(
+        form["question"],
+        json!({"kind": "form", "schema": input("bot")["request"]["schema"]})
+    );
     let task = shown(task("bot")).await;
     assert_eq!(task["question"], json!(null));
     assert_eq!(task["action"]["instructions"], "Rotate the key.");
@@ -57,8 +66,15 @@ async fn people_can_read_the_inbox_and_a_message() {
     let inbox = hub.cli(&["inbox"]).ok();
     assert!(inbox.contains(&id) && inbox.contains("Deploy build 42?"), "{inbox}");
     let shown = hub.cli(&["show", &id]).ok();
-    for text in ["Deploy build 42?", "All checks are green.", "the diff", "Blue", "green", "the one with leaves", "bot"]
-    {
+    for text in [
+        "Deploy build 42?",
+        "All checks are green.",
+        "the diff",
+        "Blue",
+        "green",
+        "the one with leaves",
+        "bot",
+    ] {
         assert!(shown.contains(text), "{text:?} is missing: {shown}");
     }
 }
@@ -74,7 +90,12 @@ async fn what_belongs_to_the_agent_alone_is_never_shown() {
     let id = bot.accepted(&envelope).await;
     let mut shown = String::new();
     for _ in 0..2 {
-        for args in [&["inbox"][..], &["inbox", "--json"], &["show", &id], &["show", &id, "--json"]] {
+        for args in [
+            &["inbox"][..],
+            &["inbox", "--json"],
+            &["show", &id],
+            &["show", &id, "--json"],
+        ] {
             shown += &hub.cli(args).ok();
         }
         hub.owner.answer(&id, "approve").await;
@@ -97,12 +118,17 @@ async fn control_characters_never_reach_the_terminal() {
     envelope["request"]["options"][0] = json!({"value": format!("v{evil}"), "label": evil, "description": evil});
     let id = bot.accepted(&envelope).await;
     let mut shown = hub.cli(&["inbox"]).ok() + &hub.cli(&["show", &id]).ok();
-    hub.owner.resolve(&id, json!({"resolution": "declined", "comment": evil})).await.expect(200);
+    hub.owner
+        .resolve(&id, json!({"resolution": "declined", "comment": evil}))
+        .await
+        .expect(200);
     shown += &hub.cli(&["show", &id]).ok();
     let failed = hub.cli(&["show", "msg_\u{1b}[31m"]);
     assert_ne!(failed.code, 0);
     shown += &failed.stderr;
-    let control = shown.chars().find(|&c| (c.is_control() && c != '\n') || c == '\u{202e}');
+    let control = shown
+        .chars()
+        .find(|&c| (c.is_control() && c != '\n') || c == '\u{202e}');
     assert_eq!(control, None, "{shown:?}");
     assert!(shown.contains("second line"));
 }

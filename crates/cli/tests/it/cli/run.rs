@@ -11,7 +11,10 @@ pub fn file_of(hub: &Hub, strategy: &Value) -> String {
 }
 
 fn people(names: &[&str]) -> Value {
-    let agents = names.iter().map(|name| ((*name).to_owned(), person())).collect::<serde_json::Map<_, _>>();
+    let agents = names
+        .iter()
+        .map(|name| ((*name).to_owned(), person()))
+        .collect::<serde_json::Map<_, _>>();
     sequence(Value::Object(agents), names)
 }
 
@@ -40,8 +43,16 @@ async fn lines_of_a_pipe_answer_one_question_after_the_other() {
     let input = "\n\"\"\"\none\n\ntwo\n\"\"\"\nthe end";
     let ran = Terminal::beside(&hub).run_with_input(&["run", &file], input);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "the end\n"), "{ran:?}");
-    assert!(ran.stderr.contains("second needs your input\nYour answer"), "an empty line is an answer: {}", ran.stderr);
-    assert!(ran.stderr.contains("third needs your input\n  | one\n  |\n  | two\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("second needs your input\nYour answer"),
+        "an empty line is an answer: {}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("third needs your input\n  | one\n  |\n  | two\n"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,19 +62,30 @@ async fn when_the_input_ends_it_says_where_to_answer_and_goes_on_waiting() {
     let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
     let said = process.stderr_with("in the inbox: ").await;
     let id = id_of(&hub, "r1").await;
-    assert!(said.contains(&format!("countersign answer {id} TEXT    (first)")), "{said}");
+    assert!(
+        said.contains(&format!("countersign answer {id} TEXT    (first)")),
+        "{said}"
+    );
     hub.cli(&["answer", &id, "from the desk"]).ok();
-    process.stderr_with("second needs your input\n  | from the desk\n").await;
+    process
+        .stderr_with("second needs your input\n  | from the desk\n")
+        .await;
     let second = eventually("the second question is told too", async || {
         let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
         items[0]["id"].as_str().filter(|next| **next != id).map(str::to_owned)
     })
     .await;
-    process.stderr_with(&format!("countersign answer {second} TEXT    (second)")).await;
+    process
+        .stderr_with(&format!("countersign answer {second} TEXT    (second)"))
+        .await;
     hub.owner.answer(&second, "over").await.expect(200);
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "over\n"), "{ran:?}");
-    assert!(ran.stderr.contains("first needs no answer from here any more\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("first needs no answer from here any more\n"),
+        "{}",
+        ran.stderr
+    );
     assert!(
         ran.stderr.contains("  | from the desk\nStep first done\n"),
         "what others answered is told: {}",
@@ -78,16 +100,31 @@ async fn machines_get_the_events_as_they_come() {
     let args = ["run", &file, "--input", "fi\u{202e}sh", "--run-id", "r1", "--json"];
     let ran = Terminal::beside(&hub).run_with_input(&args, "fine\n");
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(!ran.stdout.contains('\u{202e}') && ran.stdout.contains("\\u202e"), "{}", ran.stdout);
-    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    assert!(
+        !ran.stdout.contains('\u{202e}') && ran.stdout.contains("\\u202e"),
+        "{}",
+        ran.stdout
+    );
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect();
     let (resolved, events): (Vec<Value>, Vec<Value>) =
         lines.into_iter().partition(|line| line["type"] == "input_resolved");
     assert_eq!(resolved.len(), 1);
     assert_eq!(seqs(&events), (1..=events.len() as u64).collect::<Vec<_>>());
     let kinds = events.kinds();
-    assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("strategy_started", "strategy_completed"));
+    assert_eq!(
+        (kinds[0], kinds[kinds.len() - 1]),
+        ("strategy_started", "strategy_completed")
+    );
     assert!(events.iter().all(|event| event["runId"] == "r1"));
-    assert!(ran.stderr.contains("Your answer") && !ran.stderr.contains("Step draft"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Your answer") && !ran.stderr.contains("Step draft"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,13 +134,21 @@ async fn texts_of_agents_cannot_act_on_a_terminal_and_a_result_stays_as_it_is() 
     let file = file_of(&hub, &sequence(agents, &["evil", "asks", "evil"]));
     let ran = Terminal::beside(&hub).run_with_input(&["run", &file, "--input", "x"], "y\n");
     assert_eq!(ran.stdout, "\u{1b}[2J\ty\u{202e}\n");
-    assert!(!ran.stderr.contains(['\u{1b}', '\u{202e}']) && ran.stderr.contains("\\u{1b}[2J"), "{:?}", ran.stderr);
+    assert!(
+        !ran.stderr.contains(['\u{1b}', '\u{202e}']) && ran.stderr.contains("\\u{1b}[2J"),
+        "{:?}",
+        ran.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permission_is_given_by_number_or_word() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
-    let strategy = cycle(json!({"worker": command("echo", &["hello"])}), &["worker"], json!({"cycles": 4}));
+    let strategy = cycle(
+        json!({"worker": command("echo", &["hello"])}),
+        &["worker"],
+        json!({"cycles": 4}),
+    );
     let file = file_of(&hub, &strategy);
     let ran = Terminal::beside(&hub).run_with_input(&["run", &file], "perhaps\n1\nallow-session\n");
     assert_eq!((ran.code, ran.stdout.trim_end()), (0, "hello"), "{ran:?}");
@@ -123,20 +168,29 @@ async fn what_a_model_says_streams_and_its_questions_are_asked() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let gate = Gate::shut();
-    let Turn::Stream(mut parts) = says(&["The ", "sea"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["The ", "sea"]) else {
+        unreachable!()
+    };
     parts.insert(2, Part::Hold(gate.clone()));
     model.script([calls(&[("c1", "Which one?"), ("c2", "How long?")]), Turn::Stream(parts)]);
     let agent = json!({"model": "test-model", "tools": ["ask_question"]});
     let file = file_of(&hub, &alone(agent));
     let mut command = countersign(&hub.scratch().home());
-    command.args(["run", &file, "--input", "write", "--data"]).arg(hub.data());
+    command
+        .args(["run", &file, "--input", "write", "--data"])
+        .arg(hub.data());
     let process = Process::spawn(command, "the north\nshort\n");
     process.stderr_with("worker has a question\n  | How long?\n").await;
     model.asked(2).await;
     gate.open();
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "The sea\n"), "{ran:?}");
-    assert_eq!(ran.stderr.matches("  | The sea\n").count(), 1, "told once: {}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("  | The sea\n").count(),
+        1,
+        "told once: {}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("tokens read and"), "{}", ran.stderr);
 }
 
@@ -145,7 +199,11 @@ async fn a_run_that_cannot_begin_says_why() {
     let hub = Hub::start().await;
     let said = hub.cli(&["run", "/nowhere/a.yaml"]).fails(1);
     assert!(said.contains("Strategy file not found: /nowhere/a.yaml"), "{said}");
-    let broken = strategy_text(&hub, "json", r#"{"name": "x", "agents": {"a": {"type": "no\u001bne"}}}"#);
+    let broken = strategy_text(
+        &hub,
+        "json",
+        r#"{"name": "x", "agents": {"a": {"type": "no\u001bne"}}}"#,
+    );
     let said = hub.cli(&["run", broken.to_str().unwrap()]).fails(1);
     assert!(
         said.contains("Strategy validation failed") && said.contains("version") && !said.contains('\u{1b}'),
@@ -155,9 +213,15 @@ async fn a_run_that_cannot_begin_says_why() {
     let ann = hub.person("ann", "resolver").await;
     let terminal = Terminal::beside(&hub).env("COUNTERSIGN_TOKEN", &ann.token);
     let said = terminal.run(&["run", &file_of(&hub, &talk())]).fails(1);
-    assert!(said.contains("PREPARE_FAILED"), "only owners let the hub read files: {said}");
+    assert!(
+        said.contains("PREPARE_FAILED"),
+        "only owners let the hub read files: {said}"
+    );
     let vic = hub.person("vic", "viewer").await;
-    let said = Terminal::beside(&hub).env("COUNTERSIGN_TOKEN", &vic.token).run(&["runs", "follow", "r1"]).fails(1);
+    let said = Terminal::beside(&hub)
+        .env("COUNTERSIGN_TOKEN", &vic.token)
+        .run(&["runs", "follow", "r1"])
+        .fails(1);
     assert!(said.contains("not_authorized"), "{said}");
 }
 
@@ -167,7 +231,10 @@ async fn relative_paths_are_those_of_the_person() {
     let home = hub.scratch().home();
     std::fs::write(home.join("here.json"), alone(command("pwd", &[])).to_string()).unwrap();
     let mut command = countersign(&home);
-    command.current_dir(&home).args(["run", "here.json", "--data"]).arg(hub.data());
+    command
+        .current_dir(&home)
+        .args(["run", "here.json", "--data"])
+        .arg(hub.data());
     let ran = Process::spawn(command, "").finish();
     let home = std::fs::canonicalize(home).unwrap();
     assert_eq!(std::fs::canonicalize(ran.ok().trim()).unwrap(), home);
@@ -195,7 +262,10 @@ async fn an_interrupt_leaves_the_run_going() {
     process.stderr_with("in the inbox: ").await;
     process.signal("INT");
     let said = process.finish().fails(14);
-    assert!(said.contains("countersign runs follow r1") && said.contains("countersign runs stop r1"), "{said}");
+    assert!(
+        said.contains("countersign runs follow r1") && said.contains("countersign runs stop r1"),
+        "{said}"
+    );
     let id = id_of(&hub, "r1").await;
     hub.owner.answer(&id, "later").await.expect(200);
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "later\n");

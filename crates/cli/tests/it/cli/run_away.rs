@@ -18,14 +18,21 @@ async fn a_hub_that_comes_back_is_followed_again() {
     let process = Terminal::beside(&hub).start(&["run", &file, "--input", "fish", "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.kill();
-    process.stderr_with("the connection to the hub ended; waiting for the hub, Ctrl-C leaves").await;
+    process
+        .stderr_with("the connection to the hub ended; waiting for the hub, Ctrl-C leaves")
+        .await;
     hub.restart().await;
     process.stderr_with("The hub is back\n").await;
     hub.owner.answer(&id_of(&hub, "r1").await, "fine").await.expect(200);
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "fine\n"), "{ran:?}");
     for part in ["editor needs your input", "Step draft done", "Step editor done"] {
-        assert_eq!(ran.stderr.matches(part).count(), 1, "{part} is told once: {}", ran.stderr);
+        assert_eq!(
+            ran.stderr.matches(part).count(),
+            1,
+            "{part} is told once: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -52,7 +59,12 @@ async fn what_was_answered_meanwhile_is_told_and_asked_no_more() {
     process.stderr_with(&format!("countersign answer {second} TEXT")).await;
     hub.owner.answer(&second, "two").await.expect(200);
     let ran = process.finish();
-    assert_eq!(ran.stderr.matches("first needs your input").count(), 1, "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("first needs your input").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
     assert_eq!(ran.ok(), "two\n");
 }
 
@@ -63,7 +75,9 @@ async fn a_hub_that_is_stopped_says_so_and_keeps_what_waits() {
     let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.interrupt();
-    process.stderr_with("the hub closed the connection: Server shutting down; waiting for the hub").await;
+    process
+        .stderr_with("the hub closed the connection: Server shutting down; waiting for the hub")
+        .await;
     hub.restart().await;
     hub.owner.answer(&id_of(&hub, "r1").await, "x").await.expect(200);
     assert_eq!(process.finish().ok(), "x\n");
@@ -103,8 +117,14 @@ async fn whoever_does_not_want_to_wait_for_the_hub_leaves() {
 async fn subscribed(listener: &TcpListener) -> WebSocketStream<TcpStream> {
     let (stream, _) = within("a connection", listener.accept()).await.expect("it comes");
     let mut socket = accept_async(stream).await.expect("an upgrade");
-    let message = within("a message", socket.next()).await.expect("it goes on").expect("a frame");
-    assert!(message.to_text().unwrap().contains(r#""type":"subscribe""#), "{message}");
+    let message = within("a message", socket.next())
+        .await
+        .expect("it goes on")
+        .expect("a frame");
+    assert!(
+        message.to_text().unwrap().contains(r#""type":"subscribe""#),
+        "{message}"
+    );
     socket
 }
 
@@ -120,7 +140,10 @@ async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let mut command = countersign(&scratch.home());
     command.args(["runs", "follow", "r1"]);
-    command.env("COUNTERSIGN_URL", format!("http://{}", listener.local_addr().expect("an address")));
+    command.env(
+        "COUNTERSIGN_URL",
+        format!("http://{}", listener.local_addr().expect("an address")),
+    );
     command.env("COUNTERSIGN_TOKEN", "csp_x");
     let process = Process::spawn(command, "");
     for _ in 0..2 {
@@ -128,17 +151,30 @@ async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
         let error = json!({"type": "error", "code": "INTERNAL_ERROR", "message": "id 7", "requestId": "subscribe"});
         say(&mut socket, error).await;
     }
-    process.stderr_with("the hub cannot tell about the run now: id 7; waiting for the hub").await;
+    process
+        .stderr_with("the hub cannot tell about the run now: id 7; waiting for the hub")
+        .await;
     let mut socket = subscribed(&listener).await;
     let usage = json!({"promptTokens": 0, "completionTokens": 0});
-    say(&mut socket, json!({"type": "strategy_completed", "runId": "r1", "seq": 1, "result": "done", "usage": usage}))
-        .await;
-    let ping = within("a ping", socket.next()).await.expect("it goes on").expect("a frame");
+    say(
+        &mut socket,
+        json!({"type": "strategy_completed", "runId": "r1", "seq": 1, "result": "done", "usage": usage}),
+    )
+    .await;
+    let ping = within("a ping", socket.next())
+        .await
+        .expect("it goes on")
+        .expect("a frame");
     let ping: Value = serde_json::from_str(ping.to_text().unwrap()).expect("JSON");
     say(&mut socket, json!({"type": "pong", "requestId": ping["requestId"]})).await;
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran:?}");
-    assert_eq!(ran.stderr.matches("waiting for the hub").count(), 1, "it is said once: {}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("waiting for the hub").count(),
+        1,
+        "it is said once: {}",
+        ran.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,8 +185,14 @@ async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
         return;
     }
     let mut command = countersign(&scratch.home());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.data());
-    command.arg("--tls-cert").arg(scratch.path("cert.pem")).arg("--tls-key").arg(scratch.path("key.pem"));
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(scratch.data());
+    command
+        .arg("--tls-cert")
+        .arg(scratch.path("cert.pem"))
+        .arg("--tls-key")
+        .arg(scratch.path("key.pem"));
     let hub = Process::spawn(command, "");
     hub.stdout_with("https://127.0.0.1:").await;
     let found = eventually("hub.json", async || {
@@ -160,7 +202,9 @@ async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
     .await;
     let file = scratch.write("talk.json", &talk().to_string()).display().to_string();
     let mut command = countersign(&scratch.home());
-    command.args(["run", &file, "--input", "hello", "--data"]).arg(scratch.data());
+    command
+        .args(["run", &file, "--input", "hello", "--data"])
+        .arg(scratch.data());
     assert_eq!(Process::spawn(command, "").finish().ok(), "hello\n");
     let mut command = countersign(&scratch.home());
     command.args(["run", &file, "--input", "hello"]);
@@ -168,5 +212,8 @@ async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
         .env("COUNTERSIGN_URL", found["url"].as_str().unwrap())
         .env("COUNTERSIGN_TOKEN", found["token"].as_str().unwrap());
     let said = Process::spawn(command, "").finish().fails(1);
-    assert!(said.contains("cannot be reached"), "a certificate nobody vouches for: {said}");
+    assert!(
+        said.contains("cannot be reached"),
+        "a certificate nobody vouches for: {said}"
+    );
 }

@@ -21,7 +21,11 @@ async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
     assert!(hub.cli(&["runs"]).ok().contains("Nothing has been run yet"));
-    let run = hub.cli(&["run", &file, "--input", "fish", "--no-wait"]).ok().trim().to_owned();
+    let run = hub
+        .cli(&["run", &file, "--input", "fish", "--no-wait"])
+        .ok()
+        .trim()
+        .to_owned();
     let id = eventually("the run asks", async || {
         let runs = hub.owner.get("/v1/runs").await.expect(200);
         runs["runs"][0]["waiting"][0]["message_id"].as_str().map(str::to_owned)
@@ -34,9 +38,13 @@ async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
     }
     assert_eq!(hub.cli(&["runs", "--all", "--json"]).json()[0]["run_id"], run.as_str());
     let shown = hub.cli(&["runs", "show", &run]).ok();
-    for words in
-        [&format!("countersign show {id}"), "Waits for editor", "  | Draft: fish", &file, "draft, editor, print"]
-    {
+    for words in [
+        &format!("countersign show {id}"),
+        "Waits for editor",
+        "  | Draft: fish",
+        &file,
+        "draft, editor, print",
+    ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     let mut follow = countersign(&hub.scratch().home());
@@ -49,7 +57,11 @@ async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
     );
     assert_eq!(ran.ok(), "fine\n");
     let ran = hub.cli(&["runs", "follow", &run]);
-    assert!(ran.stderr.contains("editor needs your input\n") && !ran.stderr.contains("Your answer"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("editor needs your input\n") && !ran.stderr.contains("Your answer"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(ran.ok(), "fine\n", "what has ended can be read again");
 }
 
@@ -58,11 +70,17 @@ async fn so_many_are_listed_and_no_more() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     for number in 0..3 {
-        hub.cli(&["run", &file, "--input", "x", "--run-id", &format!("r{number}")]).ok();
+        hub.cli(&["run", &file, "--input", "x", "--run-id", &format!("r{number}")])
+            .ok();
     }
     let ids = |args: &[&str]| {
         let listed = hub.cli(&[&["runs", "--json"], args].concat()).json();
-        listed.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["run_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(ids(&["--limit", "2"]), ["r2", "r1"]);
     assert_eq!(ids(&["--all"]), ["r2", "r1", "r0"]);
@@ -77,9 +95,15 @@ async fn a_run_that_has_ended_is_continued_and_followed_from_there() {
     assert!(!ran.stderr.contains("  | one"), "{}", ran.stderr);
     assert_eq!(ran.ok(), "two\n");
     let ran = hub.cli(&["runs", "follow", "r1"]);
-    assert!(ran.stderr.contains("  | one\n") && ran.stderr.contains("  | two\n"), "both: {}", ran.stderr);
+    assert!(
+        ran.stderr.contains("  | one\n") && ran.stderr.contains("  | two\n"),
+        "both: {}",
+        ran.stderr
+    );
     assert_eq!(ran.ok(), "two\n", "the end of a segment is not the end of the run");
-    let left = hub.cli(&["runs", "continue", "r1", "--input", "", "--no-wait", "--json"]).json();
+    let left = hub
+        .cli(&["runs", "continue", "r1", "--input", "", "--no-wait", "--json"])
+        .json();
     assert_eq!(left, json!({"run_id": "r1"}));
     let said = hub.cli(&["runs", "continue", "r1", "--input", "three"]).fails(1);
     assert!(said.contains("r1"), "{said}");
@@ -93,14 +117,20 @@ async fn an_id_that_is_in_use_is_left_as_it_is_and_what_to_do_is_told() {
     let run = ["run", &file, "--run-id", "r1", "--input", "one"];
     hub.cli(&run).ok();
     let said = hub.cli(&run).fails(1);
-    assert!(said.contains("r1 exists and has ended (completed)") && said.contains("runs continue r1"), "{said}");
+    assert!(
+        said.contains("r1 exists and has ended (completed)") && said.contains("runs continue r1"),
+        "{said}"
+    );
     assert_eq!(hub.cli(&["runs", "show", "r1", "--json"]).json()["status"], "completed");
     assert_eq!(hub.owner.get("/health").await.expect(200)["activeRuns"], 0);
     assert_eq!(hub.cli(&["runs", "continue", "r1", "--input", "two"]).ok(), "two\n");
     hub.cli(&["runs", "continue", "r1", "--no-wait"]).ok();
     for command in [&run[..], &["runs", "continue", "r1", "--input", "three"]] {
         let said = hub.cli(command).fails(1);
-        assert!(said.contains("`countersign runs follow r1`") && !said.contains("_FAILED"), "{said}");
+        assert!(
+            said.contains("`countersign runs follow r1`") && !said.contains("_FAILED"),
+            "{said}"
+        );
     }
     assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 is stopped.\n");
 }
@@ -112,7 +142,12 @@ async fn of_many_who_run_under_one_id_one_does_and_none_leaves_it_stuck() {
     let file = file_of(&hub, &talk());
     for id in ["r1", "r2", "r3"] {
         let start = |_| Terminal::beside(&hub).start(&["run", &file, "--run-id", id, "--input", "one"]);
-        let ran: Vec<_> = (0..6).map(start).collect::<Vec<_>>().into_iter().map(Process::finish).collect();
+        let ran: Vec<_> = (0..6)
+            .map(start)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(Process::finish)
+            .collect();
         assert_eq!(ran.iter().filter(|ran| ran.code == 0).count(), 1, "{ran:?}");
         assert_eq!(hub.cli(&["runs", "show", id, "--json"]).json()["status"], "completed");
         assert_eq!(hub.cli(&["runs", "continue", id, "--input", "two"]).ok(), "two\n");
@@ -122,26 +157,42 @@ async fn of_many_who_run_under_one_id_one_does_and_none_leaves_it_stuck() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_may_not_is_told_of_the_run_and_not_of_a_message() {
     let hub = Hub::start().await;
-    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"]).ok();
+    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"])
+        .ok();
     let id = asked(&hub).await;
     let said = hub.cli(&["answer", &id, "--decline"]).fails(1);
-    assert!(said.contains("a run cannot be declined") && said.contains("`countersign runs stop r1`"), "{said}");
+    assert!(
+        said.contains("a run cannot be declined") && said.contains("`countersign runs stop r1`"),
+        "{said}"
+    );
     let vic = hub.person("vic", "viewer").await;
-    let said = Terminal::beside(&hub).env("COUNTERSIGN_TOKEN", &vic.token).run(&["runs", "stop", "r1"]).fails(1);
+    let said = Terminal::beside(&hub)
+        .env("COUNTERSIGN_TOKEN", &vic.token)
+        .run(&["runs", "stop", "r1"])
+        .fails(1);
     assert!(said.contains("human:vic may not stop runs"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_answer_is_told_by_its_start() {
     let hub = Hub::start().await;
-    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"]).ok();
+    hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"])
+        .ok();
     let id = asked(&hub).await;
     let mut command = countersign(&hub.scratch().home());
     command.args(["answer", &id, "-", "--data"]).arg(hub.data());
     let said = Process::spawn(command, "y".repeat(900_000)).finish().ok();
-    assert!(said.contains("yyy… (900 KB) by human:owner") && said.len() < 500, "{} bytes", said.len());
+    assert!(
+        said.contains("yyy… (900 KB) by human:owner") && said.len() < 500,
+        "{} bytes",
+        said.len()
+    );
     let said = hub.cli(&["answer", &id, "again"]).fails(1);
-    assert!(said.contains("is already answered yyy") && said.len() < 500, "{} bytes", said.len());
+    assert!(
+        said.contains("is already answered yyy") && said.len() < 500,
+        "{} bytes",
+        said.len()
+    );
     assert!(hub.cli(&["show", &id]).ok().len() > 900_000, "all of it is shown there");
 }
 
@@ -150,11 +201,17 @@ async fn what_is_over_is_not_stopped_and_what_is_unknown_is_called_so() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     hub.cli(&["run", &file, "--input", "x", "--run-id", "r1"]).ok();
-    assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 had ended before: completed.\n");
+    assert_eq!(
+        hub.cli(&["runs", "stop", "r1"]).ok(),
+        "Run r1 had ended before: completed.\n"
+    );
     assert_eq!(hub.cli(&["runs", "stop", "r1", "--json"]).json()["status"], "completed");
     for command in ["show", "follow", "stop", "continue"] {
         let said = hub.cli(&["runs", command, "nobody"]).fails(1);
-        assert!(said.contains("not found") || said.contains("no such"), "{command}: {said}");
+        assert!(
+            said.contains("not found") || said.contains("no such"),
+            "{command}: {said}"
+        );
     }
 }
 
@@ -162,15 +219,19 @@ async fn what_is_over_is_not_stopped_and_what_is_unknown_is_called_so() {
 async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
-    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"]).ok();
+    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
+        .ok();
     let id = asked(&hub).await;
     assert_eq!(id, id_of(&hub, "r1").await);
     let listed = hub.cli(&["inbox"]).ok();
     assert!(listed.contains("  editor  ") && !listed.contains('#'), "{listed}");
     let shown = hub.cli(&["show", &id]).ok();
-    for words in
-        ["Agent      editor, run r1", "Strategy   Test strategy", "(may be empty)", "countersign runs follow r1"]
-    {
+    for words in [
+        "Agent      editor, run r1",
+        "Strategy   Test strategy",
+        "(may be empty)",
+        "countersign runs follow r1",
+    ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!shown.contains("--decline"), "{shown}");

@@ -42,22 +42,35 @@ async fn what_was_picked_comes_back_in_its_own_words() {
             "Zone: us, eu\nSize: small\nWhy: load\n  and rain",
         ),
     ] {
-        assert_eq!(said(&hub, payload, value).await, (answered(text), String::new()), "{payload}");
+        assert_eq!(
+            said(&hub, payload, value).await,
+            (answered(text), String::new()),
+            "{payload}"
+        );
     }
     for payload in [&one, &many, &own, &form] {
-        assert_eq!(said(&hub, payload, json!("neither: ask Bob")).await.0, answered("neither: ask Bob"), "{payload}");
+        assert_eq!(
+            said(&hub, payload, json!("neither: ask Bob")).await.0,
+            answered("neither: ask Bob"),
+            "{payload}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payload_nobody_knows_is_answered_freely_and_warned_of() {
     let hub = Hub::start().await;
-    for (payload, why) in
-        [(json!({"type": "poll"}), "poll"), (json!({}), "type is missing"), (json!({"type": "choice"}), "options")]
-    {
+    for (payload, why) in [
+        (json!({"type": "poll"}), "poll"),
+        (json!({}), "type is missing"),
+        (json!({"type": "choice"}), "options"),
+    ] {
         let (stdout, stderr) = said(&hub, &payload, json!("as you like")).await;
         assert_eq!(stdout, answered("as you like"));
-        assert!(stderr.starts_with("cueme: warning: ") && stderr.contains(why), "{stderr}");
+        assert!(
+            stderr.starts_with("cueme: warning: ") && stderr.contains(why),
+            "{stderr}"
+        );
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
 }
@@ -70,17 +83,24 @@ async fn an_answer_is_passed_on_untouched() {
     let (process, id) = desk.waiting(&hub, "gavonel", "Markup?").await;
     let body = json!({"resolution": "answered", "value": text, "comment": "soon, please"});
     hub.owner.resolve(&id, body).await.expect(200);
-    assert_eq!(process.finish().ok(), format!("The user answered:\n\n{text}\n\nComment: soon, please\n"));
-    assert!(item(&hub, &id).await["fetched_at"].is_string(), "the hub knows that it arrived");
+    assert_eq!(
+        process.finish().ok(),
+        format!("The user answered:\n\n{text}\n\nComment: soon, please\n")
+    );
+    assert!(
+        item(&hub, &id).await["fetched_at"].is_string(),
+        "the hub knows that it arrived"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decline_carries_its_reason() {
     let hub = Hub::start().await;
     let desk = Desk::beside(&hub);
-    for (comment, printed) in
-        [(Some("not today"), "The user declined.\n\nReason: not today\n"), (None, "The user declined.\n")]
-    {
+    for (comment, printed) in [
+        (Some("not today"), "The user declined.\n\nReason: not today\n"),
+        (None, "The user declined.\n"),
+    ] {
         let (process, id) = desk.waiting(&hub, "gavonel", "Drop the table?").await;
         let mut body = json!({"resolution": "declined"});
         if let Some(comment) = comment {
@@ -104,11 +124,21 @@ async fn the_words_around_an_answer_are_the_persons_choice() {
         process.finish().ok()
     };
     let ours = told(&reminded).await;
-    assert!(ours.starts_with(&answered("yes")) && ours.ends_with("run `cueme cue gavonel -` again.\n"), "{ours}");
-    assert_eq!(told(&desk.clone().env("CUEME_LANGUAGE", "de")).await, "Die Antwort des Nutzers:\n\nyes\n");
+    assert!(
+        ours.starts_with(&answered("yes")) && ours.ends_with("run `cueme cue gavonel -` again.\n"),
+        "{ours}"
+    );
+    assert_eq!(
+        told(&desk.clone().env("CUEME_LANGUAGE", "de")).await,
+        "Die Antwort des Nutzers:\n\nyes\n"
+    );
     let file = json!({"cueme.language": "zh", "cueme.reminder": "Ask {id} first."});
     std::fs::write(settings.join("cueme.json"), file.to_string()).expect("settings");
     assert_eq!(told(&reminded).await, "用户答复：\n\nyes\n\nAsk gavonel first.\n");
     std::fs::write(settings.join("cueme.json"), "{").expect("settings");
-    assert_eq!(told(&desk).await, answered("yes"), "a broken file keeps nobody from asking");
+    assert_eq!(
+        told(&desk).await,
+        answered("yes"),
+        "a broken file keeps nobody from asking"
+    );
 }

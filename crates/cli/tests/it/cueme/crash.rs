@@ -12,7 +12,9 @@ async fn stage() -> (Hub, Proxy, Desk) {
     let proxy = Proxy::start().await;
     proxy.lead_to(&hub.url);
     let token = terminal_token(&hub, "owner").await;
-    let desk = Desk::beside(&hub).env("COUNTERSIGN_URL", &proxy.url("")).env("COUNTERSIGN_TOKEN", &token);
+    let desk = Desk::beside(&hub)
+        .env("COUNTERSIGN_URL", &proxy.url(""))
+        .env("COUNTERSIGN_TOKEN", &token);
     (hub, proxy, desk)
 }
 
@@ -37,7 +39,10 @@ async fn before_the_request_is_sent_nothing_is_asked() {
     let (process, id) = desk.waiting(&hub, "gavonel", ASK).await;
     answer(&hub, &id, "yes").await;
     let ran = process.finish();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (answered("yes").as_str(), ""));
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        (answered("yes").as_str(), "")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,8 +141,15 @@ async fn an_answer_that_cannot_be_printed_is_kept() {
     answer(&hub, &id, "yes").await;
     let mut command = std::process::Command::new("sh");
     let line = format!("exec {} cue gavonel - > /dev/full", env!("CARGO_BIN_EXE_cueme"));
-    command.args(["-c", &line]).envs(desk.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(["-c", &line]).envs(
+        desk.command(&[])
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
     let said = Process::spawn(command, super::envelope(ASK)).finish().fails(1);
-    assert!(said.contains("standard output cannot be written") && said.contains("cueme resume gavonel"), "{said}");
+    assert!(
+        said.contains("standard output cannot be written") && said.contains("cueme resume gavonel"),
+        "{said}"
+    );
     ends_well(&hub, &desk, &id).await;
 }

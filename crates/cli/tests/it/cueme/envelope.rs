@@ -80,7 +80,10 @@ const CALLS: &[(&str, &[&str])] = &[
     ("missing agent_runtime", &["join", ""]),
     ("unknown subcommand", &["recall", "hints"]),
     ("--max-wait", &["cue", "gavonel", "-", "--max-wait", "soon"]),
-    ("--max-wait 0: write it as 90s, 10m, 2h or 3d, or never", &["cue", "gavonel", "-", "--max-wait", "0"]),
+    (
+        "--max-wait 0: write it as 90s, 10m, 2h or 3d, or never",
+        &["cue", "gavonel", "-", "--max-wait", "0"],
+    ),
 ];
 
 #[test]
@@ -96,7 +99,11 @@ fn what_is_refused_leaves_nothing_behind() {
         assert!(said.contains(words), "{call:?}: {said}");
     }
     assert!(!fresh.data().exists(), "no data directory");
-    assert_eq!(std::fs::read_dir(fresh.home()).expect("the home").count(), 0, "an empty home");
+    assert_eq!(
+        std::fs::read_dir(fresh.home()).expect("the home").count(),
+        0,
+        "an empty home"
+    );
 }
 
 #[test]
@@ -104,13 +111,22 @@ fn what_is_wrong_is_told_with_its_place() {
     let fresh = Fresh::new();
     let desk = fresh.desk();
     for (input, words) in [
-        ("<cueme_prompt>\nhi\n</cueme_prompt>\n\nSee above.\n", "outside blocks: line 5 is \"See above.\""),
-        ("\r\nfirst\r\n<cueme_prompt>\r\nhi\r\n</cueme_prompt>", "outside blocks: line 2 is \"first\""),
+        (
+            "<cueme_prompt>\nhi\n</cueme_prompt>\n\nSee above.\n",
+            "outside blocks: line 5 is \"See above.\"",
+        ),
+        (
+            "\r\nfirst\r\n<cueme_prompt>\r\nhi\r\n</cueme_prompt>",
+            "outside blocks: line 2 is \"first\"",
+        ),
         (
             "<cueme_prompt>\na\nb\n</cueme_prompt>\n<cueme_payload>\n{\n \"type\": choice\n}\n</cueme_payload>\n",
             "null: expected value at line 7 of stdin, column 10",
         ),
-        ("<cueme_prompt>\na\n</cueme_prompt>\n<cueme_payload>\n[1]\n</cueme_payload>\n", "null: it is a list"),
+        (
+            "<cueme_prompt>\na\n</cueme_prompt>\n<cueme_payload>\n[1]\n</cueme_payload>\n",
+            "null: it is a list",
+        ),
     ] {
         let said = desk.run(&["cue", "gavonel", "-"], input).fails(2);
         assert!(said.contains(words), "{input:?}: {said}");
@@ -138,9 +154,13 @@ async fn what_only_the_hub_can_refuse_is_a_wrong_call_as_well() {
     let said = desk.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
     assert!(said.contains("agent_id") && said.contains("cueme join"), "{said}");
     let payload = json!({"type": "choice", "options": ["x".repeat(300_000)]});
-    let said = desk.run(&["cue", "gavonel", "-"], super::offering("hi", &payload)).fails(2);
+    let said = desk
+        .run(&["cue", "gavonel", "-"], super::offering("hi", &payload))
+        .fails(2);
     assert!(said.contains("payload"), "{said}");
-    let said = desk.run(&["cue", "gavonel", "-"], envelope(&"x".repeat(9_000_000))).fails(2);
+    let said = desk
+        .run(&["cue", "gavonel", "-"], envelope(&"x".repeat(9_000_000)))
+        .fails(2);
     assert!(said.contains("in fewer"), "{said}");
     let said = desk.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
     assert!(said.contains("in fewer"), "{said}");
@@ -194,11 +214,17 @@ async fn five_megabytes_arrive_whole_and_so_does_a_long_answer() {
 fn a_pipe_left_open_is_given_up_with_what_to_do() {
     let fresh = Fresh::new();
     let (reader, writer) = std::io::pipe().expect("a pipe");
-    let mut command = fresh.desk().env("CUEME_STDIN_SECONDS", "1").command(&["cue", "gavonel", "-"]);
+    let mut command = fresh
+        .desk()
+        .env("CUEME_STDIN_SECONDS", "1")
+        .command(&["cue", "gavonel", "-"]);
     command.stdin(Stdio::from(reader));
     let said = Process::start(command).finish().fails(2);
     drop(writer);
-    assert!(said.contains("left open") && said.contains("close it") && said.contains("CUEME_STDIN_SECONDS"), "{said}");
+    assert!(
+        said.contains("left open") && said.contains("close it") && said.contains("CUEME_STDIN_SECONDS"),
+        "{said}"
+    );
     assert!(!fresh.data().exists(), "nothing was asked");
 }
 
@@ -214,6 +240,9 @@ async fn payloads_that_say_nothing_are_none() {
         assert_eq!(item(&hub, &id).await["question"]["kind"], "text");
         answer(&hub, &id, "ok").await;
         let ran = process.finish();
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (answered("ok").as_str(), ""));
+        assert_eq!(
+            (ran.stdout.as_str(), ran.stderr.as_str()),
+            (answered("ok").as_str(), "")
+        );
     }
 }

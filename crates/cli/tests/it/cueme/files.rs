@@ -22,23 +22,49 @@ async fn files_are_saved_whole_under_their_own_names_and_told_by_their_path() {
     let desk = Desk::beside(&hub);
     let large: Vec<u8> = (0..3_000_000_u32).map(|nth| (nth % 251) as u8).collect();
     let (process, id) = desk.waiting(&hub, "gavonel", "Any notes?").await;
-    let hidden = [file(".env", None, b"dot"), file("env", None, b"plain"), file("...", None, b"dots")];
-    let files = [file("nötes 1.txt", Some("text/plain"), b"hello\n"), file("large.bin", None, &large)];
+    let hidden = [
+        file(".env", None, b"dot"),
+        file("env", None, b"plain"),
+        file("...", None, b"dots"),
+    ];
+    let files = [
+        file("nötes 1.txt", Some("text/plain"), b"hello\n"),
+        file("large.bin", None, &large),
+    ];
     let files: Vec<Value> = files.into_iter().chain(hidden).collect();
     let body = json!({"resolution": "answered", "value": "see there", "files": files});
     hub.owner.resolve(&id, body).await.expect(200);
     let text = process.finish().ok();
     let folder = hub.data().join("cueme/files").join(&id);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(&lines[..5], ["The user answered:", "", "see there", "", "Attached files:"], "{text}");
-    assert_eq!(lines[5], format!("- {} (text/plain)", folder.join("nötes 1.txt").display()));
-    let path = lines[6].strip_prefix("- ").and_then(|line| line.split(" (").next()).map(PathBuf::from).expect("a path");
+    assert_eq!(
+        &lines[..5],
+        ["The user answered:", "", "see there", "", "Attached files:"],
+        "{text}"
+    );
+    assert_eq!(
+        lines[5],
+        format!("- {} (text/plain)", folder.join("nötes 1.txt").display())
+    );
+    let path = lines[6]
+        .strip_prefix("- ")
+        .and_then(|line| line.split(" (").next())
+        .map(PathBuf::from)
+        .expect("a path");
     assert!(path.is_absolute() && path == folder.join("large.bin"), "{text}");
     assert_eq!(lines.len(), 10, "{text}");
     for (name, bytes) in [(".env", "dot"), ("env", "plain"), ("...", "dots")] {
-        assert_eq!(std::fs::read_to_string(folder.join(name)).expect("saved"), bytes, "{name}");
+        assert_eq!(
+            std::fs::read_to_string(folder.join(name)).expect("saved"),
+            bytes,
+            "{name}"
+        );
     }
-    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 5, "and nothing else");
+    assert_eq!(
+        std::fs::read_dir(&folder).expect("the folder").count(),
+        5,
+        "and nothing else"
+    );
     assert_eq!(std::fs::read(folder.join("nötes 1.txt")).expect("saved"), b"hello\n");
     assert!(std::fs::read(&path).expect("saved") == large, "its own bytes");
     for (place, wanted) in [(&folder, 0o700), (&path, 0o600), (&hub.data().join("cueme"), 0o700)] {
@@ -54,7 +80,10 @@ async fn files_alone_are_an_answer() {
     let body = json!({"resolution": "answered", "files": [file("a.log", Some("text/x-log"), b"x")]});
     hub.owner.resolve(&id, body).await.expect(200);
     let path = hub.data().join("cueme/files").join(&id).join("a.log");
-    assert_eq!(process.finish().ok(), format!("The user attached files:\n- {} (text/x-log)\n", path.display()));
+    assert_eq!(
+        process.finish().ok(),
+        format!("The user attached files:\n- {} (text/x-log)\n", path.display())
+    );
     assert_eq!(std::fs::read(path).expect("saved"), b"x");
 }
 
@@ -64,7 +93,13 @@ async fn a_program_gets_the_files_with_their_sums() {
     let desk = Desk::beside(&hub);
     let process = desk.start(&["cue", "gavonel", "-", "--json"], envelope("The log?"));
     let id = waited_for(&hub, "The log?").await;
-    hub.owner.resolve(&id, json!({"resolution": "answered", "files": [file("a", None, b"hi")]})).await.expect(200);
+    hub.owner
+        .resolve(
+            &id,
+            json!({"resolution": "answered", "files": [file("a", None, b"hi")]}),
+        )
+        .await
+        .expect(200);
     let told = process.finish().json();
     assert_eq!((&told["text"], &told["files"][0]["size"]), (&json!(""), &json!(2)));
     let path = told["files"][0]["path"].as_str().expect("a path");
@@ -80,7 +115,13 @@ async fn an_answer_whose_files_cannot_be_saved_is_kept() {
     let in_the_way = hub.data().join("cueme");
     std::fs::write(&in_the_way, "").expect("a file in the way");
     let (process, id) = desk.waiting(&hub, "gavonel", "The log?").await;
-    hub.owner.resolve(&id, json!({"resolution": "answered", "files": [file("a", None, b"hi")]})).await.expect(200);
+    hub.owner
+        .resolve(
+            &id,
+            json!({"resolution": "answered", "files": [file("a", None, b"hi")]}),
+        )
+        .await
+        .expect(200);
     let said = process.finish().fails(1);
     assert!(said.contains("cannot create"), "{said}");
     std::fs::remove_file(&in_the_way).expect("out of the way");

@@ -38,7 +38,10 @@ impl Fresh {
     /// What the hub that runs here says of itself.
     pub fn hub(&self) -> Value {
         let found = self.hub_file().expect("a hub.json");
-        assert!(is_ours(pid_of(&found), &self.data()), "the hub of {found} runs on the data of this test");
+        assert!(
+            is_ours(pid_of(&found), &self.data()),
+            "the hub of {found} runs on the data of this test"
+        );
         found
     }
 
@@ -50,8 +53,12 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        let Some(pid) = self.hub_file().map(|found| pid_of(&found)) else { return };
-        let Ok(lock) = File::open(self.data().join("hub.lock")) else { return };
+        let Some(pid) = self.hub_file().map(|found| pid_of(&found)) else {
+            return;
+        };
+        let Ok(lock) = File::open(self.data().join("hub.lock")) else {
+            return;
+        };
         let (ended, end) = mpsc::channel();
         // The hub holds it for as long as it lives.
         std::thread::spawn(move || lock.lock().and_then(|()| ended.send(()).map_err(std::io::Error::other)));
@@ -71,12 +78,17 @@ pub fn pid_of(hub_file: &Value) -> u64 {
 }
 
 pub fn signal(pid: u64, name: &str) {
-    let _ = std::process::Command::new("sh").args(["-c", &format!("kill -{name} {pid} 2>/dev/null")]).status();
+    let _ = std::process::Command::new("sh")
+        .args(["-c", &format!("kill -{name} {pid} 2>/dev/null")])
+        .status();
 }
 
 /// Whether that process is a hub on that data directory: numbers of processes come again.
 pub fn is_ours(pid: u64, data: &Path) -> bool {
     let told = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<&str> = told.split(|byte| *byte == 0).filter_map(|word| std::str::from_utf8(word).ok()).collect();
+    let words: Vec<&str> = told
+        .split(|byte| *byte == 0)
+        .filter_map(|word| std::str::from_utf8(word).ok())
+        .collect();
     words.contains(&"serve") && data.to_str().is_some_and(|data| words.contains(&data))
 }

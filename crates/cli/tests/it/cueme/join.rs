@@ -16,13 +16,19 @@ async fn four_lines_come_first_and_then_how_to_go_on() {
     let desk = Desk::beside(&hub).env("SHELL", "/usr/bin/zsh");
     let text = desk.run(&["join", " Claude-Code"], "").ok();
     let agent_id = line(&text, "agent_id");
-    assert!((8..=12).contains(&agent_id.len()) && agent_id.bytes().all(|byte| byte.is_ascii_lowercase()), "{agent_id}");
+    assert!(
+        (8..=12).contains(&agent_id.len()) && agent_id.bytes().all(|byte| byte.is_ascii_lowercase()),
+        "{agent_id}"
+    );
     let project = desk.home.display();
     let first =
         format!("agent_id={agent_id}\nproject_dir={project}\nagent_terminal=zsh\nagent_runtime=claude_code\n\n");
     assert!(text.starts_with(&first), "{text}");
     let rest = &text[first.len()..];
-    assert!(rest.contains(&format!("cueme cue {agent_id} -")) && rest.contains("\n<cueme_prompt>\n"), "{rest}");
+    assert!(
+        rest.contains(&format!("cueme cue {agent_id} -")) && rest.contains("\n<cueme_prompt>\n"),
+        "{rest}"
+    );
     assert!(rest.contains("\n<cueme_payload>\n"), "{rest}");
     let joined = hub.owner.get("/v1/terminals").await.expect(200);
     assert_eq!(joined["terminals"][0]["agent_id"], agent_id);
@@ -33,8 +39,10 @@ async fn ten_that_join_at_once_have_ten_names() {
     let hub = Hub::start().await;
     let desk = Desk::beside(&hub);
     let processes: Vec<Process> = (0..10).map(|_| desk.start(&["join", "codex"], "")).collect();
-    let names: BTreeSet<String> =
-        processes.into_iter().map(|process| line(&process.finish().ok(), "agent_id").to_owned()).collect();
+    let names: BTreeSet<String> = processes
+        .into_iter()
+        .map(|process| line(&process.finish().ok(), "agent_id").to_owned())
+        .collect();
     assert_eq!(names.len(), 10, "{names:?}");
 }
 

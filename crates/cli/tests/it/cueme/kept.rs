@@ -32,9 +32,15 @@ async fn it_comes_before_the_answer_to_another_question_and_once() {
     answer(&hub, &second, "go on").await;
     let ran = process.finish();
     let told = format!("Earlier question: Shall I deploy to production?\n\n{HELD}Current question:\n\n");
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ((told + &answered("go on")).as_str(), ""));
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ((told + &answered("go on")).as_str(), "")
+    );
     for id in [&first, &second] {
-        assert!(item(&hub, id).await["fetched_at"].is_string(), "the hub knows that it arrived");
+        assert!(
+            item(&hub, id).await["fetched_at"].is_string(),
+            "the hub knows that it arrived"
+        );
     }
     desk.run(&["resume", "gavonel"], "").fails(1);
     let (process, third) = desk.waiting(&hub, "gavonel", "And now?").await;
@@ -54,13 +60,20 @@ async fn the_oldest_comes_first_and_before_the_end_of_a_limit_too() {
         let desk = desk.clone().env("CUEME_LANGUAGE", language);
         let mut command = std::process::Command::new("sh");
         let line = format!("exec {} resume gavonel > /dev/full", env!("CARGO_BIN_EXE_cueme"));
-        command.args(["-c", &line]).envs(desk.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args(["-c", &line]).envs(
+            desk.command(&[])
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         Process::spawn(command, "").finish().fails(1)
     };
     assert!(full("en").contains("the answer is kept"));
     let ran = desk.run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("What next?"));
     let told = format!("Earlier question: Deploy?\n\n{HELD}{refused}Current question:\n\nNo answer yet.");
-    assert!(ran.stdout.starts_with(&told), "what was not printed before is told now: {ran:?}");
+    assert!(
+        ran.stdout.starts_with(&told),
+        "what was not printed before is told now: {ran:?}"
+    );
     assert!(ran.stdout.ends_with("run `cueme resume gavonel`.\n"), "{ran:?}");
     for id in [&first, &second] {
         assert!(item(&hub, id).await["fetched_at"].is_string());
@@ -72,13 +85,26 @@ async fn resume_prints_what_was_kept_and_waits_only_for_what_is_open() {
     let hub = Hub::start().await;
     let desk = Desk::beside(&hub);
     left_behind(&hub, &desk, "Deploy?", hold()).await;
-    left_behind(&hub, &desk, "Test?", json!({"resolution": "answered", "value": "approve"})).await;
-    let text = desk.clone().env("CUEME_LANGUAGE", "de").run(&["resume", "gavonel"], "").ok();
+    left_behind(
+        &hub,
+        &desk,
+        "Test?",
+        json!({"resolution": "answered", "value": "approve"}),
+    )
+    .await;
+    let text = desk
+        .clone()
+        .env("CUEME_LANGUAGE", "de")
+        .run(&["resume", "gavonel"], "")
+        .ok();
     let told = "Frühere Frage: Deploy?\n\nDie Antwort des Nutzers:\n\nHold\n\nKommentar: freeze until Monday\n\n\
         Aktuelle Frage:\n\nDie Antwort des Nutzers:\n\nDeploy\n";
     assert_eq!(text, told);
     left_behind(&hub, &desk, "Ship?", hold()).await;
-    let paused = desk.clone().env("CUEME_LANGUAGE", "zh").start(&["pause", "gavonel", "Back soon"], "");
+    let paused = desk
+        .clone()
+        .env("CUEME_LANGUAGE", "zh")
+        .start(&["pause", "gavonel", "Back soon"], "");
     answer(&hub, &waited_for(&hub, "Back soon").await, "approve").await;
     let told =
         "较早的问题：Ship?\n\n用户答复：\n\nHold\n\n备注：freeze until Monday\n\n当前问题：\n\n用户表示：继续。\n";
@@ -89,7 +115,10 @@ async fn resume_prints_what_was_kept_and_waits_only_for_what_is_open() {
     let resumed = desk.start(&["resume", "gavonel"], "");
     until_waiting(&hub, &open).await;
     answer(&hub, &open, "yes").await;
-    let told = format!("Earlier question: Sign?\n\n{HELD}Current question:\n\n{}", answered("yes"));
+    let told = format!(
+        "Earlier question: Sign?\n\n{HELD}Current question:\n\n{}",
+        answered("yes")
+    );
     assert_eq!(resumed.finish().ok(), told);
 }
 
@@ -111,7 +140,10 @@ async fn a_program_finds_it_in_a_field_of_its_own_with_its_files() {
     let earlier = told["earlier"].as_array().expect("a list");
     assert_eq!((&told["text"], earlier.len()), (&json!("go on"), 1), "{told}");
     let one = &earlier[0];
-    assert_eq!((&one["id"], &one["title"], &one["text"]), (&json!(first), &json!("Deploy?"), &json!("Hold")));
+    assert_eq!(
+        (&one["id"], &one["title"], &one["text"]),
+        (&json!(first), &json!("Deploy?"), &json!("Hold"))
+    );
     let path = one["files"][0]["path"].as_str().expect("a path");
     assert!(path.ends_with(&format!("{first}/.env")), "{path}");
     assert_eq!(std::fs::read(path).expect("saved"), b"hi");

@@ -28,12 +28,17 @@ async fn history(hub: &Hub) -> Vec<Value> {
 }
 
 fn titles(items: &[Value]) -> Vec<&str> {
-    items.iter().map(|item| item["title"].as_str().expect("a title")).collect()
+    items
+        .iter()
+        .map(|item| item["title"].as_str().expect("a title"))
+        .collect()
 }
 
 /// The files of the mailbox with what is in them, side files and all.
 fn bytes_of(directory: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(directory).expect("the directory").map(|entry| entry.expect("an entry").path());
+    let entries = fs::read_dir(directory)
+        .expect("the directory")
+        .map(|entry| entry.expect("an entry").path());
     let mut files: Vec<(String, Vec<u8>)> = entries
         .filter(|path| path.is_file())
         .map(|path| (path.display().to_string(), fs::read(&path).expect("a file")))
@@ -48,7 +53,13 @@ async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
     let mailbox = Mailbox::of_the_original(&hub);
     let choice = r#"{"type":"choice","options":["Red","Blue"]}"#;
     let (asked_at, answered_at) = (at(-50), at(-49));
-    mailbox.request("req_1", "bamolodo", "Which colour?", Some(choice), ("COMPLETED", &asked_at));
+    mailbox.request(
+        "req_1",
+        "bamolodo",
+        "Which colour?",
+        Some(choice),
+        ("COMPLETED", &asked_at),
+    );
     mailbox.answer(1, "req_1", r#"{"text":"Blue"}"#, 0, &answered_at);
     mailbox.file(1, 0, "files/aa.txt", "text/plain", Some("hi"));
     mailbox.file(1, 1, "files/bb.png", "image/png", Some("\u{1}png"));
@@ -63,23 +74,38 @@ async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
     let before = bytes_of(&mailbox.home);
 
     let said = migrate(&hub, &[]).ok();
-    assert!(said.contains("agents: 3\nrequests: 4 (4 imported, 0 already there)\n"), "{said}");
-    assert!(said.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"), "{said}");
+    assert!(
+        said.contains("agents: 3\nrequests: 4 (4 imported, 0 already there)\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"),
+        "{said}"
+    );
     assert_eq!(bytes_of(&mailbox.home), before, "nothing was written");
 
     let items = history(&hub).await;
-    assert_eq!(titles(&items), ["Which colour?", "Carry on?", "Paused here", "Still there?"]);
+    assert_eq!(
+        titles(&items),
+        ["Which colour?", "Carry on?", "Paused here", "Still there?"]
+    );
     let statuses: Vec<&Value> = items.iter().map(|item| &item["status"]).collect();
     assert_eq!(statuses, ["answered", "cancelled", "answered", "open"]);
     let answer = &items[0]["resolution"];
-    assert_eq!((&answer["value"], &answer["actor"]), (&json!("Blue"), &json!("system:imported")));
+    assert_eq!(
+        (&answer["value"], &answer["actor"]),
+        (&json!("Blue"), &json!("system:imported"))
+    );
     assert_eq!(items[0]["created_at"], json!(asked_at));
     assert_eq!(answer["resolved_at"], json!(answered_at));
     let id = items[0]["id"].as_str().expect("an id");
     assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}/files/0")).await.text(), "hi");
     assert_eq!(answer["files"][1]["name"], "bb.png");
     let terminals = hub.owner.get("/v1/terminals").await.expect(200).to_string();
-    assert!(terminals.contains("claude_code") && terminals.contains("/srv/shop"), "{terminals}");
+    assert!(
+        terminals.contains("claude_code") && terminals.contains("/srv/shop"),
+        "{terminals}"
+    );
     assert!(terminals.contains("lonely"), "{terminals}");
 }
 
@@ -108,8 +134,15 @@ async fn an_answer_that_its_agent_never_read_is_collected_in_the_hub() {
     mailbox.answer(2, "req_2", r#"{"text":"yes"}"#, 0, &at(-29));
     migrate(&hub, &[]).ok();
     let desk = Desk::beside(&hub);
-    assert_eq!(desk.cue("kivuron", "Still there?").finish().ok(), super::answered("yes, here"));
-    assert!(desk.run(&["resume", "kivuron"], "").fails(1).contains("no answer to collect"));
+    assert_eq!(
+        desk.cue("kivuron", "Still there?").finish().ok(),
+        super::answered("yes, here")
+    );
+    assert!(
+        desk.run(&["resume", "kivuron"], "")
+            .fails(1)
+            .contains("no answer to collect")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,24 +150,60 @@ async fn twice_is_once() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     for number in 1..=3 {
-        mailbox.request(&format!("req_{number}"), "kivuron", &format!("Number {number}?"), None, ("PENDING", &at(-20)));
+        mailbox.request(
+            &format!("req_{number}"),
+            "kivuron",
+            &format!("Number {number}?"),
+            None,
+            ("PENDING", &at(-20)),
+        );
     }
     mailbox.answer(1, "req_1", r#"{"text":"one"}"#, 0, &at(-10));
     migrate(&hub, &[]).ok();
     mailbox.request("req_4", "kivuron", "Number 4?", None, ("PENDING", &at(-5)));
     let again = migrate(&hub, &["--json"]).json();
-    assert_eq!((&again["imported"], &again["already_there"]), (&json!(1), &json!(3)), "{again}");
-    assert_eq!(titles(&history(&hub).await), ["Number 1?", "Number 2?", "Number 3?", "Number 4?"]);
+    assert_eq!(
+        (&again["imported"], &again["already_there"]),
+        (&json!(1), &json!(3)),
+        "{again}"
+    );
+    assert_eq!(
+        titles(&history(&hub).await),
+        ["Number 1?", "Number 2?", "Number 3?", "Number 4?"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_made_the_mailbox_it_is_read() {
-    for make in [Mailbox::of_the_original, Mailbox::of_the_console, Mailbox::of_the_server, Mailbox::bare] {
+    for make in [
+        Mailbox::of_the_original,
+        Mailbox::of_the_console,
+        Mailbox::of_the_server,
+        Mailbox::bare,
+    ] {
         let hub = Hub::start().await;
         let mailbox = make(&hub);
-        mailbox.request("req_2", "kivuron", "Second", None, ("PENDING", "2026-03-01T09:30:00.000+02:00"));
-        mailbox.request("req_1", "kivuron", "First", None, ("COMPLETED", "2026-03-01 07:00:00.000000"));
-        mailbox.answer(1, "req_1", r#"{"text":"go","images":[]}"#, 0, "2026-03-01 07:10:00.500000");
+        mailbox.request(
+            "req_2",
+            "kivuron",
+            "Second",
+            None,
+            ("PENDING", "2026-03-01T09:30:00.000+02:00"),
+        );
+        mailbox.request(
+            "req_1",
+            "kivuron",
+            "First",
+            None,
+            ("COMPLETED", "2026-03-01 07:00:00.000000"),
+        );
+        mailbox.answer(
+            1,
+            "req_1",
+            r#"{"text":"go","images":[]}"#,
+            0,
+            "2026-03-01 07:10:00.500000",
+        );
         let said = migrate(&hub, &["--json"]).json();
         assert_eq!((&said["open"], &said["answered"]), (&json!(1), &json!(1)), "{said}");
         let items = history(&hub).await;
@@ -178,7 +247,11 @@ async fn a_file_that_is_gone_is_named_and_the_rest_comes() {
     let items = history(&hub).await;
     assert_eq!(titles(&items), ["Look", "Broken"]);
     let files = &items[0]["resolution"]["files"];
-    assert_eq!((&files[0]["name"], &files[1]["name"]), (&json!("kept.txt"), &json!("image-1.png")), "{files}");
+    assert_eq!(
+        (&files[0]["name"], &files[1]["name"]),
+        (&json!("kept.txt"), &json!("image-1.png")),
+        "{files}"
+    );
 }
 
 #[test]
@@ -187,12 +260,18 @@ fn what_is_no_mailbox_is_refused_before_a_hub_is_needed() {
     let run = |args: &[&str]| Desk::at(&scratch).run(&[&["migrate"], args].concat(), "");
     assert!(run(&[]).fails(1).contains(".cue/cue.db"));
     run(&["a", "b"]).fails(2);
-    let text = scratch.write("notes.db", "these are notes, and no database at all, not even a small one");
+    let text = scratch.write(
+        "notes.db",
+        "these are notes, and no database at all, not even a small one",
+    );
     assert!(run(&[&text.display().to_string()]).fails(1).contains("not a database"));
     let newer = Mailbox::in_directory(&scratch.path("newer"), "");
     newer.set_version("4");
     let said = run(&[&newer.home.display().to_string()]).fails(1);
-    assert!(said.contains("schema_version 4") && said.contains("nothing was imported"), "{said}");
+    assert!(
+        said.contains("schema_version 4") && said.contains("nothing was imported"),
+        "{said}"
+    );
     assert!(!scratch.data().exists(), "no hub was started");
 }
 
@@ -214,17 +293,32 @@ async fn a_mailbox_that_the_console_left_in_its_own_mode_gets_no_side_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_history_comes_over_in_seconds() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 0\n")
+        .start()
+        .await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.fill(1_000);
     let said = migrate(&hub, &["--json"]).json();
-    assert_eq!((&said["imported"], &said["answered"]), (&json!(1_000), &json!(990)), "{said}");
-    assert_eq!(hub.owner.get("/v1/inbox?limit=200").await.expect(200)["items"].as_array().map(Vec::len), Some(10));
+    assert_eq!(
+        (&said["imported"], &said["answered"]),
+        (&json!(1_000), &json!(990)),
+        "{said}"
+    );
+    assert_eq!(
+        hub.owner.get("/v1/inbox?limit=200").await.expect(200)["items"]
+            .as_array()
+            .map(Vec::len),
+        Some(10)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_wants_fewer_calls_is_waited_for() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 600\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 600\n")
+        .start()
+        .await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.fill(620);
     assert_eq!(migrate(&hub, &["--json"]).json()["imported"], 620);
@@ -240,11 +334,17 @@ async fn a_mailbox_that_somebody_planted_takes_nothing_along_of_what_lies_beside
     std::os::unix::fs::symlink("../.ssh/id_rsa", home.join("files/notes.txt")).expect("a link");
     mailbox.request("req_1", "kivuron", "Look", None, ("COMPLETED", &at(-50)));
     mailbox.answer(1, "req_1", r#"{"text":"here"}"#, 0, &at(-49));
-    for (place, file) in [".ssh/id_rsa", "/.ssh/id_rsa", "files/../.ssh/id_rsa", "files/notes.txt"].iter().enumerate() {
+    for (place, file) in [".ssh/id_rsa", "/.ssh/id_rsa", "files/../.ssh/id_rsa", "files/notes.txt"]
+        .iter()
+        .enumerate()
+    {
         mailbox.file(1, place as i64, file, "text/plain", None);
     }
     let ran = migrate(&hub, &[&home.join("cue.db").display().to_string()]);
-    assert!(ran.code == 1 && ran.stdout.contains("files: 0") && ran.stdout.contains("skipped: 4"), "{ran:?}");
+    assert!(
+        ran.code == 1 && ran.stdout.contains("files: 0") && ran.stdout.contains("skipped: 4"),
+        "{ran:?}"
+    );
     assert_eq!(history(&hub).await[0]["resolution"]["files"], json!([]));
 }
 
@@ -255,7 +355,9 @@ fn a_mailbox_that_would_never_end_is_given_up() {
     let scratch = Scratch::new();
     let run = |name: &str, tables: &str| {
         let mailbox = Mailbox::in_directory(&scratch.path(name), tables);
-        Desk::at(&scratch).run(&["migrate", &mailbox.home.display().to_string(), "--no-start"], "").fails(1)
+        Desk::at(&scratch)
+            .run(&["migrate", &mailbox.home.display().to_string(), "--no-start"], "")
+            .fails(1)
     };
     let said = run("view", &format!("CREATE VIEW cue_requests AS {ENDLESS};"));
     assert!(said.contains("is no mailbox of cueme"), "{said}");

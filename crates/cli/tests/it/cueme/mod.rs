@@ -40,7 +40,12 @@ impl Desk {
 
     /// Without the reminder, so that whole texts can be compared.
     fn at(scratch: &Scratch) -> Self {
-        Self { home: scratch.home(), data: scratch.data(), envs: vec![] }.env("CUEME_REMINDER", "off")
+        Self {
+            home: scratch.home(),
+            data: scratch.data(),
+            envs: vec![],
+        }
+        .env("CUEME_REMINDER", "off")
     }
 
     /// The later word wins.
@@ -56,7 +61,10 @@ impl Desk {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cueme"));
-        command.env_clear().env("HOME", &self.home).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("COUNTERSIGN_DATA", &self.data).current_dir(&self.home);
         command.args(args).envs(self.envs.iter().cloned());
         command
@@ -101,7 +109,10 @@ fn answered(text: &str) -> String {
 }
 
 async fn items(hub: &Hub) -> Vec<Value> {
-    hub.owner.get("/v1/inbox").await.expect(200)["items"].as_array().expect("items").clone()
+    hub.owner.get("/v1/inbox").await.expect(200)["items"]
+        .as_array()
+        .expect("items")
+        .clone()
 }
 
 async fn item(hub: &Hub, id: &str) -> Value {
@@ -124,11 +135,18 @@ async fn until_gone(hub: &Hub, id: &str) {
 }
 
 async fn answer(hub: &Hub, id: &str, value: impl Into<Value>) {
-    hub.owner.resolve(id, json!({"resolution": "answered", "value": value.into()})).await.expect(200);
+    hub.owner
+        .resolve(id, json!({"resolution": "answered", "value": value.into()}))
+        .await
+        .expect(200);
 }
 
 /// A token that outlives a restart of the hub.
 async fn terminal_token(hub: &Hub, person: &str) -> String {
-    let made = hub.owner.post("/v1/admin/people/token", &json!({"name": person, "terminal": true})).await.expect(200);
+    let made = hub
+        .owner
+        .post("/v1/admin/people/token", &json!({"name": person, "terminal": true}))
+        .await
+        .expect(200);
     made["token"].as_str().expect("a token").to_owned()
 }

@@ -30,7 +30,11 @@ impl Person {
 
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cueme"));
-        command.env_clear().env("HOME", self.0.home()).env("RULES", "rules").current_dir(self.0.path("project"));
+        command
+            .env_clear()
+            .env("HOME", self.0.home())
+            .env("RULES", "rules")
+            .current_dir(self.0.path("project"));
         command.args(line.split_whitespace());
         command
     }
@@ -81,8 +85,16 @@ fn a_fresh_file_gets_what_is_printed_before() {
     let person = Person::new();
     for (agent, file, changes) in [
         ("claude", CLAUDE, "prefix=skipped, proto=added, runtime=added"),
-        ("codex", ".codex/AGENTS.md", "prefix=skipped, proto=added, runtime=added"),
-        ("kiro", ".kiro/steering/cueme_proto.md", "prefix=skipped, proto=added, runtime=skipped"),
+        (
+            "codex",
+            ".codex/AGENTS.md",
+            "prefix=skipped, proto=added, runtime=added",
+        ),
+        (
+            "kiro",
+            ".kiro/steering/cueme_proto.md",
+            "prefix=skipped, proto=added, runtime=skipped",
+        ),
         ("vscode", VSCODE, "prefix=added, proto=added, runtime=skipped"),
     ] {
         let printed = person.cueme(&format!("proto {agent}")).ok();
@@ -91,14 +103,22 @@ fn a_fresh_file_gets_what_is_printed_before() {
         let said = person.cueme(&format!("proto apply {agent}")).ok();
         assert_eq!(said, format!("ok: applied to {} ({changes})\n", path.display()));
         assert_eq!(person.read(file), printed);
-        assert!(printed.contains(person.cueme("-p").ok().trim_end()), "the text of cueme -p stands in it");
+        assert!(
+            printed.contains(person.cueme("-p").ok().trim_end()),
+            "the text of cueme -p stands in it"
+        );
     }
 }
 
 #[test]
 fn front_matter_comes_first() {
     let person = Person::new();
-    assert!(person.cueme("proto vscode").ok().starts_with(&format!("---\napplyTo: \"**\"\n---\n\n{BEGIN}\n")));
+    assert!(
+        person
+            .cueme("proto vscode")
+            .ok()
+            .starts_with(&format!("---\napplyTo: \"**\"\n---\n\n{BEGIN}\n"))
+    );
     let cursor = person.cueme("proto cursor").ok();
     let (front, _) = cursor.split_once(BEGIN).expect("a block");
     assert!(
@@ -117,9 +137,16 @@ fn applying_twice_changes_nothing() {
     person.cueme("proto apply claude").ok();
     let before = fs::metadata(person.home(CLAUDE)).expect("the file");
     let said = person.cueme("proto apply claude").ok();
-    assert!(said.ends_with("(prefix=skipped, proto=unchanged, runtime=unchanged)\n"), "{said}");
+    assert!(
+        said.ends_with("(prefix=skipped, proto=unchanged, runtime=unchanged)\n"),
+        "{said}"
+    );
     let after = fs::metadata(person.home(CLAUDE)).expect("the file");
-    assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()), "not even written");
+    assert_eq!(
+        (before.ino(), before.mtime_nsec()),
+        (after.ino(), after.mtime_nsec()),
+        "not even written"
+    );
 }
 
 #[test]
@@ -130,9 +157,15 @@ fn what_people_wrote_stays_around_the_blocks() {
     person.cueme("proto apply claude").ok();
     let whole = format!("# Mine, without an end\n\n{}\n{}", proto_block(), runtime_block());
     assert_eq!(person.read(CLAUDE), whole);
-    person.write(CLAUDE, &format!("{whole}\n# Also mine\n").replace("Ask first.", "Old words."));
+    person.write(
+        CLAUDE,
+        &format!("{whole}\n# Also mine\n").replace("Ask first.", "Old words."),
+    );
     let said = person.cueme("proto apply claude").ok();
-    assert!(said.ends_with("(prefix=skipped, proto=updated, runtime=unchanged)\n"), "{said}");
+    assert!(
+        said.ends_with("(prefix=skipped, proto=updated, runtime=unchanged)\n"),
+        "{said}"
+    );
     assert_eq!(person.read(CLAUDE), format!("{whole}\n# Also mine\n"));
 }
 
@@ -140,10 +173,19 @@ fn what_people_wrote_stays_around_the_blocks() {
 fn older_markers_are_found_and_set_right() {
     let person = Person::new();
     person.short_protocol();
-    person.write(CLAUDE, "a\n<!--HUAMN_AGENT_PROTO_BEGIN  -->\nold\n<!--  HUAMN_AGENT_PROTO_END-->\nb\n");
+    person.write(
+        CLAUDE,
+        "a\n<!--HUAMN_AGENT_PROTO_BEGIN  -->\nold\n<!--  HUAMN_AGENT_PROTO_END-->\nb\n",
+    );
     let said = person.cueme("proto apply claude").ok();
-    assert!(said.ends_with("(prefix=skipped, proto=updated, runtime=added)\n"), "{said}");
-    assert_eq!(person.read(CLAUDE), format!("a\n{}\n{}b\n", proto_block(), runtime_block()));
+    assert!(
+        said.ends_with("(prefix=skipped, proto=updated, runtime=added)\n"),
+        "{said}"
+    );
+    assert_eq!(
+        person.read(CLAUDE),
+        format!("a\n{}\n{}b\n", proto_block(), runtime_block())
+    );
 }
 
 #[test]
@@ -153,7 +195,10 @@ fn a_runtime_block_goes_when_it_is_no_longer_configured() {
     person.cueme("proto apply claude").ok();
     person.settings(&json!({"cueme.proto.protocol_path": "~/own.md", "cueme.proto.runtime": {"claude": []}}));
     let said = person.cueme("proto apply claude").ok();
-    assert!(said.ends_with("(prefix=skipped, proto=unchanged, runtime=removed)\n"), "{said}");
+    assert!(
+        said.ends_with("(prefix=skipped, proto=unchanged, runtime=removed)\n"),
+        "{said}"
+    );
     assert_eq!(person.read(CLAUDE), proto_block());
 }
 
@@ -164,8 +209,16 @@ fn windows_line_endings_stay() {
     person.write(CLAUDE, "# Mine\r\n\r\ntext\r\n");
     person.cueme("proto apply claude").ok();
     let whole = person.read(CLAUDE);
-    assert!(whole.starts_with("# Mine\r\n\r\ntext\r\n\r\n<!--") && all_windows(&whole), "{whole:?}");
-    assert!(person.cueme("proto apply claude").ok().contains("proto=unchanged, runtime=unchanged"));
+    assert!(
+        whole.starts_with("# Mine\r\n\r\ntext\r\n\r\n<!--") && all_windows(&whole),
+        "{whole:?}"
+    );
+    assert!(
+        person
+            .cueme("proto apply claude")
+            .ok()
+            .contains("proto=unchanged, runtime=unchanged")
+    );
     person.settings(&json!({"cueme.proto.runtime": {"claude": ["one", "two"]}}));
     assert!(person.cueme("proto apply claude").ok().contains("runtime=updated"));
     assert!(all_windows(&person.read(CLAUDE)));
@@ -184,7 +237,10 @@ fn half_a_block_is_refused_with_its_line_and_nothing_is_written() {
         let path = person.write(CLAUDE, &text);
         for verb in ["apply", "rm"] {
             let words = person.cueme(&format!("proto {verb} claude")).fails(2);
-            assert!(words.contains(&format!("{}: line {line}: {marker}", path.display())), "{words}");
+            assert!(
+                words.contains(&format!("{}: line {line}: {marker}", path.display())),
+                "{words}"
+            );
             assert_eq!(person.read(CLAUDE), text, "{verb}");
         }
     }
@@ -200,7 +256,12 @@ fn removing_leaves_what_people_wrote() {
         let changes = "prefix=skipped, proto=removed, runtime=removed, file=kept";
         assert_eq!(said, format!("ok: removed from {} ({changes})\n", path.display()));
         assert_eq!(person.read(CLAUDE), "# Mine\n");
-        assert!(person.cueme(&format!("proto {verb} claude")).ok().starts_with("ok: nothing to remove"));
+        assert!(
+            person
+                .cueme(&format!("proto {verb} claude"))
+                .ok()
+                .starts_with("ok: nothing to remove")
+        );
         assert_eq!(person.read(CLAUDE), "# Mine\n");
     }
 }
@@ -214,7 +275,12 @@ fn a_file_that_was_all_ours_goes_with_its_prefix() {
         assert!(said.ends_with("file=deleted)\n"), "{said}");
         let path = person.cueme(&format!("proto path {agent}")).ok();
         assert!(!Path::new(path.trim_end()).exists(), "{agent}");
-        assert!(person.cueme(&format!("proto rm {agent}")).ok().starts_with("ok: nothing to remove"));
+        assert!(
+            person
+                .cueme(&format!("proto rm {agent}"))
+                .ok()
+                .starts_with("ok: nothing to remove")
+        );
     }
     let left = |directory: &Path| fs::read_dir(directory).expect("a directory").count();
     assert_eq!(left(&person.0.path("project")), 0, "no empty directories stay behind");
@@ -224,7 +290,10 @@ fn a_file_that_was_all_ours_goes_with_its_prefix() {
     person.cueme("proto rm claude").ok();
     assert_eq!(person.read(".claude/own.md"), "mine");
     person.write(VSCODE, "---\napplyTo: \"**\"\n---\n");
-    assert!(person.cueme("proto rm vscode").ok().contains("prefix=removed"), "as the original leaves it behind");
+    assert!(
+        person.cueme("proto rm vscode").ok().contains("prefix=removed"),
+        "as the original leaves it behind"
+    );
     assert!(!person.home(VSCODE).exists());
 }
 
@@ -238,8 +307,15 @@ fn a_link_is_followed_and_the_mode_stays() {
     person.cueme("proto apply claude").ok();
     assert!(person.home(CLAUDE).is_symlink());
     assert!(fs::read_to_string(&kept).expect("the file").contains(BEGIN));
-    assert_eq!(fs::metadata(&kept).expect("the file").permissions().mode() & 0o777, 0o640);
-    assert_eq!(fs::read_dir(person.home("dotfiles")).expect("the directory").count(), 1, "no draft is left");
+    assert_eq!(
+        fs::metadata(&kept).expect("the file").permissions().mode() & 0o777,
+        0o640
+    );
+    assert_eq!(
+        fs::read_dir(person.home("dotfiles")).expect("the directory").count(),
+        1,
+        "no draft is left"
+    );
     person.cueme("proto rm claude").ok();
     assert_eq!(fs::read_to_string(&kept).expect("the file"), "# Mine\n");
 }
@@ -260,7 +336,10 @@ fn a_project_cannot_lead_its_rules_out_of_itself() {
     fs::create_dir(project.join("shared")).expect("make the directory");
     symlink("shared", project.join(".cursor")).expect("make the link");
     person.cueme("proto apply cursor").ok();
-    assert!(project.join("shared/rules/cueme_proto.mdc").is_file(), "a link within it is followed");
+    assert!(
+        project.join("shared/rules/cueme_proto.mdc").is_file(),
+        "a link within it is followed"
+    );
 }
 
 #[test]
@@ -281,7 +360,10 @@ fn a_file_that_may_not_be_written_is_named() {
     assert_eq!(person.read(CLAUDE), "# Mine\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("set the mode");
     let words = person.cueme("proto apply claude").fails(2);
-    assert!(words.contains("read-only") && person.read(CLAUDE) == "# Mine\n", "{words}");
+    assert!(
+        words.contains("read-only") && person.read(CLAUDE) == "# Mine\n",
+        "{words}"
+    );
 }
 
 #[test]

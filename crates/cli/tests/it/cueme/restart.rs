@@ -38,7 +38,9 @@ async fn a_hub_that_is_killed_is_waited_for_and_the_agent_is_told() {
 async fn an_answer_given_before_the_crash_arrives_after_it() {
     let mut hub = Hub::start().await;
     let token = terminal_token(&hub, "owner").await;
-    let desk = Desk::beside(&hub).env("COUNTERSIGN_URL", &hub.url).env("COUNTERSIGN_TOKEN", &token);
+    let desk = Desk::beside(&hub)
+        .env("COUNTERSIGN_URL", &hub.url)
+        .env("COUNTERSIGN_TOKEN", &token);
     let (process, id) = desk.waiting(&hub, "gavonel", "Ship it?").await;
     process.signal("STOP");
     answer(&hub, &id, "yes").await;
@@ -53,7 +55,10 @@ async fn an_answer_given_before_the_crash_arrives_after_it() {
 async fn a_hub_that_stays_away_costs_no_more_than_the_limit() {
     let mut hub = Hub::start().await;
     let desk = Desk::beside(&hub);
-    let process = desk.start(&["cue", "gavonel", "-", "--max-wait", "2s"], super::envelope("Ship it?"));
+    let process = desk.start(
+        &["cue", "gavonel", "-", "--max-wait", "2s"],
+        super::envelope("Ship it?"),
+    );
     let id = waited_for(&hub, "Ship it?").await;
     hub.kill();
     let ran = process.finish();
@@ -71,11 +76,17 @@ async fn a_hub_whose_database_is_away_is_waited_for() {
     let terminal = Desk::beside(hub);
     let agent_id = terminal.join();
     wire.be(State::Cut);
-    eventually("the hub notices", async || (hub.anonymous().get("/ready").await.status == 503).then_some(())).await;
+    eventually("the hub notices", async || {
+        (hub.anonymous().get("/ready").await.status == 503).then_some(())
+    })
+    .await;
     let process = terminal.cue(&agent_id, "Ship it?");
     process.stderr_with("the hub has not taken it yet: trying on").await;
     wire.be(State::Open);
-    eventually("it is back", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+    eventually("it is back", async || {
+        (hub.anonymous().get("/ready").await.status == 200).then_some(())
+    })
+    .await;
     let id = waited_for(hub, "Ship it?").await;
     answer(hub, &id, "yes").await;
     assert_eq!(process.finish().ok(), answered("yes"));

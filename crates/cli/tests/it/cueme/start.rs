@@ -42,14 +42,19 @@ async fn the_first_request_starts_a_hub_that_stays() {
     assert_eq!(ran.stderr.matches(STARTED).count(), 1, "{}", ran.stderr);
     assert!(is_ours(pid_of(&hub), &fresh.data()), "it outlives who started it");
     let again = desk.run(&["join", "codex"], "");
-    assert_eq!((again.code, again.stderr.as_str()), (0, ""), "the link is not told again");
+    assert_eq!(
+        (again.code, again.stderr.as_str()),
+        (0, ""),
+        "the link is not told again"
+    );
     assert_eq!(pid_of(&fresh.hub()), pid_of(&hub));
 }
 
 /// Every hub process on that data directory.
 fn hubs_on(data: &Path) -> Vec<u64> {
-    let all =
-        std::fs::read_dir("/proc").expect("/proc").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let all = std::fs::read_dir("/proc")
+        .expect("/proc")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     all.filter(|pid| is_ours(*pid, data)).collect()
 }
 
@@ -143,7 +148,10 @@ async fn whoever_listens_where_a_hub_was_killed_hears_nothing() {
     command.args(["inbox", "--json", "--data"]).arg(fresh.data());
     let said = Process::spawn(command, "").finish().fails(1);
     assert!(said.contains("no hub is running"), "{said}");
-    let said = fresh.desk().run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?")).fails(1);
+    let said = fresh
+        .desk()
+        .run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?"))
+        .fails(1);
     assert!(said.contains("no hub is running"), "{said}");
     let ran = fresh.desk().run(&["join", "codex"], "");
     assert!(ran.stderr.contains(STARTED), "{ran:?}");
@@ -159,9 +167,16 @@ fn nothing_is_started_where_that_is_turned_off() {
     let off = fresh.desk().env("CUEME_START_HUB", "0");
     let refused = |ran: Ran| {
         let said = ran.fails(1);
-        assert!(said.contains("no hub is running") && said.contains("countersign serve"), "{said}");
+        assert!(
+            said.contains("no hub is running") && said.contains("countersign serve"),
+            "{said}"
+        );
     };
-    refused(fresh.desk().run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?")));
+    refused(
+        fresh
+            .desk()
+            .run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?")),
+    );
     refused(off.run(&["join", "codex"], ""));
     refused(off.run(&["resume", "gavonel"], ""));
     let settings = fresh.home().join(".cue");

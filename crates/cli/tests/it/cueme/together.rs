@@ -12,7 +12,12 @@ async fn ten_agents_at_once_each_get_their_own_answer() {
     let names: Vec<String> = (0..10).map(|_| desk.join()).collect();
     let processes: Vec<Process> = names.iter().map(|name| desk.cue(name, &format!("{name}?"))).collect();
     for name in names.iter().rev() {
-        answer(&hub, &waited_for(&hub, &format!("{name}?")).await, format!("for {name}")).await;
+        answer(
+            &hub,
+            &waited_for(&hub, &format!("{name}?")).await,
+            format!("for {name}"),
+        )
+        .await;
     }
     for (process, name) in processes.into_iter().zip(&names) {
         assert_eq!(process.finish().ok(), answered(&format!("for {name}")));
@@ -31,7 +36,10 @@ async fn two_requests_of_one_agent_may_be_answered_in_reverse_order() {
     assert_eq!(two.finish().ok(), answered("two"));
     answer(&hub, &first, "one").await;
     let ran = one.finish();
-    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (answered("one").as_str(), ""));
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        (answered("one").as_str(), "")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,7 +53,10 @@ async fn a_request_whose_process_is_gone_gives_way_to_a_different_one() {
     let (three, third) = desk.waiting(&hub, "gavonel", "Three?").await;
     let said = three.stderr_with("earlier").await;
     assert!(said.contains(&format!("this replaces {first}\n")), "{said}");
-    assert!(said.contains("one earlier request"), "the second one still waits: {said}");
+    assert!(
+        said.contains("one earlier request"),
+        "the second one still waits: {said}"
+    );
     assert_eq!(item(&hub, &third).await["source"]["supersedes"], json!(first));
     assert_eq!(item(&hub, &first).await["status"], "cancelled");
     answer(&hub, &third, "three").await;
@@ -53,7 +64,10 @@ async fn a_request_whose_process_is_gone_gives_way_to_a_different_one() {
     assert_eq!(three.finish().ok(), answered("three"));
     assert_eq!(two.finish().ok(), answered("two"));
     let said = desk.run(&["resume", "gavonel"], "").fails(1);
-    assert!(said.contains("no open request"), "what was replaced is not waited for: {said}");
+    assert!(
+        said.contains("no open request"),
+        "what was replaced is not waited for: {said}"
+    );
 }
 
 /// A process that sleeps through a restart of the hub while another one of the same agent goes on: what it says when it
@@ -79,11 +93,17 @@ async fn replaced(flags: &[&str]) -> (Ran, String) {
 async fn whoever_was_replaced_is_told_by_what() {
     let (ran, second) = replaced(&[]).await;
     let text = ran.ok();
-    assert!(text.contains(&format!("({second})")) && text.contains("cueme resume gavonel"), "{text}");
+    assert!(
+        text.contains(&format!("({second})")) && text.contains("cueme resume gavonel"),
+        "{text}"
+    );
     assert_eq!(text.lines().count(), 1, "{text}");
     let (ran, second) = replaced(&["--json"]).await;
     let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    assert_eq!((ran.code, &told["status"], &told["superseded_by"]), (13, &json!("cancelled"), &json!(second)));
+    assert_eq!(
+        (ran.code, &told["status"], &told["superseded_by"]),
+        (13, &json!("cancelled"), &json!(second))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

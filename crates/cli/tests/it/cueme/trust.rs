@@ -51,7 +51,9 @@ async fn what_belongs_to_another_user_is_not_trusted() {
     std::fs::create_dir(fresh.data()).expect("a directory");
     std::os::unix::fs::chown(fresh.data(), Some(65_534), None).expect("given away");
     let mut serve = countersign(&fresh.home());
-    serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(fresh.data());
+    serve
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(fresh.data());
     let said = Process::spawn(serve, "").finish().fails(1);
     assert!(said.contains("belongs to another user"), "{said}");
 }
@@ -60,21 +62,42 @@ async fn what_belongs_to_another_user_is_not_trusted() {
 async fn a_hub_that_was_started_has_nothing_of_its_caller() {
     let fresh = Fresh::new();
     let pipe = fresh.home().join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()));
-    let desk = fresh.desk().env("SECRET_API_KEY", "sk-123").env("LC_ALL", "C.UTF-8").env("RUST_LOG", "info");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .is_ok_and(|status| status.success())
+    );
+    let desk = fresh
+        .desk()
+        .env("SECRET_API_KEY", "sk-123")
+        .env("LC_ALL", "C.UTF-8")
+        .env("RUST_LOG", "info");
     let cueme = desk.command(&["join", "codex"]);
     let mut shell = Command::new("sh");
-    shell.env_clear().envs(cueme.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+        .env_clear()
+        .envs(cueme.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let line = "exec 9<>\"$0\"; exec \"$@\"";
-    shell.args(["-c", line]).arg(&pipe).arg(cueme.get_program()).args(cueme.get_args()).current_dir(fresh.home());
+    shell
+        .args(["-c", line])
+        .arg(&pipe)
+        .arg(cueme.get_program())
+        .args(cueme.get_args())
+        .current_dir(fresh.home());
     Process::spawn(shell, "").finish().ok();
     let process = format!("/proc/{}", pid_of(&fresh.hub()));
     let environment = std::fs::read(format!("{process}/environ")).expect("its environment");
     let environment = String::from_utf8_lossy(&environment).into_owned();
     assert!(!environment.contains("SECRET_API_KEY"), "{environment}");
-    assert!(environment.contains("LC_ALL=C.UTF-8") && environment.contains("RUST_LOG=info"), "{environment}");
+    assert!(
+        environment.contains("LC_ALL=C.UTF-8") && environment.contains("RUST_LOG=info"),
+        "{environment}"
+    );
     let open = std::fs::read_dir(format!("{process}/fd")).expect("its descriptors");
-    let open: Vec<_> = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok()).collect();
+    let open: Vec<_> = open
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .collect();
     assert!(!open.contains(&pipe), "{open:?}");
 }
 
@@ -82,7 +105,12 @@ async fn a_hub_that_was_started_has_nothing_of_its_caller() {
 fn a_token_that_leaves_this_machine_unencrypted_is_warned_of_once() {
     let fresh = Fresh::new();
     let told = "reached without encryption";
-    let elsewhere = |url: &str| fresh.desk().env("COUNTERSIGN_URL", url).env("COUNTERSIGN_TOKEN", "cst_whatever");
+    let elsewhere = |url: &str| {
+        fresh
+            .desk()
+            .env("COUNTERSIGN_URL", url)
+            .env("COUNTERSIGN_TOKEN", "cst_whatever")
+    };
     let plain = elsewhere("http://hub.invalid:7422").run(&["join", "codex"], "");
     assert_eq!(plain.stderr.matches(told).count(), 1, "{plain:?}");
     for url in ["https://hub.invalid", "http://127.0.0.1:1"] {

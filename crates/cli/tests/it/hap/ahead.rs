@@ -5,7 +5,9 @@ use crate::harness::*;
 
 async fn type_ahead(hub: &Hub, shell: &Shell, text: &str) -> i64 {
     let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
-    hub.owner.post(&path, &json!({ "text": text })).await.expect(201)["id"].as_i64().expect("a number")
+    hub.owner.post(&path, &json!({ "text": text })).await.expect(201)["id"]
+        .as_i64()
+        .expect("a number")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,7 +20,10 @@ async fn what_was_typed_ahead_answers_the_next_cues_in_order() {
         let ack = shell.ask(&format!("Before {text}?")).await;
         assert_eq!(ack["status"], "answered", "{ack}");
         let cue = shell.outcome(&id(&ack)).await;
-        assert_eq!((&cue["reply"]["text"], &cue["actor"]), (&json!(text), &json!("human:owner")));
+        assert_eq!(
+            (&cue["reply"]["text"], &cue["actor"]),
+            (&json!(text), &json!("human:owner"))
+        );
         assert_eq!(cue["reply"]["comment"], "Written before this question was asked.");
     }
     assert_eq!(shell.ask("And now?").await["status"], "open");
@@ -41,18 +46,36 @@ async fn a_text_can_be_taken_back_and_is_typed_only_by_whom_the_agent_asks() {
     let shell = Shell::join(&hub).await;
     let alice = hub.person("alice", "resolver").await;
     let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
-    alice.post(&path, &json!({"text": "as you like"})).await.refused("not_authorized");
+    alice
+        .post(&path, &json!({"text": "as you like"}))
+        .await
+        .refused("not_authorized");
     let number = type_ahead(&hub, &shell, "wait").await;
     alice.get(&path).await.refused("not_authorized");
     let listed = hub.owner.get(&path).await.expect(200);
-    assert_eq!((&listed["ahead"][0]["text"], &listed["ahead"][0]["id"]), (&json!("wait"), &json!(number)));
-    alice.post_bytes(&format!("{path}/{number}/drop"), "").await.refused("not_found");
-    assert_eq!(hub.owner.post_bytes(&format!("{path}/{number}/drop"), "").await.status, 204);
-    hub.owner.post_bytes(&format!("{path}/{number}/drop"), "").await.refused("not_found");
+    assert_eq!(
+        (&listed["ahead"][0]["text"], &listed["ahead"][0]["id"]),
+        (&json!("wait"), &json!(number))
+    );
+    alice
+        .post_bytes(&format!("{path}/{number}/drop"), "")
+        .await
+        .refused("not_found");
+    assert_eq!(
+        hub.owner.post_bytes(&format!("{path}/{number}/drop"), "").await.status,
+        204
+    );
+    hub.owner
+        .post_bytes(&format!("{path}/{number}/drop"), "")
+        .await
+        .refused("not_found");
     assert_eq!(shell.ask("One?").await["status"], "open");
     let bot = hub.agent("bot").await;
     let path = format!("/v1/terminals/{}/ahead", bot.id);
-    hub.owner.post(&path, &json!({"text": "no terminal"})).await.refused("not_found");
+    hub.owner
+        .post(&path, &json!({"text": "no terminal"}))
+        .await
+        .refused("not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +87,11 @@ async fn words_written_before_the_question_are_no_consent_to_it() {
     question["payload"] = json!({"type": "confirm", "confirm_label": "Drop it", "cancel_label": "Keep it"});
     let ack = shell.post(&question).await.expect(201);
     let cue = shell.outcome(&id(&ack)).await;
-    assert_eq!((&cue["confirmed"], &cue["reply"]["text"]), (&json!(false), &json!("approve")), "{cue}");
+    assert_eq!(
+        (&cue["confirmed"], &cue["reply"]["text"]),
+        (&json!(false), &json!("approve")),
+        "{cue}"
+    );
     let shown = hub.cli(&["show", &id(&ack)]).ok();
     assert!(shown.contains("in other words than the options"), "{shown}");
 }

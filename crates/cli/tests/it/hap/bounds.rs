@@ -21,8 +21,18 @@ async fn a_person_is_asked_a_thousand_things_at_once_and_no_more() {
     }
     let refused = shell.post(&named("another", 1000)).await;
     let words = refused.refused("rate_limited");
-    assert!(words["error"]["message"].as_str().is_some_and(|text| text.contains("1000 cues")), "{words}");
-    assert!(refused.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds > 0));
+    assert!(
+        words["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("1000 cues")),
+        "{words}"
+    );
+    assert!(
+        refused
+            .header("retry-after")
+            .parse::<u32>()
+            .is_ok_and(|seconds| seconds > 0)
+    );
     let old = json!({
         "request_id": "req_1", "agent_id": "agent0", "kind": "cue", "prompt": "Old?", "payload": null,
         "created_at": from_now(-60_000), "resolution": null,
@@ -48,7 +58,12 @@ async fn so_many_agents_of_a_person_join_and_no_more() {
     hub.restart().await;
     let join = async |token: &str| hub.anonymous().bearer(token).post("/v1/hap/join", &json!({})).await;
     let words = join(&own).await.refused("rate_limited");
-    assert!(words["error"]["message"].as_str().is_some_and(|text| text.contains("agent remove")), "{words}");
+    assert!(
+        words["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("agent remove")),
+        "{words}"
+    );
     join(&hers).await.expect(201);
 }
 
@@ -59,13 +74,20 @@ async fn a_person_has_a_thousand_terminals_waiting_and_no_more() {
     let (shell, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
     let id = shell.ask_for_id("Anybody?").await;
     let token = terminal_token(&hub, "owner").await;
-    let http = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().expect("an HTTP client");
+    let http = reqwest::Client::builder()
+        .no_proxy()
+        .http2_prior_knowledge()
+        .build()
+        .expect("an HTTP client");
     let url = format!("{}/v1/hap/cues/{id}?wait=60", hub.url);
     let mut waits = JoinSet::new();
     for _ in 0..=1000 {
         waits.spawn(http.get(&url).bearer_auth(&token).send());
     }
-    let refused = within("one too many", waits.join_next()).await.expect("it waited").expect("sent");
+    let refused = within("one too many", waits.join_next())
+        .await
+        .expect("it waited")
+        .expect("sent");
     assert_eq!(refused.expect("a reply").status(), 429);
     let asked = other.ask_for_id("Anybody?").await;
     let process = other.waiting(&hub, &asked).await;

@@ -19,11 +19,20 @@ async fn the_hub_may_be_killed_between_any_two_steps() {
     assert_eq!(id(&shell.again("Ship it?").await), first);
     crash(&mut hub).await;
     let file = json!({"name": "a.txt", "data": "aGk="});
-    hub.owner.resolve(&first, json!({"resolution": "answered", "value": "yes", "files": [file]})).await.expect(200);
+    hub.owner
+        .resolve(
+            &first,
+            json!({"resolution": "answered", "value": "yes", "files": [file]}),
+        )
+        .await
+        .expect(200);
     crash(&mut hub).await;
     assert_eq!(shell.outcome(&first).await["reply"]["text"], "yes");
     crash(&mut hub).await;
-    assert_eq!(shell.api.get(&format!("/v1/hap/cues/{first}/files/0")).await.text(), "hi");
+    assert_eq!(
+        shell.api.get(&format!("/v1/hap/cues/{first}/files/0")).await.text(),
+        "hi"
+    );
     crash(&mut hub).await;
     assert_eq!(id(&shell.again("Ship it?").await), first, "not collected yet");
     shell.collect(&first).await;
@@ -35,7 +44,11 @@ async fn the_hub_may_be_killed_between_any_two_steps() {
     assert_eq!((id(&second) == first, &second["status"]), (false, &json!("answered")));
     crash(&mut hub).await;
     assert_eq!(shell.outcome(&id(&second)).await["reply"]["text"], "and again");
-    assert_eq!(hub.owner.get(&path).await.expect(200)["ahead"], json!([]), "used up once");
+    assert_eq!(
+        hub.owner.get(&path).await.expect(200)["ahead"],
+        json!([]),
+        "used up once"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +76,10 @@ async fn after_a_restart_nobody_is_called_gone_before_they_could_come_back() {
     crash(&mut hub).await;
     assert_eq!(presence(&hub, &first).await, "waiting");
     let second = shell.ask("Two?").await;
-    assert_eq!((&second["superseded"], &second["queued_behind"]), (&json!([]), &json!(1)));
+    assert_eq!(
+        (&second["superseded"], &second["queued_behind"]),
+        (&json!([]), &json!(1))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

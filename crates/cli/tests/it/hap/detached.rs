@@ -5,7 +5,11 @@ fn session_of(pid: u32) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a running process");
     // The name before may hold blanks, but no `)` after its own.
     let (_, after) = stat.rsplit_once(')').expect("a name");
-    after.split_whitespace().nth(3).and_then(|session| session.parse().ok()).expect("a session")
+    after
+        .split_whitespace()
+        .nth(3)
+        .and_then(|session| session.parse().ok())
+        .expect("a session")
 }
 
 #[tokio::test(flavor = "multi_thread")]

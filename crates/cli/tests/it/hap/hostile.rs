@@ -17,8 +17,14 @@ async fn hostile_bodies_are_refused_and_nothing_is_stored() {
     let bodies: Vec<(&str, Vec<u8>)> = vec![
         ("nothing", Vec::new()),
         ("a bomb", vec![b'['; 1_000_000]),
-        ("a deep payload", with(&format!("\"prompt\":\"x\",\"payload\":{}", deep("{\"a\":", "}")))),
-        ("a deep list in a payload", with(&format!("\"prompt\":\"x\",\"payload\":{{\"a\":{}}}", deep("[", "]")))),
+        (
+            "a deep payload",
+            with(&format!("\"prompt\":\"x\",\"payload\":{}", deep("{\"a\":", "}"))),
+        ),
+        (
+            "a deep list in a payload",
+            with(&format!("\"prompt\":\"x\",\"payload\":{{\"a\":{}}}", deep("[", "]"))),
+        ),
         ("invalid UTF-8", [with("\"prompt\":\"").as_slice(), b"\xff\"}"].concat()),
         ("the null character", with(r#""prompt":"a\u0000b""#)),
         ("a lone surrogate", with(r#""prompt":"\ud800""#)),
@@ -86,7 +92,10 @@ async fn what_a_prompt_holds_is_shown_harmlessly_and_unchanged_for_the_agent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_terminals_of_one_person_share_one_rate() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 3\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 3\n")
+        .start()
+        .await;
     hub.person("alice", "resolver").await;
     let (mine, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
     mine.ask("One?").await;
@@ -95,6 +104,11 @@ async fn the_terminals_of_one_person_share_one_rate() {
     words["agent_id"] = json!("another-name");
     let refused = mine.post(&words).await;
     refused.refused("rate_limited");
-    assert!(refused.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds > 0));
+    assert!(
+        refused
+            .header("retry-after")
+            .parse::<u32>()
+            .is_ok_and(|seconds| seconds > 0)
+    );
     other.ask("One?").await;
 }

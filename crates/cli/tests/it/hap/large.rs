@@ -14,15 +14,24 @@ use crate::harness::*;
 fn half(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://")).expect("the hub listens");
     let head = format!("{request}\r\nhost: hub\r\nauthorization: Bearer {token}\r\n");
-    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).expect("sent");
+    stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(body))
+        .expect("sent");
     stream
 }
 
 /// In KiB.
 fn memory(hub: &Hub) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("it lives");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("its memory");
-    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .expect("its memory");
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|number| number.parse().ok())
+        .expect("a number")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +42,12 @@ async fn many_small_values_are_refused_before_they_fill_the_memory() {
         let zeros = format!("{{\"x\":[{}0]}}", "0,".repeat(bytes / 2 - 8));
         let refused = shell.api.post_bytes(path, zeros).await;
         let words = refused.refused("validation_error");
-        assert!(words["error"]["message"].as_str().is_some_and(|text| text.contains("200000 values")), "{words}");
+        assert!(
+            words["error"]["message"]
+                .as_str()
+                .is_some_and(|text| text.contains("200000 values")),
+            "{words}"
+        );
     }
     let used = memory(&hub);
     assert!(used < 300 * 1024, "{used} KiB for 27 MiB that were sent");
@@ -54,7 +68,12 @@ async fn whoever_has_much_under_way_waits_and_others_do_not() {
     })
     .await;
     refused.refused("rate_limited");
-    assert!(refused.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds > 0));
+    assert!(
+        refused
+            .header("retry-after")
+            .parse::<u32>()
+            .is_ok_and(|seconds| seconds > 0)
+    );
     other.ask(&large).await;
     shell.ask("A small one?").await;
     drop(slow);
@@ -69,7 +88,10 @@ async fn files_that_nobody_takes_are_counted_and_let_go_of_with_their_connection
     let id = shell.ask_for_id("The dump?").await;
     let body = vec![7_u8; 8 * 1024 * 1024];
     let files = json!([{"name": "dump.bin", "data": STANDARD.encode(&body)}]);
-    hub.owner.resolve(&id, json!({"resolution": "answered", "files": files})).await.expect(200);
+    hub.owner
+        .resolve(&id, json!({"resolution": "answered", "files": files}))
+        .await
+        .expect(200);
     let path = format!("/v1/hap/cues/{id}/files/0");
     let begun: Vec<TcpStream> = (0..4)
         .map(|_| {
@@ -80,7 +102,10 @@ async fn files_that_nobody_takes_are_counted_and_let_go_of_with_their_connection
         .collect();
     let refused = shell.api.get(&path).await;
     refused.refused("rate_limited");
-    assert!(hub.owner.get(&format!("/v1/inbox/{id}/files/0")).await.body == body, "others get theirs");
+    assert!(
+        hub.owner.get(&format!("/v1/inbox/{id}/files/0")).await.body == body,
+        "others get theirs"
+    );
     drop(begun);
     assert!(shell.api.get(&path).await.body == body);
 }

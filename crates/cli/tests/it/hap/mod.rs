@@ -42,7 +42,10 @@ impl Shell {
         let api = hub.anonymous().bearer(&terminal_token(hub, person).await);
         let place = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
         let joined = api.post("/v1/hap/join", &place).await.expect(201);
-        Self { api, agent_id: joined["agent_id"].as_str().expect("a name").to_owned() }
+        Self {
+            api,
+            agent_id: joined["agent_id"].as_str().expect("a name").to_owned(),
+        }
     }
 
     pub fn words(&self, prompt: &str) -> Value {
@@ -80,14 +83,23 @@ impl Shell {
     }
 
     pub async fn collect(&self, id: &str) {
-        assert_eq!(self.api.post_bytes(&format!("/v1/hap/cues/{id}/collected"), "").await.status, 204);
+        assert_eq!(
+            self.api
+                .post_bytes(&format!("/v1/hap/cues/{id}/collected"), "")
+                .await
+                .status,
+            204
+        );
     }
 
     /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
     pub async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
         let (api, path) = (self.api.clone(), format!("/v1/hap/cues/{id}?wait=60"));
         let process = tokio::spawn(async move { api.get(&path).await });
-        eventually("the process waits", async || (item(hub, id).await["waiting_now"] == true).then_some(())).await;
+        eventually("the process waits", async || {
+            (item(hub, id).await["waiting_now"] == true).then_some(())
+        })
+        .await;
         process
     }
 }
@@ -101,9 +113,15 @@ async fn item(hub: &Hub, id: &str) -> Value {
 }
 
 pub async fn presence(hub: &Hub, id: &str) -> String {
-    item(hub, id).await["presence"]["state"].as_str().unwrap_or("none").to_owned()
+    item(hub, id).await["presence"]["state"]
+        .as_str()
+        .unwrap_or("none")
+        .to_owned()
 }
 
 pub async fn until_gone(hub: &Hub, id: &str) {
-    eventually("its process is gone", async || (presence(hub, id).await == "gone").then_some(())).await;
+    eventually("its process is gone", async || {
+        (presence(hub, id).await == "gone").then_some(())
+    })
+    .await;
 }

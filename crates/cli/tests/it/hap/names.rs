@@ -7,9 +7,17 @@ use crate::harness::*;
 async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
-    for name in
-        ["human:owner", "system:imported", "\u{202e}gnp", "a\u{200b}b", "$(id)", "../../x", "-v", "é", &"x".repeat(65)]
-    {
+    for name in [
+        "human:owner",
+        "system:imported",
+        "\u{202e}gnp",
+        "a\u{200b}b",
+        "$(id)",
+        "../../x",
+        "-v",
+        "é",
+        &"x".repeat(65),
+    ] {
         let joined = shell.api.post("/v1/hap/join", &json!({ "agent_id": name })).await;
         joined.refused_field("invalid_field", "agent_id");
         let mut words = shell.words("Who am I?");
@@ -17,7 +25,11 @@ async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
         shell.post(&words).await.refused_field("invalid_field", "agent_id");
     }
     for name in ["gavonel", "Agent-7", "a.b_c"] {
-        shell.api.post("/v1/hap/join", &json!({ "agent_id": name })).await.expect(201);
+        shell
+            .api
+            .post("/v1/hap/join", &json!({ "agent_id": name }))
+            .await
+            .expect(201);
     }
 }
 
@@ -25,18 +37,31 @@ async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
 async fn an_owner_takes_a_name_from_a_terminal() {
     let hub = Hub::start().await;
     hub.person("bob", "resolver").await;
-    let bob = Shell { agent_id: "deploybot".to_owned(), ..Shell::join_as(&hub, "bob").await };
+    let bob = Shell {
+        agent_id: "deploybot".to_owned(),
+        ..Shell::join_as(&hub, "bob").await
+    };
     let id = bob.ask_for_id("Is this name mine?").await;
     let said = hub.cli(&["agent", "add", "deploybot"]).fails(1);
-    assert!(said.contains("terminal of human:bob") && said.contains("countersign agent remove deploybot"), "{said}");
+    assert!(
+        said.contains("terminal of human:bob") && said.contains("countersign agent remove deploybot"),
+        "{said}"
+    );
     let said = hub.cli(&["agent", "rotate", "deploybot"]).fails(1);
-    assert!(said.contains("terminal of human:bob") && !said.contains("agent add"), "{said}");
+    assert!(
+        said.contains("terminal of human:bob") && !said.contains("agent add"),
+        "{said}"
+    );
     hub.cli(&["agent", "remove", "deploybot"]).ok();
-    bob.post(&bob.words("And now?")).await.refused_field("invalid_field", "agent_id");
+    bob.post(&bob.words("And now?"))
+        .await
+        .refused_field("invalid_field", "agent_id");
     bob.api.get(&format!("/v1/hap/cues/{id}")).await.refused("not_found");
     let bot = hub.agent("deploybot").await;
     bot.accepted(&ask("deploybot")).await;
-    bob.post(&bob.words("And now?")).await.refused_field("invalid_field", "agent_id");
+    bob.post(&bob.words("And now?"))
+        .await
+        .refused_field("invalid_field", "agent_id");
     hub.cli(&["agent", "rotate", "deploybot"]).ok();
 }
 
@@ -45,6 +70,10 @@ async fn the_trail_says_for_whom_an_agent_joined() {
     let hub = Hub::start().await;
     hub.person("bob", "resolver").await;
     let shell = Shell::join_as(&hub, "bob").await;
-    let trail = hub.owner.get(&format!("/v1/admin/audit?id=agent:{}", shell.agent_id)).await.expect(200);
+    let trail = hub
+        .owner
+        .get(&format!("/v1/admin/audit?id=agent:{}", shell.agent_id))
+        .await
+        .expect(200);
     assert_eq!(trail["entries"][0]["event"], "agent.joined for human:bob", "{trail}");
 }

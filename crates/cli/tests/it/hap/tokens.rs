@@ -4,7 +4,10 @@ use super::{Shell, terminal_token};
 use crate::harness::*;
 
 fn words(reply: &Reply) -> String {
-    reply.refused("not_authorized")["error"]["message"].as_str().unwrap_or_default().to_owned()
+    reply.refused("not_authorized")["error"]["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -13,10 +16,20 @@ async fn only_a_terminals_token_opens_the_door_and_the_refusal_names_the_command
     let bot = hub.agent("bot").await;
     for caller in [&hub.owner, &Api::clone(&bot)] {
         let refused = words(&caller.post("/v1/hap/join", &json!({})).await);
-        assert!(refused.contains("countersign person token NAME --terminal"), "{refused}");
+        assert!(
+            refused.contains("countersign person token NAME --terminal"),
+            "{refused}"
+        );
     }
-    hub.anonymous().post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
-    hub.anonymous().bearer("cst_nonsense").post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    hub.anonymous()
+        .post("/v1/hap/join", &json!({}))
+        .await
+        .refused("unauthenticated");
+    hub.anonymous()
+        .bearer("cst_nonsense")
+        .post("/v1/hap/join", &json!({}))
+        .await
+        .refused("unauthenticated");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,12 +39,26 @@ async fn a_terminals_token_cannot_answer_list_or_administer() {
     let id = shell.ask_for_id("May I?").await;
     let refused = words(&shell.api.answer(&id, "yes").await);
     assert!(refused.contains("/v1/hap only"), "{refused}");
-    for path in ["/v1/inbox", "/v1/messages", "/v1/terminals", "/v1/admin/people", &format!("/v1/inbox/{id}/prompt")] {
+    for path in [
+        "/v1/inbox",
+        "/v1/messages",
+        "/v1/terminals",
+        "/v1/admin/people",
+        &format!("/v1/inbox/{id}/prompt"),
+    ] {
         words(&shell.api.get(path).await);
     }
     words(&shell.api.submit(&ask(&shell.agent_id)).await);
     words(&shell.api.cancel(&id).await);
-    words(&shell.api.post(&format!("/v1/terminals/{}/ahead", shell.agent_id), &json!({"text": "yes"})).await);
+    words(
+        &shell
+            .api
+            .post(
+                &format!("/v1/terminals/{}/ahead", shell.agent_id),
+                &json!({"text": "yes"}),
+            )
+            .await,
+    );
     assert_eq!(shell.look(&id).await["status"], "open");
 }
 
@@ -43,9 +70,21 @@ async fn the_command_line_makes_a_terminals_token_for_those_who_may_answer() {
     let made = hub.cli(&["person", "token", "alice", "--terminal", "--json"]).json();
     let token = made["token"].as_str().expect("a token");
     assert!(token.starts_with("cst_"), "{token}");
-    hub.anonymous().bearer(token).post("/v1/hap/join", &json!({})).await.expect(201);
-    assert!(hub.cli(&["person", "token", "alice", "--terminal"]).ok().contains("token for terminals"));
-    assert!(hub.cli(&["person", "token", "vic", "--terminal"]).fails(1).contains("viewer"));
+    hub.anonymous()
+        .bearer(token)
+        .post("/v1/hap/join", &json!({}))
+        .await
+        .expect(201);
+    assert!(
+        hub.cli(&["person", "token", "alice", "--terminal"])
+            .ok()
+            .contains("token for terminals")
+    );
+    assert!(
+        hub.cli(&["person", "token", "vic", "--terminal"])
+            .fails(1)
+            .contains("viewer")
+    );
     assert!(hub.cli(&["person", "token", "alice", "--json"]).ok().contains("csp_"));
 }
 
@@ -55,12 +94,23 @@ async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
     hub.person("alice", "resolver").await;
     let (mine, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
     let id = mine.ask_for_id("Ship it?").await;
-    other.post(&mine.words("Ship it?")).await.refused_field("invalid_field", "agent_id");
+    other
+        .post(&mine.words("Ship it?"))
+        .await
+        .refused_field("invalid_field", "agent_id");
     for path in [format!("/v1/hap/cues/{id}"), format!("/v1/hap/cues/{id}/files/0")] {
         other.api.get(&path).await.refused("not_found");
     }
-    other.api.get(&format!("/v1/hap/agents/{}/current", mine.agent_id)).await.refused("not_found");
-    other.api.post_bytes(&format!("/v1/hap/cues/{id}/collected"), "").await.refused("not_found");
+    other
+        .api
+        .get(&format!("/v1/hap/agents/{}/current", mine.agent_id))
+        .await
+        .refused("not_found");
+    other
+        .api
+        .post_bytes(&format!("/v1/hap/cues/{id}/collected"), "")
+        .await
+        .refused("not_found");
     let bot = hub.agent("bot").await;
     let mut as_bot = mine.words("Ship it?");
     as_bot["agent_id"] = json!(bot.id);
@@ -75,18 +125,31 @@ async fn a_person_who_is_removed_takes_the_terminals_tokens_along() {
     hub.person("alice", "resolver").await;
     let shell = Shell::join_as(&hub, "alice").await;
     shell.ask("Anybody there?").await;
-    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
-    shell.post(&shell.words("Anybody there?")).await.refused("unauthenticated");
+    hub.owner
+        .post("/v1/admin/people/remove", &json!({"name": "alice"}))
+        .await
+        .expect(200);
+    shell
+        .post(&shell.words("Anybody there?"))
+        .await
+        .refused("unauthenticated");
     hub.person("alice", "resolver").await;
     let namesake = hub.anonymous().bearer(&terminal_token(&hub, "alice").await);
     let words = shell.words("Anybody there?");
-    namesake.post("/v1/hap/cues", &words).await.refused_field("invalid_field", "agent_id");
+    namesake
+        .post("/v1/hap/cues", &words)
+        .await
+        .refused_field("invalid_field", "agent_id");
 }
 
 /// The ids of a person's tokens for terminals, by their labels.
 fn tokens_of(hub: &Hub, person: &str) -> Vec<(String, String)> {
     let listed = hub.cli(&["person", "tokens", person, "--json"]).json();
-    let tokens = listed.as_array().expect("tokens").iter().filter(|token| token["kind"] == "terminal");
+    let tokens = listed
+        .as_array()
+        .expect("tokens")
+        .iter()
+        .filter(|token| token["kind"] == "terminal");
     let text = |token: &Value, field: &str| token[field].as_str().expect("a text").to_owned();
     tokens.map(|token| (text(token, "label"), text(token, "id"))).collect()
 }
@@ -96,26 +159,52 @@ async fn an_owner_tells_tokens_apart_and_ends_one() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     let make = |label: &str| {
-        let made = hub.cli(&["person", "token", "alice", "--terminal", "--label", label, "--json"]).json();
+        let made = hub
+            .cli(&["person", "token", "alice", "--terminal", "--label", label, "--json"])
+            .json();
         assert_eq!(made["label"], label);
         hub.anonymous().bearer(made["token"].as_str().expect("a token"))
     };
     let (container, laptop) = (make("the container"), make("the laptop"));
     let shown = hub.cli(&["person", "tokens", "alice"]).ok();
-    assert!(shown.contains("the container") && shown.contains("terminals") && !shown.contains("cst_"), "{shown}");
+    assert!(
+        shown.contains("the container") && shown.contains("terminals") && !shown.contains("cst_"),
+        "{shown}"
+    );
     let tokens = tokens_of(&hub, "alice");
-    let (_, id) = tokens.iter().find(|(label, _)| label == "the container").expect("it is listed");
-    assert!(hub.cli(&["person", "token-end", "alice", id]).ok().contains("has ended"));
-    container.post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    let (_, id) = tokens
+        .iter()
+        .find(|(label, _)| label == "the container")
+        .expect("it is listed");
+    assert!(
+        hub.cli(&["person", "token-end", "alice", id])
+            .ok()
+            .contains("has ended")
+    );
+    container
+        .post("/v1/hap/join", &json!({}))
+        .await
+        .refused("unauthenticated");
     laptop.post("/v1/hap/join", &json!({})).await.expect(201);
     hub.cli(&["person", "token-end", "alice", id]).fails(1);
     hub.cli(&["person", "token-end", "owner", &tokens[0].1]).fails(1);
     hub.cli(&["person", "tokens", "nobody"]).fails(1);
-    hub.cli(&["person", "token", "alice", "--terminal", "--label", "start"]).fails(1);
-    let trail = hub.owner.get("/v1/admin/audit?id=human:alice").await.expect(200).to_string();
+    hub.cli(&["person", "token", "alice", "--terminal", "--label", "start"])
+        .fails(1);
+    let trail = hub
+        .owner
+        .get("/v1/admin/audit?id=human:alice")
+        .await
+        .expect(200)
+        .to_string();
     assert!(trail.contains("person.terminal_token_ended"), "{trail}");
     hub.cli(&["person", "token", "alice", "--terminal"]).ok();
-    assert!(tokens_of(&hub, "alice").iter().any(|(label, _)| label.starts_with("terminal 20")), "with its date");
+    assert!(
+        tokens_of(&hub, "alice")
+            .iter()
+            .any(|(label, _)| label.starts_with("terminal 20")),
+        "with its date"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,8 +214,15 @@ async fn whoever_waits_with_a_token_that_ends_is_sent_away_at_once() {
     let (shell, other) = (Shell::join_as(&hub, "alice").await, Shell::join(&hub).await);
     let (id, kept) = (shell.ask_for_id("May I?").await, other.ask_for_id("May I?").await);
     let (process, stays) = (shell.waiting(&hub, &id).await, other.waiting(&hub, &kept).await);
-    hub.cli(&["person", "token-end", "alice", &tokens_of(&hub, "alice")[0].1]).ok();
-    within("the wait ends", process).await.expect("a reply").refused("unauthenticated");
+    hub.cli(&["person", "token-end", "alice", &tokens_of(&hub, "alice")[0].1])
+        .ok();
+    within("the wait ends", process)
+        .await
+        .expect("a reply")
+        .refused("unauthenticated");
     hub.owner.answer(&kept, "yes").await.expect(200);
-    assert_eq!(within("the other goes on", stays).await.expect("a reply").expect(200)["status"], "answered");
+    assert_eq!(
+        within("the other goes on", stays).await.expect("a reply").expect(200)["status"],
+        "answered"
+    );
 }

@@ -16,25 +16,42 @@ pub struct Api {
 impl Api {
     pub fn anonymous(base: &str) -> Self {
         let http = Client::builder().no_proxy().build().expect("an HTTP client");
-        Self { http, base: base.to_owned(), credential: None }
+        Self {
+            http,
+            base: base.to_owned(),
+            credential: None,
+        }
     }
 
     pub fn bearer(&self, token: &str) -> Self {
-        Self { credential: Some(("authorization", format!("Bearer {token}"))), ..self.clone() }
+        Self {
+            credential: Some(("authorization", format!("Bearer {token}"))),
+            ..self.clone()
+        }
     }
 
     /// The same caller, at another hub.
     pub fn to(&self, base: &str) -> Self {
-        Self { base: base.to_owned(), ..self.clone() }
+        Self {
+            base: base.to_owned(),
+            ..self.clone()
+        }
     }
 
     pub fn api_key(&self, token: &str) -> Self {
-        Self { credential: Some(("x-api-key", token.to_owned())), ..self.clone() }
+        Self {
+            credential: Some(("x-api-key", token.to_owned())),
+            ..self.clone()
+        }
     }
 
     /// `path` may also be an absolute URL, such as a `poll_url`.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", self.base) };
+        let url = if path.starts_with("http") {
+            path.to_owned()
+        } else {
+            format!("{}{path}", self.base)
+        };
         let request = self.http.request(method, url);
         match &self.credential {
             Some((name, value)) => request.header(*name, value),
@@ -45,11 +62,17 @@ impl Api {
     pub async fn try_send(request: RequestBuilder) -> Result<Reply, reqwest::Error> {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Reply { status, headers, body: response.bytes().await?.to_vec() })
+        Ok(Reply {
+            status,
+            headers,
+            body: response.bytes().await?.to_vec(),
+        })
     }
 
     pub async fn send(request: RequestBuilder) -> Reply {
-        within("an HTTP reply", Self::try_send(request)).await.expect("the hub replies")
+        within("an HTTP reply", Self::try_send(request))
+            .await
+            .expect("the hub replies")
     }
 
     pub async fn get(&self, path: &str) -> Reply {
@@ -65,7 +88,9 @@ impl Api {
     }
 
     pub fn post_request(&self, path: &str, body: impl Into<Vec<u8>>) -> RequestBuilder {
-        self.request(Method::POST, path).header("content-type", "application/json").body(body.into())
+        self.request(Method::POST, path)
+            .header("content-type", "application/json")
+            .body(body.into())
     }
 
     pub async fn submit(&self, envelope: &Value) -> Reply {
@@ -94,7 +119,8 @@ impl Api {
     }
 
     pub async fn answer(&self, id: &str, value: &str) -> Reply {
-        self.resolve(id, json!({"resolution": "answered", "value": value})).await
+        self.resolve(id, json!({"resolution": "answered", "value": value}))
+            .await
     }
 
     pub async fn cancel(&self, id: &str) -> Reply {
@@ -124,12 +150,20 @@ impl Reply {
 
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("{} with a body that is not JSON ({error}): {}", self.status, self.text()))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| {
+            panic!(
+                "{} with a body that is not JSON ({error}): {}",
+                self.status,
+                self.text()
+            )
+        })
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     #[track_caller]
@@ -144,7 +178,10 @@ impl Reply {
         let body = self.json();
         assert_eq!(body["error"]["code"], code, "{} {body}", self.status);
         assert_eq!(self.status, status_of(code), "{body}");
-        assert!(body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "a message for people: {body}");
+        assert!(
+            body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()),
+            "a message for people: {body}"
+        );
         body
     }
 

@@ -85,7 +85,11 @@ pub fn push_to(mut ask: Value, url: &str) -> Value {
 }
 
 pub fn resolvers(mut envelope: Value, actors: &[&str]) -> Value {
-    let part = if envelope["type"] == "task" { "action" } else { "request" };
+    let part = if envelope["type"] == "task" {
+        "action"
+    } else {
+        "request"
+    };
     envelope[part]["allowed_resolvers"] = json!(actors);
     envelope
 }

@@ -43,7 +43,9 @@ impl Setup {
 
     /// Callbacks to this machine are allowed, and a failed one is repeated at once.
     pub fn pushing() -> Self {
-        Self::default().args(&["--allow-loopback-callbacks"]).config("[push]\nfirst_retry_ms = 20\n")
+        Self::default()
+            .args(&["--allow-loopback-callbacks"])
+            .config("[push]\nfirst_retry_ms = 20\n")
     }
 
     /// Remembers there instead of in its data directory.
@@ -62,14 +64,24 @@ impl Setup {
         let scratch = Scratch::new();
         let process = self.spawn(&scratch, "127.0.0.1:0");
         let (process, url, owner) = ready(process, &scratch).await;
-        Hub { setup: self, scratch, process, url, owner, _database: database }
+        Hub {
+            setup: self,
+            scratch,
+            process,
+            url,
+            owner,
+            _database: database,
+        }
     }
 
     /// The same promises hold on PostgreSQL: with this variable every hub that names no database gets one of its own there.
     fn wants_database(&self) -> bool {
         let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL)
             || self.args.iter().any(|arg| arg == "--database-url")
-            || self.config.as_ref().is_some_and(|config| config.contains("database_url"));
+            || self
+                .config
+                .as_ref()
+                .is_some_and(|config| config.contains("database_url"));
         std::env::var_os("COUNTERSIGN_TEST_ON_POSTGRES").is_some() && !is_named
     }
 
@@ -98,7 +110,11 @@ impl Setup {
 async fn ready(mut process: Process, scratch: &Scratch) -> (Process, String, Api) {
     let path = scratch.data().join("hub.json");
     let found = eventually("the hub is ready", async || {
-        assert!(process.exited().is_none(), "the hub did not start: {}", process.output());
+        assert!(
+            process.exited().is_none(),
+            "the hub did not start: {}",
+            process.output()
+        );
         let text = std::fs::read_to_string(&path).ok()?;
         let found: Value = serde_json::from_str(&text).ok()?;
         (found["pid"] == process.id()).then_some(found)
@@ -140,7 +156,10 @@ impl Hub {
 
     /// Whether its runs may start programs.
     pub fn starts_programs(&self) -> bool {
-        self.setup.config.as_ref().is_some_and(|config| config.contains("commands = \"a"))
+        self.setup
+            .config
+            .as_ref()
+            .is_some_and(|config| config.contains("commands = \"a"))
     }
 
     /// The owner's, for programs of this machine.
@@ -200,18 +219,34 @@ impl Hub {
     }
 
     pub async fn agent_signed_by(&self, id: &str, signature_alg: &str) -> Agent {
-        let made = self.owner.post("/v1/admin/agents", &json!({"id": id, "signature_alg": signature_alg})).await;
+        let made = self
+            .owner
+            .post("/v1/admin/agents", &json!({"id": id, "signature_alg": signature_alg}))
+            .await;
         let made = made.expect(201);
         let token = text(&made, "token");
         let api = self.anonymous().bearer(&token);
-        Agent { id: id.to_owned(), token, signing_key: text(&made, "signing_key"), api }
+        Agent {
+            id: id.to_owned(),
+            token,
+            signing_key: text(&made, "signing_key"),
+            api,
+        }
     }
 
     pub async fn person(&self, name: &str, role: &str) -> Person {
-        let made = self.owner.post("/v1/admin/people", &json!({"name": name, "role": role})).await.expect(201);
+        let made = self
+            .owner
+            .post("/v1/admin/people", &json!({"name": name, "role": role}))
+            .await
+            .expect(201);
         let token = text(&made, "token");
         let api = self.anonymous().bearer(&token);
-        Person { actor: text(&made, "actor"), token, api }
+        Person {
+            actor: text(&made, "actor"),
+            token,
+            api,
+        }
     }
 
     pub async fn approve(&self, agent: &Agent, host: &str) {
@@ -224,14 +259,18 @@ impl Hub {
         eventually(&format!("delivery of {message_id} is {state}"), async || {
             let listed = self.owner.get("/v1/admin/deliveries?limit=200").await.expect(200);
             let all = listed["deliveries"].as_array().cloned().unwrap_or_default();
-            all.into_iter().find(|one| one["message_id"] == message_id && one["state"] == state)
+            all.into_iter()
+                .find(|one| one["message_id"] == message_id && one["state"] == state)
         })
         .await
     }
 }
 
 fn text(object: &Value, key: &str) -> String {
-    object[key].as_str().unwrap_or_else(|| panic!("a text {key:?} in {object}")).to_owned()
+    object[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("a text {key:?} in {object}"))
+        .to_owned()
 }
 
 pub struct Agent {

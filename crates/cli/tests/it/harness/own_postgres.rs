@@ -30,7 +30,13 @@ impl OwnPostgres {
             .expect("the script that starts PostgreSQL runs");
         let says = BufReader::new(script.stdout.take().expect("it was asked for"));
         let hears = script.stdin.take();
-        let mut own = Self { script, says, hears, home: PathBuf::new(), port };
+        let mut own = Self {
+            script,
+            says,
+            hears,
+            home: PathBuf::new(),
+            port,
+        };
         own.home = PathBuf::from(own.heard());
         own
     }
@@ -64,8 +70,14 @@ impl OwnPostgres {
 
     /// By its socket, as an operator with a shell would have it.
     pub async fn number(&self, sql: &str) -> i64 {
-        let address = format!("host={} port={} user=countersign dbname=postgres", self.home.display(), self.port);
-        let (client, connection) = tokio_postgres::connect(&address, NoTls).await.expect("PostgreSQL answers");
+        let address = format!(
+            "host={} port={} user=countersign dbname=postgres",
+            self.home.display(),
+            self.port
+        );
+        let (client, connection) = tokio_postgres::connect(&address, NoTls)
+            .await
+            .expect("PostgreSQL answers");
         tokio::spawn(connection);
         client.query_one(sql, &[]).await.expect("a number").get(0)
     }

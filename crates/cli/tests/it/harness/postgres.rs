@@ -24,7 +24,9 @@ fn socket_directory() -> PathBuf {
 
 async fn connect_to(database: &str) -> Client {
     let address = format!("{} dbname={database}", server::address());
-    let (client, connection) = tokio_postgres::connect(&address, NoTls).await.expect("PostgreSQL answers");
+    let (client, connection) = tokio_postgres::connect(&address, NoTls)
+        .await
+        .expect("PostgreSQL answers");
     tokio::spawn(connection);
     client
 }
@@ -36,7 +38,11 @@ pub struct Database {
 impl Database {
     pub async fn create() -> Self {
         let name = format!("hubs_{}", uuid::Uuid::new_v4().simple());
-        connect_to("postgres").await.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("a new database");
+        connect_to("postgres")
+            .await
+            .batch_execute(&format!("CREATE DATABASE {name}"))
+            .await
+            .expect("a new database");
         Self { name }
     }
 
@@ -68,9 +74,14 @@ impl Drop for Database {
         let name = std::mem::take(&mut self.name);
         // The test's own runtime cannot be waited on from here.
         let dropping = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-            runtime.block_on(async { connect_to("postgres").await.batch_execute(&sql).await }).expect("it goes");
+            runtime
+                .block_on(async { connect_to("postgres").await.batch_execute(&sql).await })
+                .expect("it goes");
         });
         // A leftover database is a nuisance, not a failure: the cluster goes too.
         drop(dropping.join());
@@ -115,7 +126,11 @@ impl Wire {
                 tokio::spawn(relay(hub, Arc::clone(&server), Arc::clone(&inner), seen.clone()));
             }
         });
-        Self { scratch, database: database.name.clone(), state }
+        Self {
+            scratch,
+            database: database.name.clone(),
+            state,
+        }
     }
 
     pub fn url(&self) -> String {
@@ -140,7 +155,9 @@ async fn relay(
     if *state.borrow() == State::Cut {
         return;
     }
-    let Ok(database) = UnixStream::connect(&*server).await else { return };
+    let Ok(database) = UnixStream::connect(&*server).await else {
+        return;
+    };
     let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
     let (mut transaction, is_lost) = (Transaction::default(), AtomicBool::new(false));
     let hub_says = |said: &[u8]| {

@@ -14,7 +14,10 @@ use super::patience::{PATIENCE, within};
 /// The binary under test in an environment that knows nothing of the person running the tests.
 pub fn countersign(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    command.env_clear().env("HOME", home).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command
 }
 
@@ -40,7 +43,10 @@ impl Capture {
                 line.clear();
             }
         });
-        Self { text, reader: Some(reader) }
+        Self {
+            text,
+            reader: Some(reader),
+        }
     }
 
     fn finish(&mut self) {
@@ -100,7 +106,9 @@ impl Process {
     async fn found(&self, capture: &Capture, wanted: &str) -> String {
         let mut text = capture.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
-        found.unwrap_or_else(|_| panic!("the output ended without {wanted:?}: {}", self.output())).clone()
+        found
+            .unwrap_or_else(|_| panic!("the output ended without {wanted:?}: {}", self.output()))
+            .clone()
     }
 
     pub fn exited(&mut self) -> Option<ExitStatus> {
@@ -128,13 +136,19 @@ impl Process {
     }
 
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.id())]).status();
+        let sent = Command::new("sh")
+            .args(["-c", &format!("kill -{name} {}", self.id())])
+            .status();
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
     pub fn finish(mut self) -> Ran {
         let status = self.join();
-        Ran { code: status.code().unwrap_or(-1), stdout: self.stdout.so_far(), stderr: self.stderr.so_far() }
+        Ran {
+            code: status.code().unwrap_or(-1),
+            stdout: self.stdout.so_far(),
+            stderr: self.stderr.so_far(),
+        }
     }
 }
 

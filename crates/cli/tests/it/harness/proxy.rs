@@ -70,11 +70,22 @@ impl Proxy {
 
     /// What happens to the next requests to `path`; afterwards everything comes through.
     pub fn disturb(&self, path: &str, faults: &[Fault]) {
-        self.plan.lock().unwrap().faults.entry(path.to_owned()).or_default().extend(faults);
+        self.plan
+            .lock()
+            .unwrap()
+            .faults
+            .entry(path.to_owned())
+            .or_default()
+            .extend(faults);
     }
 
     pub fn at(&self, path: &str) -> Vec<Relayed> {
-        self.relayed.borrow().iter().filter(|one| one.path == path).cloned().collect()
+        self.relayed
+            .borrow()
+            .iter()
+            .filter(|one| one.path == path)
+            .cloned()
+            .collect()
     }
 
     /// The requests to `path`, once there are `count`. One whose reply is lost counts when the reply was there.
@@ -102,7 +113,10 @@ async fn relay(stream: TcpStream, plan: &Mutex<Plan>, relayed: &watch::Sender<Ve
         let fault = plan.faults.get_mut(&request.path).and_then(VecDeque::pop_front);
         (plan.target.clone(), fault)
     };
-    let note = Relayed { path: request.path.clone(), body: request.body.clone() };
+    let note = Relayed {
+        path: request.path.clone(),
+        body: request.body.clone(),
+    };
     if fault == Some(Fault::HoldRequest) {
         relayed.send_modify(|all| all.push(note));
         return std::future::pending().await;

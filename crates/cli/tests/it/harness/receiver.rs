@@ -46,7 +46,10 @@ impl Push {
     }
 
     pub fn resolution_id(&self) -> String {
-        self.json()["resolution_id"].as_str().expect("a resolution_id").to_owned()
+        self.json()["resolution_id"]
+            .as_str()
+            .expect("a resolution_id")
+            .to_owned()
     }
 }
 
@@ -76,7 +79,12 @@ impl Receiver {
                 tokio::spawn(serve(stream, acts.clone(), sender.clone(), Arc::clone(&told)));
             }
         });
-        Self { port, script, pushes, let_go }
+        Self {
+            port,
+            script,
+            pushes,
+            let_go,
+        }
     }
 
     pub fn host(&self) -> String {
@@ -93,7 +101,13 @@ impl Receiver {
 
     /// What the next requests to `path` get; afterwards, and everywhere else, 200.
     pub fn script(&self, path: &str, acts: &[Act]) {
-        self.script.lock().unwrap().next.entry(path.to_owned()).or_default().extend(acts.iter().cloned());
+        self.script
+            .lock()
+            .unwrap()
+            .next
+            .entry(path.to_owned())
+            .or_default()
+            .extend(acts.iter().cloned());
     }
 
     /// What every unscripted request gets from now on.
@@ -112,13 +126,18 @@ impl Receiver {
 
     pub async fn until(&self, what: &str, enough: impl FnMut(&Vec<Push>) -> bool) -> Vec<Push> {
         let mut pushes = self.pushes.clone();
-        within(what, pushes.wait_for(enough)).await.expect("the receiver runs").clone()
+        within(what, pushes.wait_for(enough))
+            .await
+            .expect("the receiver runs")
+            .clone()
     }
 
     /// The pushes to `path`, once there are `count`.
     pub async fn at(&self, path: &str, count: usize) -> Vec<Push> {
         let of_path = |all: &Vec<Push>| all.iter().filter(|push| push.path == path).cloned().collect::<Vec<_>>();
-        let all = self.until(&format!("{count} pushes to {path}"), |all| of_path(all).len() >= count).await;
+        let all = self
+            .until(&format!("{count} pushes to {path}"), |all| of_path(all).len() >= count)
+            .await;
         of_path(&all)
     }
 }
@@ -136,7 +155,9 @@ async fn serve(
         let act = {
             let mut script = script.lock().unwrap();
             let scripted = script.next.get_mut(&push.path).and_then(VecDeque::pop_front);
-            scripted.or_else(|| script.otherwise.clone()).unwrap_or(Act::Status(200))
+            scripted
+                .or_else(|| script.otherwise.clone())
+                .unwrap_or(Act::Status(200))
         };
         pushes.send_modify(|all| all.push(push));
         let head = match act {
@@ -169,10 +190,15 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Push> {
     loop {
         line.clear();
         stream.read_line(&mut line).await.ok()?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
-    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length = headers
+        .get("content-length")
+        .and_then(|length| length.parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     Some(Push { path, headers, body })

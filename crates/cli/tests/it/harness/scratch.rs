@@ -8,7 +8,11 @@ pub struct Scratch(PathBuf);
 impl Scratch {
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("countersign-it-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "countersign-it-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let root = std::env::temp_dir().join(name);
         std::fs::create_dir_all(root.join("home")).expect("a writable temporary directory");
         Self(root)

@@ -20,13 +20,31 @@ pub struct Signed {
 #[track_caller]
 pub fn signed(push: &Push, family: &str, callback_url: &str) -> Signed {
     let header = push.header(&format!("{family}-signature"));
-    let pairs: Vec<(&str, &str)> = header.split(',').filter_map(|pair| pair.trim().split_once('=')).collect();
-    let all = |key: &str| pairs.iter().filter(|pair| pair.0 == key).map(|pair| pair.1.to_owned()).collect::<Vec<_>>();
+    let pairs: Vec<(&str, &str)> = header
+        .split(',')
+        .filter_map(|pair| pair.trim().split_once('='))
+        .collect();
+    let all = |key: &str| {
+        pairs
+            .iter()
+            .filter(|pair| pair.0 == key)
+            .map(|pair| pair.1.to_owned())
+            .collect::<Vec<_>>()
+    };
     let one = |key: &str| all(key).into_iter().next();
-    let (t, jti) = (one("t").expect("t in the header"), one("jti").expect("jti in the header"));
+    let (t, jti) = (
+        one("t").expect("t in the header"),
+        one("jti").expect("jti in the header"),
+    );
     let context = context(&push.json(), family, callback_url, &t, &jti);
     let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
-    Signed { jti, t, kid: one("kid"), signatures: all("v1"), canonical }
+    Signed {
+        jti,
+        t,
+        kid: one("kid"),
+        signatures: all("v1"),
+        canonical,
+    }
 }
 
 fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -> Value {
@@ -57,7 +75,10 @@ pub fn sign(push: &Push, callback_url: &str, t: i64, jti: &str, key: &str) -> St
     let context = context(&push.json(), "a2h", callback_url, &t.to_string(), jti);
     let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
     let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
-    format!("t={t},jti={jti},v1={}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, &canonical)))
+    format!(
+        "t={t},jti={jti},v1={}",
+        URL_SAFE_NO_PAD.encode(hmac::sign(&key, &canonical))
+    )
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -75,9 +96,14 @@ impl Signed {
 
 /// Whether the Standard Webhooks headers verify with `signing_key` over the raw body.
 pub fn standard_webhooks_holds(push: &Push, signing_key: &str) -> bool {
-    let secret = signing_key.strip_prefix("whsec_").and_then(|text| STANDARD.decode(text).ok());
+    let secret = signing_key
+        .strip_prefix("whsec_")
+        .and_then(|text| STANDARD.decode(text).ok());
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.expect("a signing key whsec_<base64>"));
-    let due = format!("v1,{}", STANDARD.encode(hmac::sign(&key, &standard_webhooks_content(push))));
+    let due = format!(
+        "v1,{}",
+        STANDARD.encode(hmac::sign(&key, &standard_webhooks_content(push)))
+    );
     push.header("webhook-signature").split(' ').any(|given| given == due)
 }
 
@@ -89,11 +115,18 @@ fn standard_webhooks_content(push: &Push) -> Vec<u8> {
 /// Whether both the A2H signature and the `v1a` Standard Webhooks signature are by the Ed25519 `public_key`.
 pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
     let key = signature::UnparsedPublicKey::new(&signature::ED25519, public_key);
-    let a2h = signed.signatures.iter().filter_map(|text| URL_SAFE_NO_PAD.decode(text).ok());
-    let webhook = push.header("webhook-signature").split(' ').filter_map(|text| text.strip_prefix("v1a,"));
+    let a2h = signed
+        .signatures
+        .iter()
+        .filter_map(|text| URL_SAFE_NO_PAD.decode(text).ok());
+    let webhook = push
+        .header("webhook-signature")
+        .split(' ')
+        .filter_map(|text| text.strip_prefix("v1a,"));
     let mut webhook = webhook.filter_map(|text| STANDARD.decode(text).ok());
     let content = standard_webhooks_content(push);
-    a2h.into_iter().any(|bytes| key.verify(&signed.canonical, &bytes).is_ok())
+    a2h.into_iter()
+        .any(|bytes| key.verify(&signed.canonical, &bytes).is_ok())
         && webhook.any(|bytes| key.verify(&content, &bytes).is_ok())
 }
 
@@ -105,7 +138,11 @@ fn the_second_opinion_agrees_with_the_published_vector() {
     });
     let header = "t=1749050910,jti=jti_01HZX7Q9Z3DEMOFIX,v1=IbLbIhbpTXUH9_MQvsvsBilbYcAw7Q2YVe3x6QXTcUY";
     let headers = [("a2h-signature".to_owned(), header.to_owned())].into();
-    let push = Push { path: "/a2h/resume".to_owned(), headers, body: body.to_string().into_bytes() };
+    let push = Push {
+        path: "/a2h/resume".to_owned(),
+        headers,
+        body: body.to_string().into_bytes(),
+    };
     let signed = signed(&push, "a2h", "https://deploybot.example/a2h/resume");
     assert!(signed.holds("a2h-test-secret-key-0123456789ab"));
     assert!(!signed.holds("a2h-test-secret-key-0123456789ac"));
@@ -115,5 +152,8 @@ fn the_second_opinion_agrees_with_the_published_vector() {
 fn the_digest_of_nothing_is_the_published_one() {
     let canonical = serde_json_canonicalizer::to_vec(&json!({"response": null, "state": null})).expect("canonical");
     let digest = hex(digest::digest(&digest::SHA256, &canonical).as_ref());
-    assert_eq!(digest, "f8e362f091afdac944ab8f6a17e234c1662f1e39f846c0242824d0abc07b440c");
+    assert_eq!(
+        digest,
+        "f8e362f091afdac944ab8f6a17e234c1662f1e39f846c0242824d0abc07b440c"
+    );
 }

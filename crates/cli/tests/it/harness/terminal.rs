@@ -13,17 +13,27 @@ pub struct Terminal {
 impl Terminal {
     /// On the hub's own machine, where the commands find it by its data directory.
     pub fn beside(hub: &Hub) -> Self {
-        Self { home: hub.scratch().home(), envs: vec![] }.env("COUNTERSIGN_DATA", &hub.data().display().to_string())
+        Self {
+            home: hub.scratch().home(),
+            envs: vec![],
+        }
+        .env("COUNTERSIGN_DATA", &hub.data().display().to_string())
     }
 
     /// On a machine that knows of the hub what the environment says, as the agent.
     pub fn of(hub: &Hub, url: &str, agent: &Agent) -> Self {
-        Self { home: hub.scratch().home(), envs: vec![] }
-            .env("COUNTERSIGN_URL", url)
-            .env("COUNTERSIGN_TOKEN", &agent.token)
-            .env("COUNTERSIGN_AGENT", &agent.id)
-            .env("COUNTERSIGN_TO", "human:owner")
-            .env("COUNTERSIGN_JOURNAL", &hub.scratch().path("journal.db").display().to_string())
+        Self {
+            home: hub.scratch().home(),
+            envs: vec![],
+        }
+        .env("COUNTERSIGN_URL", url)
+        .env("COUNTERSIGN_TOKEN", &agent.token)
+        .env("COUNTERSIGN_AGENT", &agent.id)
+        .env("COUNTERSIGN_TO", "human:owner")
+        .env(
+            "COUNTERSIGN_JOURNAL",
+            &hub.scratch().path("journal.db").display().to_string(),
+        )
     }
 
     /// The later word wins.
@@ -56,10 +66,18 @@ impl Terminal {
     /// Runs a program that itself calls `countersign`, found in the search path.
     pub fn start_program(&self, program: &str, args: &[&str]) -> Process {
         let ours = countersign(&self.home);
-        let place = std::path::Path::new(ours.get_program()).parent().expect("a directory").to_owned();
+        let place = std::path::Path::new(ours.get_program())
+            .parent()
+            .expect("a directory")
+            .to_owned();
         let path = format!("{}:{}", place.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = std::process::Command::new(program);
-        command.env_clear().args(args).env("HOME", &self.home).env("PATH", path).envs(self.envs.iter().cloned());
+        command
+            .env_clear()
+            .args(args)
+            .env("HOME", &self.home)
+            .env("PATH", path)
+            .envs(self.envs.iter().cloned());
         Process::spawn(command, "")
     }
 }

@@ -22,15 +22,25 @@ async fn each_answer_is_pushed_once_while_nothing_goes_wrong() {
     let (cluster, receiver, bot) = stage(3).await;
     let mut ids = BTreeSet::new();
     for number in 0..30 {
-        let id = bot.at(&cluster.hubs[number % 3]).accepted(&push_to(ask("bot"), &receiver.url("/all"))).await;
-        cluster.hubs[(number + 1) % 3].owner.answer(&id, "approve").await.expect(200);
+        let id = bot
+            .at(&cluster.hubs[number % 3])
+            .accepted(&push_to(ask("bot"), &receiver.url("/all")))
+            .await;
+        cluster.hubs[(number + 1) % 3]
+            .owner
+            .answer(&id, "approve")
+            .await
+            .expect(200);
         ids.insert(id);
     }
     let pushes = receiver.at("/all", 30).await;
     for id in &ids {
         assert_eq!(cluster.hubs[2].delivery(id, "delivered").await["attempts"], 1);
     }
-    assert_eq!(pushes.iter().map(Push::resolution_id).collect::<BTreeSet<_>>().len(), 30);
+    assert_eq!(
+        pushes.iter().map(Push::resolution_id).collect::<BTreeSet<_>>().len(),
+        30
+    );
     assert_eq!(receiver.seen().len(), 30, "none twice");
 }
 
@@ -45,7 +55,11 @@ async fn a_hub_killed_in_the_middle_of_a_push_is_taken_over_from() {
     cluster.hubs[pusher].kill();
     let killed = Instant::now();
     let pushes = receiver.at("/held", 2).await;
-    assert!(killed.elapsed() < Duration::from_secs(10), "{:?}: by its node's lease, not by its own", killed.elapsed());
+    assert!(
+        killed.elapsed() < Duration::from_secs(10),
+        "{:?}: by its node's lease, not by its own",
+        killed.elapsed()
+    );
     assert_eq!(pushes[0].resolution_id(), pushes[1].resolution_id());
     let delivery = cluster.hubs[(pusher + 1) % 3].delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 1, "what was cut does not count: {delivery}");
@@ -67,7 +81,11 @@ async fn what_a_hub_resolved_and_did_not_get_to_is_brought_by_another() {
     receiver.at("/many", 1).await;
     cluster.hubs[0].kill();
     let left = "SELECT count(*) FROM delivery WHERE track = 'pending'";
-    assert_eq!(cluster.database.number(left).await, 20, "all of them are left to the other hub");
+    assert_eq!(
+        cluster.database.number(left).await,
+        20,
+        "all of them are left to the other hub"
+    );
     receiver.otherwise(Act::Status(200));
     receiver.hang_up();
     for id in &ids {
@@ -89,7 +107,10 @@ async fn a_push_is_settled_once_the_database_takes_it_again() {
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/one"))).await;
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     let tries = "SELECT last_value FROM tries";
-    eventually("it is tried again", async || (cluster.database.number(tries).await > 2).then_some(())).await;
+    eventually("it is tried again", async || {
+        (cluster.database.number(tries).await > 2).then_some(())
+    })
+    .await;
     cluster.database.execute("DROP TRIGGER refuse ON delivery").await;
     assert_eq!(cluster.hubs[0].delivery(&id, "delivered").await["attempts"], 1);
     assert_eq!(receiver.seen().len(), 1, "it was not pushed again for that");
@@ -123,7 +144,10 @@ async fn a_hub_frozen_in_the_middle_of_a_push_changes_nothing_when_it_wakes() {
     cluster.hubs[pusher].thaw();
     // Its own attempt fails at last, and it would put the push off.
     receiver.hang_up();
-    cluster.hubs[pusher].process().stderr_with("a push was taken over before it was settled").await;
+    cluster.hubs[pusher]
+        .process()
+        .stderr_with("a push was taken over before it was settled")
+        .await;
     eventually("both live", async || (cluster.nodes().await == 2).then_some(())).await;
     let after = cluster.hubs[pusher].delivery(&id, "delivered").await;
     assert_eq!(after, delivery);

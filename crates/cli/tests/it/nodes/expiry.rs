@@ -14,11 +14,23 @@ async fn a_message_expires_once_however_many_hubs_look_at_it() {
     let agent = cluster.agent("bot").await;
     let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
     let envelopes: Vec<_> = (0..30).map(|_| expiring(ask("bot"), 4000)).collect();
-    let ids = join_all(envelopes.iter().enumerate().map(|(n, envelope)| apis[n % 3].accepted(envelope))).await;
+    let ids = join_all(
+        envelopes
+            .iter()
+            .enumerate()
+            .map(|(n, envelope)| apis[n % 3].accepted(envelope)),
+    )
+    .await;
     let outcomes = join_all(ids.iter().enumerate().map(|(n, id)| apis[(n + 1) % 3].outcome(id))).await;
-    assert!(outcomes.iter().all(|outcome| outcome["status"] == "expired"), "{outcomes:?}");
+    assert!(
+        outcomes.iter().all(|outcome| outcome["status"] == "expired"),
+        "{outcomes:?}"
+    );
     assert_eq!(cluster.database.number("SELECT count(*) FROM resolution").await, 30);
-    assert_eq!(cluster.database.number("SELECT open FROM agent WHERE id = 'bot'").await, 0);
+    assert_eq!(
+        cluster.database.number("SELECT open FROM agent WHERE id = 'bot'").await,
+        0
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,7 +31,9 @@ async fn somewhere(apis: &[Api], first: usize, path: &str, body: &str, good: &[u
 
 /// The same key, so it is one ask however often it arrives.
 async fn asked(apis: &[Api], first: usize, envelope: &Value) -> String {
-    let ack = somewhere(apis, first, "/v1/messages", &envelope.to_string(), &[202]).await.json();
+    let ack = somewhere(apis, first, "/v1/messages", &envelope.to_string(), &[202])
+        .await
+        .json();
     ack["id"].as_str().expect("an id").to_owned()
 }
 
@@ -51,7 +53,9 @@ async fn told(api: Api, id: String, mut works: watch::Receiver<bool>) -> Option<
 
 /// By the clock of this machine, which is the database's too.
 fn age(outcome: &Value) -> Duration {
-    let resolved_at = outcome["response"]["response"]["resolved_at"].as_str().expect("an instant");
+    let resolved_at = outcome["response"]["response"]["resolved_at"]
+        .as_str()
+        .expect("an instant");
     let resolved_at: jiff::Timestamp = resolved_at.parse().expect("an instant");
     Duration::try_from(jiff::Timestamp::now().duration_since(resolved_at)).unwrap_or_default()
 }
@@ -74,8 +78,9 @@ impl Load {
             let number = self.count.fetch_add(1, Ordering::SeqCst);
             let id = asked(&self.agents, number, &push_to(ask("bot"), &self.callback)).await;
             let waiting = self.agents.iter().zip(&self.works);
-            let waiting: Vec<_> =
-                waiting.map(|(api, works)| tokio::spawn(told(api.clone(), id.clone(), works.subscribe()))).collect();
+            let waiting: Vec<_> = waiting
+                .map(|(api, works)| tokio::spawn(told(api.clone(), id.clone(), works.subscribe())))
+                .collect();
             answered(&self.owners, number + worker, &id).await;
             for (hub, told) in join_all(waiting).await.into_iter().enumerate() {
                 if let Some((delay, outcome)) = told.expect("no panic") {
@@ -111,7 +116,10 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     };
     let fails = |hub: usize| load.works[hub].send_replace(false);
     let works = async |hub: &Hub, number: usize| {
-        eventually("it is ready", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+        eventually("it is ready", async || {
+            (hub.anonymous().get("/ready").await.status == 200).then_some(())
+        })
+        .await;
         load.works[number].send_replace(true);
     };
     more(30).await;
@@ -129,14 +137,20 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     more(30).await;
     fails(2);
     cluster.wires[2].be(State::Held);
-    eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
+    eventually("it is taken over from", async || {
+        (cluster.nodes().await == 2).then_some(())
+    })
+    .await;
     more(10).await;
     cluster.wires[2].be(State::Open);
     eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
     works(&cluster.hubs[2], 2).await;
     fails(1);
     cluster.hubs[1].freeze();
-    eventually("it is taken over from", async || (cluster.nodes().await == 2).then_some(())).await;
+    eventually("it is taken over from", async || {
+        (cluster.nodes().await == 2).then_some(())
+    })
+    .await;
     more(30).await;
     cluster.hubs[1].thaw();
     eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
@@ -153,11 +167,17 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
             assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
             let resolution_id = outcome["response"]["resolution_id"].clone();
             let before = outcomes.insert(id, resolution_id.clone());
-            assert!(before.is_none_or(|before| before == resolution_id), "the same at all hubs: {outcome}");
+            assert!(
+                before.is_none_or(|before| before == resolution_id),
+                "the same at all hubs: {outcome}"
+            );
         }
     }
     assert!(outcomes.len() >= 180, "{}", outcomes.len());
-    assert!(told[0] == outcomes.len() && told.iter().all(|told| *told >= 90), "who waited where: {told:?}");
+    assert!(
+        told[0] == outcomes.len() && told.iter().all(|told| *told >= 90),
+        "who waited where: {told:?}"
+    );
     let soon = slowest.iter().all(|slowest| *slowest < Duration::from_secs(2));
     assert!(soon, "{slowest:?} from an answer to whoever waited for it");
     everything_is_delivered_as_it_was_told(&cluster, &receiver, &outcomes).await;
@@ -165,7 +185,11 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
 
 /// People's tokens are good at every hub; those of hub.json end with their hub.
 async fn owners(cluster: &Cluster) -> Vec<Api> {
-    let made = cluster.hubs[0].owner.post("/v1/admin/people/token", &json!({"name": "owner"})).await.expect(200);
+    let made = cluster.hubs[0]
+        .owner
+        .post("/v1/admin/people/token", &json!({"name": "owner"}))
+        .await
+        .expect(200);
     let token = made["token"].as_str().expect("a token");
     cluster.hubs.iter().map(|hub| hub.anonymous().bearer(token)).collect()
 }
@@ -176,7 +200,10 @@ async fn everything_is_delivered_as_it_was_told(
     outcomes: &HashMap<String, Value>,
 ) {
     let pending = "SELECT count(*) FROM delivery WHERE track <> 'delivered'";
-    eventually("all is delivered", async || (cluster.database.number(pending).await == 0).then_some(())).await;
+    eventually("all is delivered", async || {
+        (cluster.database.number(pending).await == 0).then_some(())
+    })
+    .await;
     let mut pushed: HashMap<String, Vec<String>> = HashMap::new();
     for push in receiver.seen() {
         let id = push.json()["in_reply_to"].as_str().expect("which message").to_owned();
@@ -184,10 +211,17 @@ async fn everything_is_delivered_as_it_was_told(
     }
     for (id, resolution_id) in outcomes {
         let pushed = pushed.get(id).unwrap_or_else(|| panic!("{id} was pushed"));
-        assert!(pushed.iter().all(|pushed| json!(pushed) == *resolution_id), "{id}: {pushed:?}, told {resolution_id}");
+        assert!(
+            pushed.iter().all(|pushed| json!(pushed) == *resolution_id),
+            "{id}: {pushed:?}, told {resolution_id}"
+        );
     }
     let twice = "SELECT count(*) FROM message WHERE status = 'answered' AND rev <> 2";
     assert_eq!(cluster.database.number(twice).await, 0);
     let resolutions = "SELECT count(*) - (SELECT count(*) FROM message WHERE status <> 'open') FROM resolution";
-    assert_eq!(cluster.database.number(resolutions).await, 0, "one resolution a message");
+    assert_eq!(
+        cluster.database.number(resolutions).await,
+        0,
+        "one resolution a message"
+    );
 }

@@ -10,7 +10,11 @@ use crate::runs::stage::*;
 
 /// The same person again and again.
 fn chat(rounds: u32) -> Value {
-    cycle(json!({"user": person(), "say": echo()}), &["user", "say"], json!({"cycles": rounds}))
+    cycle(
+        json!({"user": person(), "say": echo()}),
+        &["user", "say"],
+        json!({"cycles": rounds}),
+    )
 }
 
 /// A run that ended at the second hub and goes on at the first, where its next question is open.
@@ -33,7 +37,10 @@ async fn a_run_that_goes_on_elsewhere_is_heard_where_it_ended() {
     let heard = there.until("request_input").await;
     assert_eq!(heard.of("strategy_started").len(), 1, "{heard:#?}");
     there.answer(&run, "user", "two").await;
-    assert_eq!((there.result().await, here.result().await), ("two".to_owned(), "two".to_owned()));
+    assert_eq!(
+        (there.result().await, here.result().await),
+        ("two".to_owned(), "two".to_owned())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,12 +52,23 @@ async fn a_run_that_goes_on_elsewhere_is_not_over_where_it_ended() {
     let mut there = Client::connect(&cluster.hubs[1]).await;
     assert_eq!(there.live(&run).await["status"], "running");
     let shown = cluster.hubs[1].owner.get(&format!("/v1/runs/{run}")).await.expect(200);
-    assert_eq!((&shown["status"], &shown["waiting"][0]["agent_name"]), (&json!("running"), &json!("user")), "{shown}");
-    there.send(json!({"type": "steer_run", "runId": run, "text": "be brief"})).await;
+    assert_eq!(
+        (&shown["status"], &shown["waiting"][0]["agent_name"]),
+        (&json!("running"), &json!("user")),
+        "{shown}"
+    );
+    there
+        .send(json!({"type": "steer_run", "runId": run, "text": "be brief"}))
+        .await;
     assert_eq!(here.expect("steer_queued").await["text"], "be brief");
-    there.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    there
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     there.expect("request_input").await;
-    let stopped = cluster.hubs[1].owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
+    let stopped = cluster.hubs[1]
+        .owner
+        .post(&format!("/v1/runs/{run}/stop"), &json!({}))
+        .await;
     assert_eq!(stopped.status, 204);
     assert_eq!(here.failure().await.0, "CANCELLED");
     assert_eq!(there.failure().await.0, "CANCELLED");
@@ -68,9 +86,12 @@ async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
     let prepare = json!({"type": "prepare_run", "runId": run});
     here.call(prepare.clone(), "run_prepared").await;
     there.call(prepare, "run_prepared").await;
-    here.send(json!({"type": "continue_run", "runId": run, "input": ""})).await;
+    here.send(json!({"type": "continue_run", "runId": run, "input": ""}))
+        .await;
     here.asked().await;
-    there.send(json!({"type": "continue_run", "runId": run, "input": ""})).await;
+    there
+        .send(json!({"type": "continue_run", "runId": run, "input": ""}))
+        .await;
     let (mut has_asked, mut refused) = (false, Value::Null);
     while !has_asked || refused.is_null() {
         let frame = there.next().await;
@@ -81,7 +102,10 @@ async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
     }
     assert_eq!(refused["code"], "CONTINUE_FAILED", "{refused}");
     there.answer(&run, "user", "two").await;
-    assert_eq!((there.result().await, here.result().await), ("two".to_owned(), "two".to_owned()));
+    assert_eq!(
+        (there.result().await, here.result().await),
+        ("two".to_owned(), "two".to_owned())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,9 +234,13 @@ async fn so_many_runs_of_other_hubs_are_followed_and_no_more() {
     let mut there = Client::connect(&cluster.hubs[2]).await;
     there.subscribe(first).await;
     there.asked().await;
-    let said = there.refused(json!({"type": "subscribe", "runId": second}), "SUBSCRIBE_ERROR").await;
+    let said = there
+        .refused(json!({"type": "subscribe", "runId": second}), "SUBSCRIBE_ERROR")
+        .await;
     assert!(said.contains("runs of other hubs are followed"), "{said}");
-    there.refused(json!({"type": "prepare_run", "runId": second}), "PREPARE_FAILED").await;
+    there
+        .refused(json!({"type": "prepare_run", "runId": second}), "PREPARE_FAILED")
+        .await;
     there.unsubscribe(first).await;
     eventually("there is room again", async || {
         there.subscribe(second).await;

@@ -26,7 +26,12 @@ async fn what_is_asked_and_answered_elsewhere_is_told_here() {
     let agent = cluster.agent("bot").await;
     let mut viewers = Vec::new();
     for hub in &cluster.hubs {
-        let stream = hub.owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+        let stream = hub
+            .owner
+            .request(Method::GET, "/v1/inbox/events")
+            .send()
+            .await
+            .expect("a stream");
         viewers.push(stream);
     }
     let id = agent.at(&cluster.hubs[1]).accepted(&ask("bot")).await;
@@ -47,11 +52,23 @@ async fn what_is_asked_and_answered_elsewhere_is_told_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_comes_back_to_another_hub_is_told_to_look_again() {
     let cluster = Cluster::start(2).await;
-    let mut here = cluster.hubs[0].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    let mut here = cluster.hubs[0]
+        .owner
+        .request(Method::GET, "/v1/inbox/events")
+        .send()
+        .await
+        .expect("a stream");
     let first = heard(&mut here, &["id: "]).await;
-    let place = first.lines().find_map(|line| line.strip_prefix("id: ")).expect("a place").to_owned();
+    let place = first
+        .lines()
+        .find_map(|line| line.strip_prefix("id: "))
+        .expect("a place")
+        .to_owned();
     drop(here);
-    let there = cluster.hubs[1].owner.request(Method::GET, "/v1/inbox/events").header("last-event-id", place);
+    let there = cluster.hubs[1]
+        .owner
+        .request(Method::GET, "/v1/inbox/events")
+        .header("last-event-id", place);
     let mut there = there.send().await.expect("a stream");
     heard(&mut there, &["event: resync"]).await;
 }
@@ -66,7 +83,9 @@ async fn a_session_opened_at_one_hub_is_good_at_all_and_ends_at_all() {
     there.get("/inbox").await.expect(200);
     here.submit(&page, "/signout", &[], None).await;
     let ended = Instant::now();
-    eventually("it is over there too", async || there.get("/inbox").await.url.starts_with("/signin").then_some(()))
-        .await;
+    eventually("it is over there too", async || {
+        there.get("/inbox").await.url.starts_with("/signin").then_some(())
+    })
+    .await;
     assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
 }

@@ -49,8 +49,15 @@ async fn waited(api: Api, id: String) -> (Instant, Value) {
 /// Until so many messages are waited for there.
 async fn is_waited_for(hub: &Hub, count: usize) {
     let line = format!("waiters {count}");
-    eventually("somebody waits", async || hub.anonymous().get("/metrics").await.text().contains(&line).then_some(()))
-        .await;
+    eventually("somebody waits", async || {
+        hub.anonymous()
+            .get("/metrics")
+            .await
+            .text()
+            .contains(&line)
+            .then_some(())
+    })
+    .await;
 }
 
 /// Of the hub, as the database knows it.
@@ -93,8 +100,17 @@ impl Cluster {
     /// Whoever brings the answer of this message to its receiver just now.
     pub async fn pusher(&self, message_id: &str) -> usize {
         let claim = "SELECT claimed_by FROM delivery WHERE message_id = $1";
-        let found = self.database.connect().await.query_one(claim, &[&message_id]).await.expect("a delivery");
+        let found = self
+            .database
+            .connect()
+            .await
+            .query_one(claim, &[&message_id])
+            .await
+            .expect("a delivery");
         let node: String = found.get(0);
-        self.hubs.iter().position(|hub| node_of(hub) == node).expect("one of these")
+        self.hubs
+            .iter()
+            .position(|hub| node_of(hub) == node)
+            .expect("one of these")
     }
 }

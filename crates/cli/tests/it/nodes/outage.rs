@@ -24,12 +24,18 @@ async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
     for _ in 0..20 {
         assert_eq!(agent.submit(&ask("bot")).await.status, 503);
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for a time-out: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "nobody waits for a time-out: {:?}",
+        began.elapsed()
+    );
     assert_eq!(cluster.hubs[0].anonymous().get("/ready").await.status, 503);
     assert_eq!(cluster.hubs[0].anonymous().get("/health").await.status, 200);
     cluster.wires[0].be(State::Open);
-    eventually("it is ready", async || (cluster.hubs[0].anonymous().get("/ready").await.status == 200).then_some(()))
-        .await;
+    eventually("it is ready", async || {
+        (cluster.hubs[0].anonymous().get("/ready").await.status == 200).then_some(())
+    })
+    .await;
     let after = agent.accepted(&ask("bot")).await;
     for id in [before, after] {
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
@@ -47,7 +53,13 @@ async fn connections_that_the_database_ended_are_nobodys_business() {
         for _ in 0..3 {
             agent.accepted(&ask("bot")).await;
         }
-        cluster.database.connect().await.batch_execute(end).await.expect("they end");
+        cluster
+            .database
+            .connect()
+            .await
+            .batch_execute(end)
+            .await
+            .expect("they end");
         agent.accepted(&ask("bot")).await;
     }
     assert_eq!(cluster.database.number("SELECT count(*) FROM message").await, 20);
@@ -74,11 +86,21 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
         (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
-    assert!(opened.elapsed() < Duration::from_secs(2), "{:?} until it answers again", opened.elapsed());
+    assert!(
+        opened.elapsed() < Duration::from_secs(2),
+        "{:?} until it answers again",
+        opened.elapsed()
+    );
     let answered = Instant::now();
-    let outcome = within("the one who waits", waiting).await.expect("by the one request that began before");
+    let outcome = within("the one who waits", waiting)
+        .await
+        .expect("by the one request that began before");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
-    assert!(answered.elapsed() < Duration::from_secs(2), "{:?} from the answer", answered.elapsed());
+    assert!(
+        answered.elapsed() < Duration::from_secs(2),
+        "{:?} from the answer",
+        answered.elapsed()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,13 +111,19 @@ async fn a_script_that_asks_or_waits_sits_an_outage_out() {
     let terminal = Terminal::of(hub, &hub.url, &agent);
     let id = agent.accepted(&ask("bot")).await;
     wire.be(State::Cut);
-    eventually("the hub notices", async || (hub.anonymous().get("/ready").await.status == 503).then_some(())).await;
+    eventually("the hub notices", async || {
+        (hub.anonymous().get("/ready").await.status == 503).then_some(())
+    })
+    .await;
     let waiting = terminal.start(&["wait", &id]);
     waiting.stderr_with("trying on").await;
     let asking = terminal.start(&["ask", "Ship?", "--confirm", "--to", "human:owner", "--detach"]);
     asking.stderr_with("trying on").await;
     wire.be(State::Open);
-    eventually("it answers again", async || (hub.owner.answer(&id, "approve").await.status == 200).then_some(())).await;
+    eventually("it answers again", async || {
+        (hub.owner.answer(&id, "approve").await.status == 200).then_some(())
+    })
+    .await;
     assert_eq!(waiting.finish().ok(), "approve\n");
     assert!(asking.finish().ok().contains("msg_"));
 }
@@ -123,13 +151,21 @@ async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
     let mut latch = Latch::new(&cluster.hubs[0], "latch");
     let script = format!("cat {}; echo done", latch.path());
     let mut client = Client::connect(&cluster.hubs[0]).await;
-    client.begin(&cluster.hubs[0], &alone(command("sh", &["-c", &script])), "").await;
+    client
+        .begin(&cluster.hubs[0], &alone(command("sh", &["-c", &script])), "")
+        .await;
     latch.is_waited_at().await;
     cluster.wires.iter().for_each(|wire| wire.be(State::Cut));
     let silent = "SELECT count(*) FROM node WHERE lease_until < extract(epoch FROM clock_timestamp()) * 1000";
-    eventually("both leases have run out", async || (cluster.database.number(silent).await == 2).then_some(())).await;
+    eventually("both leases have run out", async || {
+        (cluster.database.number(silent).await == 2).then_some(())
+    })
+    .await;
     cluster.wires.iter().for_each(|wire| wire.be(State::Open));
-    eventually("both are back", async || (cluster.database.number(silent).await == 0).then_some(())).await;
+    eventually("both are back", async || {
+        (cluster.database.number(silent).await == 0).then_some(())
+    })
+    .await;
     latch.release();
     assert_eq!(client.result().await.trim_end(), "done");
 }
@@ -151,7 +187,10 @@ async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
     agent.submit(&meanwhile).await.refused("unavailable");
     assert_eq!(hub.anonymous().get("/ready").await.status, 503);
     postgres.start_again();
-    eventually("it is ready", async || (hub.anonymous().get("/ready").await.status == 200).then_some(())).await;
+    eventually("it is ready", async || {
+        (hub.anonymous().get("/ready").await.status == 200).then_some(())
+    })
+    .await;
     let after = agent.accepted(&meanwhile).await;
     for id in [&before, &after] {
         hub.owner.answer(id, "approve").await.expect(200);

@@ -34,13 +34,24 @@ async fn a_limit_holds_for_all_hubs_together() {
     let other = cluster.agent("other").await;
     let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
     let notifies: Vec<_> = (0..60).map(|_| notify("bot")).collect();
-    let replies = join_all(notifies.iter().enumerate().map(|(number, notify)| apis[number % 3].submit(notify))).await;
+    let replies = join_all(
+        notifies
+            .iter()
+            .enumerate()
+            .map(|(number, notify)| apis[number % 3].submit(notify)),
+    )
+    .await;
     let taken = replies.iter().filter(|reply| reply.status == 202).count();
     // One more comes free every two seconds, and all of this may take some.
     assert!((30..45).contains(&taken), "{taken}");
     let refused = replies.iter().find(|reply| reply.status != 202).expect("one too many");
     refused.refused("rate_limited");
-    assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|seconds| (1..=61).contains(&seconds)));
+    assert!(
+        refused
+            .header("retry-after")
+            .parse::<u64>()
+            .is_ok_and(|seconds| (1..=61).contains(&seconds))
+    );
     other.at(&cluster.hubs[1]).accepted(&notify("other")).await;
 }
 
@@ -64,11 +75,17 @@ async fn a_token_that_ends_at_one_hub_ends_at_all() {
     for hub in &cluster.hubs {
         there(hub).get("/v1/inbox").await.expect(200);
     }
-    cluster.hubs[0].owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    cluster.hubs[0]
+        .owner
+        .post("/v1/admin/people/remove", &json!({"name": "alice"}))
+        .await
+        .expect(200);
     let ended = Instant::now();
     for hub in &cluster.hubs {
-        eventually("the token is no good", async || (there(hub).get("/v1/inbox").await.status == 401).then_some(()))
-            .await;
+        eventually("the token is no good", async || {
+            (there(hub).get("/v1/inbox").await.status == 401).then_some(())
+        })
+        .await;
     }
     assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
 }
@@ -81,9 +98,16 @@ async fn an_agent_that_is_removed_waits_no_longer() {
     let there = agent.at(&cluster.hubs[1]);
     let waiting = tokio::spawn(async move { there.get(&format!("/v1/messages/{id}?wait=25")).await });
     is_waited_for(&cluster.hubs[1], 1).await;
-    cluster.hubs[0].owner.post("/v1/admin/agents/remove", &json!({"id": "bot"})).await.expect(200);
+    cluster.hubs[0]
+        .owner
+        .post("/v1/admin/agents/remove", &json!({"id": "bot"}))
+        .await
+        .expect(200);
     let removed = Instant::now();
-    within("the one who waits", waiting).await.expect("no panic").refused("unauthenticated");
+    within("the one who waits", waiting)
+        .await
+        .expect("no panic")
+        .refused("unauthenticated");
     assert!(removed.elapsed() < BY_WORD, "{:?}", removed.elapsed());
 }
 
@@ -95,7 +119,11 @@ async fn what_one_hub_took_is_found_by_a_search_at_another() {
         let mut envelope = ask("bot");
         envelope["title"] = json!(format!("Is the {word} ready?"));
         let id = agent.accepted(&envelope).await;
-        let found = cluster.hubs[1].owner.get(&format!("/v1/search?q={word}")).await.expect(200);
+        let found = cluster.hubs[1]
+            .owner
+            .get(&format!("/v1/search?q={word}"))
+            .await
+            .expect(200);
         assert!(found.to_string().contains(&id), "{found}");
     }
 }

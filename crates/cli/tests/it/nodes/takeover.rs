@@ -28,10 +28,17 @@ async fn hubs_that_take_over_many_runs_keep_their_own_leases() {
     cluster.hubs[0].kill();
     // Each of the copies asks once it is taken up; the original had asked.
     let asked = "SELECT count(*) FROM run_ask WHERE done = 0";
-    eventually("all of them go on", async || (cluster.database.number(asked).await == MANY + 1).then_some(())).await;
+    eventually("all of them go on", async || {
+        (cluster.database.number(asked).await == MANY + 1).then_some(())
+    })
+    .await;
     let twice = "SELECT count(*) FROM (SELECT run_seq FROM run_ask GROUP BY run_seq HAVING count(*) > 1) AS twice";
     assert_eq!(cluster.database.number(twice).await, 0, "none is moved by two");
-    assert_eq!(cluster.hubs[1..].iter().map(node_of).collect::<Vec<_>>(), left, "nobody was taken over from");
+    assert_eq!(
+        cluster.hubs[1..].iter().map(node_of).collect::<Vec<_>>(),
+        left,
+        "nobody was taken over from"
+    );
     let live = format!("SELECT count(*) FROM node WHERE id IN ('{}')", left.join("', '"));
     assert_eq!((cluster.database.number(&live).await, cluster.nodes().await), (2, 2));
 }
@@ -61,16 +68,28 @@ async fn a_hub_that_cannot_begin_anew_tries_until_it_can() {
     client.asked().await;
     let before = node_of(&cluster.hubs[0]);
     cluster.hubs[0].freeze();
-    eventually("it is taken over from", async || (cluster.nodes().await == 1).then_some(())).await;
+    eventually("it is taken over from", async || {
+        (cluster.nodes().await == 1).then_some(())
+    })
+    .await;
     let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$; \
          CREATE TRIGGER refuse BEFORE INSERT ON node FOR EACH ROW EXECUTE FUNCTION refuse()";
     cluster.database.execute(refuse).await;
     cluster.hubs[0].thaw();
-    cluster.hubs[0].process().stderr_with("this hub cannot begin anew yet").await;
+    cluster.hubs[0]
+        .process()
+        .stderr_with("this hub cannot begin anew yet")
+        .await;
     cluster.hubs[0].owner.get("/v1/inbox").await.expect(200);
     cluster.database.execute("DROP TRIGGER refuse ON node").await;
-    eventually("it is a node again", async || (cluster.nodes().await == 2).then_some(())).await;
-    Client::connect(&cluster.hubs[1]).await.answer(&run, "user", "hello").await;
+    eventually("it is a node again", async || {
+        (cluster.nodes().await == 2).then_some(())
+    })
+    .await;
+    Client::connect(&cluster.hubs[1])
+        .await
+        .answer(&run, "user", "hello")
+        .await;
     assert_eq!(client.result().await, "hello", "whoever followed it here still does");
     let after = node_of(&cluster.hubs[0]);
     assert_ne!(before, after, "the next start here is to know");

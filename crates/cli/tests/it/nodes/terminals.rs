@@ -9,7 +9,10 @@ use crate::harness::*;
 impl Shell {
     /// The same terminal, calling another hub.
     fn at(&self, hub: &Hub) -> Self {
-        Self { api: self.api.to(&hub.url), agent_id: self.agent_id.clone() }
+        Self {
+            api: self.api.to(&hub.url),
+            agent_id: self.agent_id.clone(),
+        }
     }
 }
 
@@ -38,7 +41,10 @@ async fn a_process_that_waits_elsewhere_is_not_superseded() {
     })
     .await;
     let second = shell.at(&cluster.hubs[1]).ask("Two?").await;
-    assert_eq!((&second["superseded"], &second["queued_behind"]), (&json!([]), &json!(1)));
+    assert_eq!(
+        (&second["superseded"], &second["queued_behind"]),
+        (&json!([]), &json!(1))
+    );
     cluster.hubs[1].owner.answer(&first, "one").await.expect(200);
     assert_eq!(process.await.expect("a reply").expect(200)["reply"]["text"], "one");
     assert_eq!(shell.at(&cluster.hubs[1]).look(&id(&second)).await["status"], "open");

@@ -11,14 +11,19 @@ async fn a_hub_speaks_tls_to_whom_it_can_trust_and_tells_nobody_its_password() {
         let ran = setup.refused();
         assert_ne!(ran.code, 0);
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains("cannot open the database") && said.contains(wanted), "{wanted}: {said}");
+        assert!(
+            said.contains("cannot open the database") && said.contains(wanted),
+            "{wanted}: {said}"
+        );
         assert!(!said.contains(PASSWORD), "{said}");
     };
     let (ours, stranger) = (postgres.authority(), postgres.stranger());
     for how in ["", "?sslmode=require"] {
         refused(trusting(to(how), &stranger), "invalid peer certificate");
     }
-    let mistaken = to("?sslmode=require").env("SSL_CERT_FILE", &ours).env("PGPASSWORD", "s3cret?");
+    let mistaken = to("?sslmode=require")
+        .env("SSL_CERT_FILE", &ours)
+        .env("PGPASSWORD", "s3cret?");
     refused(mistaken, "password authentication failed");
 
     let mut hub = trusting(to("?sslmode=require"), &ours).start().await;
@@ -32,7 +37,10 @@ async fn a_hub_speaks_tls_to_whom_it_can_trust_and_tells_nobody_its_password() {
              WHERE application_name = 'countersign' AND ssl = {tls}"
         )
     };
-    assert!(postgres.number(&over(true)).await > 1, "its work, and what it hears of others");
+    assert!(
+        postgres.number(&over(true)).await > 1,
+        "its work, and what it hears of others"
+    );
     assert_eq!(postgres.number(&over(false)).await, 0);
     assert!(hub.interrupt().success());
 

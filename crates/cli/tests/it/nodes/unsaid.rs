@@ -28,7 +28,11 @@ struct Mute(Store);
 impl Mute {
     async fn beside(cluster: &Cluster) -> Self {
         let clock = Arc::new(DatabaseClock::default());
-        Self(Store::open_postgres(&cluster.database.url(), clock).await.expect("the database opens"))
+        Self(
+            Store::open_postgres(&cluster.database.url(), clock)
+                .await
+                .expect("the database opens"),
+        )
     }
 
     async fn answer(&self, id: &str, value: &str) -> Instant {
@@ -66,7 +70,12 @@ async fn an_answer_without_a_word_reaches_whoever_waits_and_whoever_looks_on() {
     let outcome = within("the one who waits", waiting).await.expect("no panic");
     assert_soon(answered);
     assert_eq!(outcome["response"]["response"]["value"], "approve");
-    let mut viewer = cluster.hubs[0].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    let mut viewer = cluster.hubs[0]
+        .owner
+        .request(Method::GET, "/v1/inbox/events")
+        .send()
+        .await
+        .expect("a stream");
     heard(&mut viewer, &["id: "]).await;
     let answered = mute.answer(&second, "approve").await;
     heard(&mut viewer, &["event: resolved", &second]).await;
@@ -81,7 +90,9 @@ async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
     let run = here.begin(&cluster.hubs[0], &talk(), "").await;
     here.asked().await;
     let mut extended = Client::connect(&cluster.hubs[0]).await;
-    extended.send(json!({"type": "subscribe", "runId": run, "extensions": true})).await;
+    extended
+        .send(json!({"type": "subscribe", "runId": run, "extensions": true}))
+        .await;
     extended.expect("request_input").await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
@@ -99,7 +110,12 @@ async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
 async fn whoever_looks_on_is_told_once() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
-    let mut viewer = cluster.hubs[1].owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    let mut viewer = cluster.hubs[1]
+        .owner
+        .request(Method::GET, "/v1/inbox/events")
+        .send()
+        .await
+        .expect("a stream");
     heard(&mut viewer, &["id: "]).await;
     let first = agent.accepted(&ask("bot")).await;
     cluster.hubs[0].owner.answer(&first, "approve").await.expect(200);
@@ -118,11 +134,22 @@ async fn when_a_hub_is_gone_everybody_at_every_other_looks_again() {
     let mute = Mute::beside(&cluster).await;
     let mut viewers = Vec::new();
     for hub in &cluster.hubs {
-        let mut viewer = hub.owner.request(Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+        let mut viewer = hub
+            .owner
+            .request(Method::GET, "/v1/inbox/events")
+            .send()
+            .await
+            .expect("a stream");
         heard(&mut viewer, &["id: "]).await;
         viewers.push(viewer);
     }
-    mute.0.run(EnterNode { id: mute.0.node(), lease: Duration::from_millis(1) }).await.expect("a sign of life");
+    mute.0
+        .run(EnterNode {
+            id: mute.0.node(),
+            lease: Duration::from_millis(1),
+        })
+        .await
+        .expect("a sign of life");
     for viewer in &mut viewers {
         heard(viewer, &["event: resync"]).await;
     }

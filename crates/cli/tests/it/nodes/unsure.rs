@@ -9,7 +9,10 @@ use crate::harness::*;
 
 fn is_unsure(reply: &Reply) -> bool {
     reply.status == 503
-        && reply.refused("unavailable")["error"]["message"].as_str().unwrap().contains("may be done or not")
+        && reply.refused("unavailable")["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("may be done or not")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,12 +46,21 @@ async fn an_answer_taken_unheard_stands_and_reaches_whoever_waits_elsewhere() {
     cluster.wires[0].be(State::CutAfterCommitOf(id.clone().leak()));
     let began = Instant::now();
     let reply = cluster.hubs[0].owner.answer(&id, "approve").await;
-    assert!(reply.status == 200 || is_unsure(&reply), "{} {}", reply.status, reply.text());
+    assert!(
+        reply.status == 200 || is_unsure(&reply),
+        "{} {}",
+        reply.status,
+        reply.text()
+    );
     assert_eq!(cluster.wires[0].is(), State::Open, "the commit came, and was cut");
     let (outcome, had) = within("the one who waits", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
     assert!(had - began < Duration::from_secs(2), "{:?}", had - began);
-    cluster.hubs[0].owner.answer(&id, "deny").await.refused_as_terminal(&id, "answered");
+    cluster.hubs[0]
+        .owner
+        .answer(&id, "deny")
+        .await
+        .refused_as_terminal(&id, "answered");
     assert_eq!(agent.outcome(&id).await, outcome, "the same at both");
     assert_eq!(cluster.database.number("SELECT count(*) FROM resolution").await, 1);
 }

@@ -46,7 +46,10 @@ async fn the_word_between_hubs_is_quick() {
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
         delays.push(waited.await.expect("no panic").saturating_duration_since(answered));
     }
-    let quick = delays.iter().filter(|delay| **delay < Duration::from_millis(300)).count();
+    let quick = delays
+        .iter()
+        .filter(|delay| **delay < Duration::from_millis(300))
+        .count();
     assert!(quick >= 8, "the net alone would catch a few of them early: {delays:?}");
 }
 

@@ -31,12 +31,20 @@ async fn state_comes_back_byte_for_byte() {
     let mut kept = vec![];
     for raw in hostile_states() {
         let envelope = with_raw_state(&ask("bot"), &raw);
-        let id = bot.post_bytes("/v1/messages", envelope).await.expect(202)["id"].as_str().unwrap().to_owned();
+        let id = bot.post_bytes("/v1/messages", envelope).await.expect(202)["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         kept.push((id, format!("\"state\":{raw}")));
     }
     for (id, state) in &kept {
         let open = bot.get(&format!("/v1/messages/{id}")).await;
-        assert_eq!(open.text().matches(state.as_str()).count(), 1, "{state}\n{}", open.text());
+        assert_eq!(
+            open.text().matches(state.as_str()).count(),
+            1,
+            "{state}\n{}",
+            open.text()
+        );
     }
     hub.interrupt();
     hub.restart().await;
@@ -45,7 +53,11 @@ async fn state_comes_back_byte_for_byte() {
         let answered = bot.get(&format!("/v1/messages/{id}")).await;
         assert_eq!(answered.expect(200)["status"], "answered");
         let text = answered.text();
-        assert_eq!(text.matches(state.as_str()).count(), 2, "in the envelope and in the response: {state}\n{text}");
+        assert_eq!(
+            text.matches(state.as_str()).count(),
+            2,
+            "in the envelope and in the response: {state}\n{text}"
+        );
     }
 }
 
@@ -56,7 +68,10 @@ async fn an_answer_to_a_message_without_state_has_none() {
     let id = bot.accepted(&ask("bot")).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let body = bot.pull(&id).await;
-    assert!(body.get("state").is_none() && body["response"].get("state").is_none(), "{body}");
+    assert!(
+        body.get("state").is_none() && body["response"].get("state").is_none(),
+        "{body}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,7 +84,11 @@ async fn a_resolver_never_sees_state_or_client_ref() {
     envelope["client_ref"] = json!("MARK-REF");
     let id = bot.accepted(&envelope).await;
     let mut seen = String::new();
-    for path in ["/v1/inbox".to_owned(), format!("/v1/inbox/{id}"), "/v1/messages".to_owned()] {
+    for path in [
+        "/v1/inbox".to_owned(),
+        format!("/v1/inbox/{id}"),
+        "/v1/messages".to_owned(),
+    ] {
         seen += &hub.owner.get(&path).await.text();
     }
     judge.get(&format!("/v1/messages/{id}")).await.refused("not_found");

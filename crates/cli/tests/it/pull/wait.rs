@@ -12,7 +12,9 @@ async fn a_waiting_pull_returns_with_the_answer() {
     let id = bot.accepted(&ask("bot")).await;
     let mut waiting = tokio::task::JoinSet::new();
     for _ in 0..8 {
-        waiting.spawn(Api::send(bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60"))));
+        waiting.spawn(Api::send(
+            bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60")),
+        ));
     }
     // The first of these returns only after a second on the hub, by when the waiters above have arrived.
     let open = bot.get(&format!("/v1/messages/{id}?wait=1")).await.expect(200);
@@ -34,7 +36,11 @@ async fn a_wait_that_ends_without_an_answer_says_open() {
     let id = bot.accepted(&ask("bot")).await;
     let started = Instant::now();
     let body = bot.get(&format!("/v1/messages/{id}?wait=1")).await.expect(200);
-    assert!(started.elapsed() >= Duration::from_millis(900), "it waited: {:?}", started.elapsed());
+    assert!(
+        started.elapsed() >= Duration::from_millis(900),
+        "it waited: {:?}",
+        started.elapsed()
+    );
     assert_eq!(body["status"], "open");
     let body = bot.get(&format!("/v1/messages/{id}?wait=0")).await.expect(200);
     assert_eq!(body["status"], "open");
@@ -48,7 +54,10 @@ async fn a_wait_on_a_settled_message_returns_at_once() {
     bot.cancel(&id).await.expect(200);
     for wait in ["60", "61", "3600"] {
         let body = bot.get(&format!("/v1/messages/{id}?wait={wait}")).await.expect(200);
-        assert_eq!(body["status"], "cancelled", "a longer wait than the cap is shortened, not refused");
+        assert_eq!(
+            body["status"], "cancelled",
+            "a longer wait than the cap is shortened, not refused"
+        );
     }
 }
 
@@ -72,21 +81,38 @@ async fn junk_in_the_query_is_refused() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     for wait in ["abc", "-1", "1.5x", "", "0x10"] {
-        bot.get(&format!("/v1/messages/{id}?wait={wait}")).await.refused_field("validation_error", "wait");
+        bot.get(&format!("/v1/messages/{id}?wait={wait}"))
+            .await
+            .refused_field("validation_error", "wait");
     }
     for since in ["yesterday", "12", ""] {
-        bot.get(&format!("/v1/messages/{id}?since={since}")).await.refused_field("validation_error", "since");
+        bot.get(&format!("/v1/messages/{id}?since={since}"))
+            .await
+            .refused_field("validation_error", "since");
     }
-    for query in
-        ["limit=abc", "limit=0", "limit=-1", "limit=99999999999999999999", "cursor=x", "cursor=%ff", "cursor=1.x"]
-    {
+    for query in [
+        "limit=abc",
+        "limit=0",
+        "limit=-1",
+        "limit=99999999999999999999",
+        "cursor=x",
+        "cursor=%ff",
+        "cursor=1.x",
+    ] {
         for path in ["/v1/messages", "/v1/inbox"] {
-            hub.owner.get(&format!("{path}?{query}")).await.refused("validation_error");
+            hub.owner
+                .get(&format!("{path}?{query}"))
+                .await
+                .refused("validation_error");
         }
     }
-    bot.get("/v1/messages?status=settled").await.refused_field("validation_error", "status");
+    bot.get("/v1/messages?status=settled")
+        .await
+        .refused_field("validation_error", "status");
     for query in ["wait=%ff", "since=%c3%28", "wait=1&wait=2"] {
-        bot.get(&format!("/v1/messages/{id}?{query}")).await.refused("validation_error");
+        bot.get(&format!("/v1/messages/{id}?{query}"))
+            .await
+            .refused("validation_error");
     }
 }
 
@@ -98,7 +124,10 @@ async fn an_unchanged_message_is_not_sent_twice() {
     let path = format!("/v1/messages/{id}");
     let first = bot.get(&path).await;
     let tag = first.header("etag").to_owned();
-    assert!(tag.starts_with('"') || tag.starts_with("W/\""), "an entity tag: {tag:?}");
+    assert!(
+        tag.starts_with('"') || tag.starts_with("W/\""),
+        "an entity tag: {tag:?}"
+    );
     let with_tag = async || Api::send(bot.request(Method::GET, &path).header("if-none-match", &tag)).await;
     let same = with_tag().await;
     assert_eq!((same.status, same.body.len()), (304, 0));
@@ -150,6 +179,9 @@ async fn a_foreign_or_unknown_message_does_not_exist() {
     );
     for id in ["nonsense", "msg_", "%00", "..%2f..%2fetc", "%ff"] {
         other.get(&format!("/v1/messages/{id}")).await.refused("not_found");
-        hub.owner.resolve(id, json!({"resolution": "declined"})).await.refused("not_found");
+        hub.owner
+            .resolve(id, json!({"resolution": "declined"}))
+            .await
+            .refused("not_found");
     }
 }

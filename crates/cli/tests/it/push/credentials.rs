@@ -15,9 +15,11 @@ async fn pushed(hub: &Hub, receiver: &Receiver, bot: &Agent, auth: Value) -> Pus
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_carries_the_credential_its_ask_names() {
     let (hub, receiver, bot) = stage().await;
-    for (name, value) in
-        [("env:A2H_CALLBACK_SECRET", "hmac secret, as it stands"), ("the-token", "tok-1"), ("the-key", "key-1")]
-    {
+    for (name, value) in [
+        ("env:A2H_CALLBACK_SECRET", "hmac secret, as it stands"),
+        ("the-token", "tok-1"),
+        ("the-key", "key-1"),
+    ] {
         let secret = json!({"agent_id": "bot", "name": name, "value": value});
         hub.owner.post("/v1/admin/secrets", &secret).await.expect(200);
     }
@@ -25,14 +27,35 @@ async fn a_push_carries_the_credential_its_ask_names() {
     let push = pushed(&hub, &receiver, &bot, hmac).await;
     let by_secret = signed(&push, "a2h", &receiver.url("/hmac"));
     assert!(by_secret.holds("hmac secret, as it stands") && !by_secret.holds(&bot.signing_key));
-    assert!(standard_webhooks_holds(&push, &bot.signing_key), "the stock header stays with the agent's key");
+    assert!(
+        standard_webhooks_holds(&push, &bot.signing_key),
+        "the stock header stays with the agent's key"
+    );
     assert_eq!([push.header("authorization"), push.header("x-api-key")], ["", ""]);
 
-    let push = pushed(&hub, &receiver, &bot, json!({"scheme": "bearer", "token_ref": "the-token"})).await;
-    assert_eq!([push.header("authorization"), push.header("x-api-key")], ["Bearer tok-1", ""]);
-    assert!(signed(&push, "a2h", &receiver.url("/bearer")).holds(&bot.signing_key), "signed with every scheme");
+    let push = pushed(
+        &hub,
+        &receiver,
+        &bot,
+        json!({"scheme": "bearer", "token_ref": "the-token"}),
+    )
+    .await;
+    assert_eq!(
+        [push.header("authorization"), push.header("x-api-key")],
+        ["Bearer tok-1", ""]
+    );
+    assert!(
+        signed(&push, "a2h", &receiver.url("/bearer")).holds(&bot.signing_key),
+        "signed with every scheme"
+    );
 
-    let push = pushed(&hub, &receiver, &bot, json!({"scheme": "apikey", "token_ref": "the-key"})).await;
+    let push = pushed(
+        &hub,
+        &receiver,
+        &bot,
+        json!({"scheme": "apikey", "token_ref": "the-key"}),
+    )
+    .await;
     assert_eq!([push.header("authorization"), push.header("x-api-key")], ["", "key-1"]);
     assert!(signed(&push, "a2h", &receiver.url("/apikey")).holds(&bot.signing_key));
 }
@@ -50,7 +73,10 @@ async fn a_secret_can_be_replaced_before_the_answer_comes() {
     let id = bot.accepted(&envelope).await;
     set("new").await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    assert_eq!(receiver.at("/replaced", 1).await[0].header("authorization"), "Bearer new");
+    assert_eq!(
+        receiver.at("/replaced", 1).await[0].header("authorization"),
+        "Bearer new"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,6 +88,12 @@ async fn secrets_are_never_told_again() {
     let listed = hub.owner.get("/v1/admin/secrets?agent_id=bot").await;
     assert_eq!(listed.expect(200)["secrets"][0]["name"], "t");
     assert!(!listed.text().contains("MARK-SECRET"));
-    hub.owner.post("/v1/admin/secrets/remove", &json!({"agent_id": "bot", "name": "t"})).await.expect(200);
-    assert_eq!(hub.owner.get("/v1/admin/secrets?agent_id=bot").await.expect(200)["secrets"], json!([]));
+    hub.owner
+        .post("/v1/admin/secrets/remove", &json!({"agent_id": "bot", "name": "t"}))
+        .await
+        .expect(200);
+    assert_eq!(
+        hub.owner.get("/v1/admin/secrets?agent_id=bot").await.expect(200)["secrets"],
+        json!([])
+    );
 }

@@ -9,7 +9,10 @@ use crate::harness::*;
 async fn a_failed_push_is_repeated_with_a_fresh_signature_and_the_same_resolution() {
     let (hub, receiver, bot) = stage().await;
     let url = receiver.url("/flaky");
-    receiver.script("/flaky", &[Act::Status(500), Act::HangUp, Act::Status(503), Act::Status(200)]);
+    receiver.script(
+        "/flaky",
+        &[Act::Status(500), Act::HangUp, Act::Status(503), Act::Status(200)],
+    );
     let id = bot.accepted(&push_to(ask("bot"), &url)).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let pushes = receiver.at("/flaky", 4).await;
@@ -19,7 +22,10 @@ async fn a_failed_push_is_repeated_with_a_fresh_signature_and_the_same_resolutio
     assert_eq!(jtis.len(), 4, "a jti of its own for each attempt");
     let resolutions: BTreeSet<String> = pushes.iter().map(Push::resolution_id).collect();
     assert_eq!(resolutions.len(), 1);
-    assert!(pushes.iter().all(|push| push.body == pushes[0].body), "the same body each time");
+    assert!(
+        pushes.iter().all(|push| push.body == pushes[0].body),
+        "the same body each time"
+    );
     let delivery = hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 4, "{delivery}");
     assert_eq!(receiver.seen().len(), 4, "and then it is over");
@@ -46,9 +52,16 @@ async fn a_client_error_or_a_redirect_is_final() {
         receiver.at(&path, 1).await;
         let delivery = hub.delivery(&id, "failed").await;
         assert_eq!(delivery["attempts"], 1, "{act:?}: {delivery}");
-        assert!(delivery["last_error"].as_str().is_some_and(|text| !text.is_empty()), "{delivery}");
+        assert!(
+            delivery["last_error"].as_str().is_some_and(|text| !text.is_empty()),
+            "{delivery}"
+        );
         assert_eq!(delivery["agent_id"], "bot");
-        assert_eq!(bot.pull(&id).await["status"], "answered", "the answer remains to be pulled");
+        assert_eq!(
+            bot.pull(&id).await["status"],
+            "answered",
+            "the answer remains to be pulled"
+        );
     }
     assert!(elsewhere.seen().is_empty(), "a redirect is not followed");
     assert!(receiver.seen().iter().all(|push| push.path != "/stolen"));
@@ -57,7 +70,11 @@ async fn a_client_error_or_a_redirect_is_final() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_always_fails_is_given_up_after_the_advertised_attempts() {
     let config = "[push]\nfirst_retry_ms = 1\nmax_attempts = 6\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     receiver.otherwise(Act::Status(500));
     let bot = hub.agent("bot").await;
@@ -80,21 +97,36 @@ async fn a_failed_delivery_can_be_tried_again() {
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/again"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
-    let retried = hub.owner.post("/v1/admin/deliveries/retry", &json!({"id": id})).await.expect(200);
+    let retried = hub
+        .owner
+        .post("/v1/admin/deliveries/retry", &json!({"id": id}))
+        .await
+        .expect(200);
     assert_eq!(retried, json!({"message_id": id, "state": "pending"}));
     let pushes = receiver.at("/again", 2).await;
     assert_eq!(pushes[0].resolution_id(), pushes[1].resolution_id());
     hub.delivery(&id, "delivered").await;
     let unknown = json!({"id": "msg_00000000000000000000000000"});
-    hub.owner.post("/v1/admin/deliveries/retry", &unknown).await.refused("not_found");
+    hub.owner
+        .post("/v1/admin/deliveries/retry", &unknown)
+        .await
+        .refused("not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 60000\nper_host_concurrency = 4\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
-    let (slow, endless, good) = (Receiver::start().await, Receiver::start().await, Receiver::start().await);
+    let (slow, endless, good) = (
+        Receiver::start().await,
+        Receiver::start().await,
+        Receiver::start().await,
+    );
     slow.otherwise(Act::Hang);
     endless.otherwise(Act::Endless);
     let resolved = async |receiver: &Receiver, path: &str| {
@@ -114,7 +146,9 @@ async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
     for nth in 0..20 {
         resolved(&good, &format!("/{nth}")).await;
     }
-    let pushes = good.until("the good one gets all of its own", |pushes| pushes.len() >= 20).await;
+    let pushes = good
+        .until("the good one gets all of its own", |pushes| pushes.len() >= 20)
+        .await;
     assert_eq!(pushes.len(), 20);
     assert_eq!(slow.seen().len(), 4, "no more at once than the host may have");
     let first = &stuck[0];
@@ -128,7 +162,11 @@ async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_attempt_that_takes_too_long_is_repeated() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 300\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
@@ -152,7 +190,10 @@ async fn the_item_tells_how_its_delivery_went() {
     let item = async |id: &str| hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["delivery"].clone();
     assert_eq!(item(&pulled).await, json!(null));
     let delivery = item(&pushed).await;
-    assert_eq!([&delivery["state"], &delivery["attempts"]], [&json!("delivered"), &json!(1)]);
+    assert_eq!(
+        [&delivery["state"], &delivery["attempts"]],
+        [&json!("delivered"), &json!(1)]
+    );
     let listed = hub.owner.get("/v1/admin/deliveries?state=delivered").await.expect(200)["deliveries"].clone();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(listed[0]["host"], receiver.host());

@@ -13,12 +13,19 @@ async fn a_host_whose_approval_was_withdrawn_is_not_contacted() {
     let delivery = hub.delivery(&id, "failed").await;
     assert!(delivery["last_error"].is_string(), "{delivery}");
     assert!(receiver.seen().is_empty());
-    assert_eq!(bot.pull(&id).await["status"], "answered", "the answer remains to be pulled");
+    assert_eq!(
+        bot.pull(&id).await["status"],
+        "answered",
+        "the answer remains to be pulled"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn this_machine_is_not_contacted_without_the_development_switch() {
-    let hub = Setup::default().config("[push]\nfirst_retry_ms = 1\nmax_attempts = 5\n").start().await;
+    let hub = Setup::default()
+        .config("[push]\nfirst_retry_ms = 1\nmax_attempts = 5\n")
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     let port = receiver.port();
@@ -60,10 +67,20 @@ async fn this_machine_is_not_contacted_without_the_development_switch() {
 async fn the_development_switch_opens_loopback_and_nothing_more() {
     let hub = Setup::pushing().start().await;
     let bot = hub.agent("bot").await;
-    for host in ["169.254.169.254", "10.0.0.1", "192.168.0.1", "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::1]"] {
+    for host in [
+        "169.254.169.254",
+        "10.0.0.1",
+        "192.168.0.1",
+        "172.16.0.1",
+        "100.64.0.1",
+        "[fe80::1]",
+        "[fd00::1]",
+    ] {
         let binding = json!({"agent_id": "bot", "host": host});
         hub.owner.post("/v1/admin/callbacks/approve", &binding).await;
-        let reply = bot.submit(&push_to(ask("bot"), &format!("https://{host}/latest"))).await;
+        let reply = bot
+            .submit(&push_to(ask("bot"), &format!("https://{host}/latest")))
+            .await;
         if reply.status == 202 {
             let id = reply.json()["id"].as_str().unwrap().to_owned();
             hub.owner.answer(&id, "approve").await.expect(200);
@@ -78,7 +95,14 @@ async fn proxy_variables_do_not_bend_a_push() {
     let proxy = Receiver::start().await;
     let receiver = Receiver::start().await;
     let mut setup = Setup::pushing();
-    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
+    for name in [
+        "http_proxy",
+        "HTTP_PROXY",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "all_proxy",
+    ] {
         setup = setup.env(name, &proxy.url(""));
     }
     let hub = setup.start().await;

@@ -26,7 +26,9 @@ async fn pushes_cut_off_in_flight_are_made_again() {
     receiver.otherwise(Act::Hang);
     let mut ids = BTreeSet::new();
     for nth in 0..10 {
-        let id = bot.accepted(&push_to(ask("bot"), &receiver.url(&format!("/{nth}")))).await;
+        let id = bot
+            .accepted(&push_to(ask("bot"), &receiver.url(&format!("/{nth}"))))
+            .await;
         hub.owner.answer(&id, "approve").await.expect(200);
         ids.insert(id);
     }

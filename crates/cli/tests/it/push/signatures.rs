@@ -10,7 +10,11 @@ fn fresh(signed: &Signed, push: &Push) {
     let now = jiff::Timestamp::now().as_second();
     let t: i64 = signed.t.parse().expect("unix seconds");
     assert!((now - t).abs() <= 120, "t is now: {t}");
-    assert!(signed.jti.starts_with("jti_") && signed.jti.len() == 30, "{}", signed.jti);
+    assert!(
+        signed.jti.starts_with("jti_") && signed.jti.len() == 30,
+        "{}",
+        signed.jti
+    );
     assert_eq!(push.header("webhook-id"), push.resolution_id());
     let timestamp: i64 = push.header("webhook-timestamp").parse().expect("unix seconds");
     assert!((now - timestamp).abs() <= 120);
@@ -32,11 +36,19 @@ async fn every_family_and_version_gets_its_own_signature() {
         let id = bot.accepted(&push_to(envelope, &url)).await;
         hub.owner.answer(&id, "approve").await.expect(200);
         let push = receiver.at(&path, 1).await.remove(0);
-        assert_eq!(push.json(), bot.pull(&id).await["response"], "push and pull say the same");
+        assert_eq!(
+            push.json(),
+            bot.pull(&id).await["response"],
+            "push and pull say the same"
+        );
         let signed = signed(&push, family, &url);
         assert!(signed.holds(&bot.signing_key), "{path}: {:?}", push.headers);
         assert!(!signed.holds("whsec_another"), "{path}");
-        assert!(standard_webhooks_holds(&push, &bot.signing_key), "{path}: {:?}", push.headers);
+        assert!(
+            standard_webhooks_holds(&push, &bot.signing_key),
+            "{path}: {:?}",
+            push.headers
+        );
         assert_eq!(push.header(&format!("{other}-signature")), "", "one family only");
         fresh(&signed, &push);
     }
@@ -51,15 +63,24 @@ async fn a_changed_answer_no_longer_verifies() {
     let id = bot.accepted(&envelope).await;
     hub.owner.answer(&id, "deny").await.expect(200);
     let push = receiver.at("/tamper", 1).await.remove(0);
-    for (from, to) in
-        [("deny", "approve"), ("human:owner", "human:other"), ("\"step\":1", "\"step\":2"), ("answered", "declined")]
-    {
+    for (from, to) in [
+        ("deny", "approve"),
+        ("human:owner", "human:other"),
+        ("\"step\":1", "\"step\":2"),
+        ("answered", "declined"),
+    ] {
         assert!(push.text().contains(from), "{}", push.text());
-        let forged = Push { body: push.text().replace(from, to).into_bytes(), ..push.clone() };
+        let forged = Push {
+            body: push.text().replace(from, to).into_bytes(),
+            ..push.clone()
+        };
         assert!(!signed(&forged, "a2h", &url).holds(&bot.signing_key), "{from} to {to}");
         assert!(!standard_webhooks_holds(&forged, &bot.signing_key), "{from} to {to}");
     }
-    assert!(!signed(&push, "a2h", &receiver.url("/elsewhere")).holds(&bot.signing_key), "bound to its url");
+    assert!(
+        !signed(&push, "a2h", &receiver.url("/elsewhere")).holds(&bot.signing_key),
+        "bound to its url"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,19 +88,31 @@ async fn every_kind_of_outcome_is_pushed_and_verifies() {
     let (hub, receiver, bot) = stage().await;
     let url = receiver.url("/outcomes");
     let declined = bot.accepted(&push_to(ask("bot"), &url)).await;
-    hub.owner.resolve(&declined, json!({"resolution": "declined"})).await.expect(200);
+    hub.owner
+        .resolve(&declined, json!({"resolution": "declined"}))
+        .await
+        .expect(200);
     let cancelled = bot.accepted(&push_to(ask("bot"), &url)).await;
     bot.cancel(&cancelled).await.expect(200);
     let expired = bot.accepted(&expiring(push_to(ask("bot"), &url), 1200)).await;
     let late_task = bot.accepted(&expiring(push_to(task("bot"), &url), 1200)).await;
     let done = bot.accepted(&push_to(task("bot"), &url)).await;
     let checklist = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
-    hub.owner.resolve(&done, json!({"resolution": "completed", "checklist": checklist})).await.expect(200);
+    hub.owner
+        .resolve(&done, json!({"resolution": "completed", "checklist": checklist}))
+        .await
+        .expect(200);
     let dropped = bot.accepted(&push_to(task("bot"), &url)).await;
-    hub.owner.resolve(&dropped, json!({"resolution": "dismissed"})).await.expect(200);
+    hub.owner
+        .resolve(&dropped, json!({"resolution": "dismissed"}))
+        .await
+        .expect(200);
     let pushes = receiver.at("/outcomes", 6).await;
     for id in [declined, cancelled, expired, late_task, done, dropped] {
-        let push = pushes.iter().find(|push| push.json()["in_reply_to"] == id.as_str()).expect("one push each");
+        let push = pushes
+            .iter()
+            .find(|push| push.json()["in_reply_to"] == id.as_str())
+            .expect("one push each");
         assert_eq!(push.json(), bot.pull(&id).await["response"]);
         assert!(signed(push, "a2h", &url).holds(&bot.signing_key), "{}", push.text());
     }
@@ -91,7 +124,10 @@ async fn state_is_pushed_byte_for_byte_and_signed_as_it_stands() {
     let raw = r#"{ "n":[1.0,1e5,-0,9007199254740993,1E-7] ,"b":"\u0041\/é😀","a":{} }"#;
     let url = receiver.url("/state");
     let envelope = with_raw_state(&push_to(ask("bot"), &url), raw);
-    let id = bot.post_bytes("/v1/messages", envelope).await.expect(202)["id"].as_str().unwrap().to_owned();
+    let id = bot.post_bytes("/v1/messages", envelope).await.expect(202)["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     hub.owner.answer(&id, "approve").await.expect(200);
     let push = receiver.at("/state", 1).await.remove(0);
     assert!(push.text().contains(&format!("\"state\":{raw}")), "{}", push.text());
@@ -101,10 +137,20 @@ async fn state_is_pushed_byte_for_byte_and_signed_as_it_stands() {
 /// The hub's published Ed25519 keys by their id.
 async fn published_keys(hub: &Hub) -> Vec<(String, Vec<u8>)> {
     let capability = hub.anonymous().get("/.well-known/a2h").await.expect(200);
-    let keys: Vec<Value> = capability["signature_keys"].as_array().cloned().expect("signature_keys");
+    let keys: Vec<Value> = capability["signature_keys"]
+        .as_array()
+        .cloned()
+        .expect("signature_keys");
     let text = |key: &Value, name: &str| key[name].as_str().expect("a text").to_owned();
-    let bytes = |text: String| STANDARD.decode(&text).or_else(|_| URL_SAFE_NO_PAD.decode(&text)).expect("base64");
-    keys.iter().map(|key| (text(key, "kid"), bytes(text(key, "public_key")))).collect()
+    let bytes = |text: String| {
+        STANDARD
+            .decode(&text)
+            .or_else(|_| URL_SAFE_NO_PAD.decode(&text))
+            .expect("base64")
+    };
+    keys.iter()
+        .map(|key| (text(key, "kid"), bytes(text(key, "public_key"))))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,20 +167,37 @@ async fn an_ed25519_agent_verifies_with_the_published_key() {
     let push = pushed("/first").await;
     let first = signed(&push, "a2h", &receiver.url("/first"));
     let keys = published_keys(&hub).await;
-    let (_, key) = keys.iter().find(|(kid, _)| Some(kid) == first.kid.as_ref()).expect("the key the header names");
+    let (_, key) = keys
+        .iter()
+        .find(|(kid, _)| Some(kid) == first.kid.as_ref())
+        .expect("the key the header names");
     assert_eq!(key.len(), 32);
     assert!(ed25519_holds(&push, &first, key), "{:?}", push.headers);
-    let forged = Push { body: push.text().replace("approve", "deny").into_bytes(), ..push.clone() };
-    assert!(!ed25519_holds(&forged, &signed(&forged, "a2h", &receiver.url("/first")), key));
+    let forged = Push {
+        body: push.text().replace("approve", "deny").into_bytes(),
+        ..push.clone()
+    };
+    assert!(!ed25519_holds(
+        &forged,
+        &signed(&forged, "a2h", &receiver.url("/first")),
+        key
+    ));
 
-    hub.owner.post("/v1/admin/keys/rotate", &json!({"overlap_seconds": 3600})).await.expect(200);
+    hub.owner
+        .post("/v1/admin/keys/rotate", &json!({"overlap_seconds": 3600}))
+        .await
+        .expect(200);
     let push = pushed("/second").await;
     let second = signed(&push, "a2h", &receiver.url("/second"));
     assert_ne!(second.kid, first.kid, "the newest key signs");
     let now = published_keys(&hub).await;
     assert_eq!(now.len(), 2, "the old key stays published: {now:?}");
     for (kid, key) in &now {
-        assert!(ed25519_holds(&push, &second, key), "during the overlap {kid} verifies too: {:?}", push.headers);
+        assert!(
+            ed25519_holds(&push, &second, key),
+            "during the overlap {kid} verifies too: {:?}",
+            push.headers
+        );
     }
 }
 
@@ -143,14 +206,22 @@ async fn during_a_rotation_the_old_and_the_new_key_both_verify() {
     let (hub, receiver, bot) = stage().await;
     let url = receiver.url("/rotated");
     let id = bot.accepted(&push_to(ask("bot"), &url)).await;
-    let rotated = hub.owner.post("/v1/admin/agents/rotate", &json!({"id": "bot"})).await.expect(200);
+    let rotated = hub
+        .owner
+        .post("/v1/admin/agents/rotate", &json!({"id": "bot"}))
+        .await
+        .expect(200);
     let new_key = rotated["signing_key"].as_str().expect("a new key");
     assert_ne!(new_key, bot.signing_key);
     hub.owner.answer(&id, "approve").await.expect(200);
     let push = receiver.at("/rotated", 1).await.remove(0);
     let signed = signed(&push, "a2h", &url);
     for key in [bot.signing_key.as_str(), new_key] {
-        assert!(signed.holds(key) && standard_webhooks_holds(&push, key), "{:?}", push.headers);
+        assert!(
+            signed.holds(key) && standard_webhooks_holds(&push, key),
+            "{:?}",
+            push.headers
+        );
     }
     assert_eq!(signed.signatures.len(), 2, "{:?}", push.headers);
 }
@@ -166,5 +237,9 @@ async fn a_rotation_without_overlap_ends_the_old_key_at_once() {
     hub.owner.answer(&id, "approve").await.expect(200);
     let push = receiver.at("/cut", 1).await.remove(0);
     let signed = signed(&push, "a2h", &url);
-    assert!(signed.holds(new_key.as_str().unwrap()) && !signed.holds(&bot.signing_key), "{:?}", push.headers);
+    assert!(
+        signed.holds(new_key.as_str().unwrap()) && !signed.holds(&bot.signing_key),
+        "{:?}",
+        push.headers
+    );
 }

@@ -9,12 +9,19 @@ async fn only_the_listed_may_resolve() {
     let judge = hub.agent("judge").await;
     let alice = hub.person("alice", "resolver").await;
     assert_eq!(alice.actor, "human:alice");
-    let id = bot.accepted(&resolvers(ask("bot"), &["human:alic", "human:alice2", "agent:alice", "human:Alice"])).await;
+    let id = bot
+        .accepted(&resolvers(
+            ask("bot"),
+            &["human:alic", "human:alice2", "agent:alice", "human:Alice"],
+        ))
+        .await;
     for caller in [&*alice, &hub.owner, &*judge, &*bot] {
         caller.answer(&id, "approve").await.refused("not_authorized");
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
-    let id = bot.accepted(&resolvers(ask("bot"), &["human:alice", "agent:judge"])).await;
+    let id = bot
+        .accepted(&resolvers(ask("bot"), &["human:alice", "agent:judge"]))
+        .await;
     hub.owner.answer(&id, "approve").await.refused("not_authorized");
     bot.answer(&id, "approve").await.refused("not_authorized");
     alice.answer(&id, "approve").await.expect(200);
@@ -29,10 +36,19 @@ async fn an_agent_may_resolve_what_lists_it() {
     let ask_id = bot.accepted(&resolvers(ask("bot"), &["agent:judge/eu"])).await;
     let body = json!({"resolution": "answered", "value": "deny", "actor": "human:owner"});
     judge.resolve(&ask_id, body).await.expect(200);
-    assert_eq!(bot.pull(&ask_id).await["response"]["response"]["actor"], "agent:judge/eu");
+    assert_eq!(
+        bot.pull(&ask_id).await["response"]["response"]["actor"],
+        "agent:judge/eu"
+    );
     let task_id = bot.accepted(&resolvers(task("bot"), &["agent:judge/eu"])).await;
-    judge.resolve(&task_id, json!({"resolution": "completed"})).await.expect(200);
-    assert_eq!(bot.pull(&task_id).await["response"]["response"]["actor"], "agent:judge/eu");
+    judge
+        .resolve(&task_id, json!({"resolution": "completed"}))
+        .await
+        .expect(200);
+    assert_eq!(
+        bot.pull(&task_id).await["response"]["response"]["actor"],
+        "agent:judge/eu"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -40,12 +56,19 @@ async fn without_a_list_only_the_submitter_may_resolve() {
     let hub = Hub::start().await;
     let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
     for (mut envelope, part, resolution) in [
-        (ask("bot"), "request", json!({"resolution": "answered", "value": "approve"})),
+        (
+            ask("bot"),
+            "request",
+            json!({"resolution": "answered", "value": "approve"}),
+        ),
         (task("bot"), "action", json!({"resolution": "completed"})),
     ] {
         envelope[part].as_object_mut().unwrap().remove("allowed_resolvers");
         let id = bot.accepted(&envelope).await;
-        hub.owner.resolve(&id, resolution.clone()).await.refused("not_authorized");
+        hub.owner
+            .resolve(&id, resolution.clone())
+            .await
+            .refused("not_authorized");
         other.resolve(&id, resolution.clone()).await.refused("not_authorized");
         bot.resolve(&id, resolution).await.expect(200);
         assert_eq!(bot.pull(&id).await["response"]["response"]["actor"], "agent:bot");

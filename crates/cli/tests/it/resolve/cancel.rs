@@ -16,7 +16,10 @@ async fn a_cancelled_ask_stays_cancelled_and_can_be_cancelled_again() {
     assert_eq!(response["resolution"], "cancelled");
     assert_eq!(response["response"]["actor"], "agent:bot");
     assert!(response["response"].get("value").is_none(), "{response}");
-    hub.owner.answer(&id, "approve").await.refused_as_terminal(&id, "cancelled");
+    hub.owner
+        .answer(&id, "approve")
+        .await
+        .refused_as_terminal(&id, "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +30,10 @@ async fn a_cancel_after_another_outcome_is_told_that_outcome() {
     hub.owner.answer(&answered, "approve").await.expect(200);
     bot.cancel(&answered).await.refused_as_terminal(&answered, "answered");
     let declined = bot.accepted(&ask("bot")).await;
-    hub.owner.resolve(&declined, json!({"resolution": "declined"})).await.expect(200);
+    hub.owner
+        .resolve(&declined, json!({"resolution": "declined"}))
+        .await
+        .expect(200);
     bot.cancel(&declined).await.refused_as_terminal(&declined, "declined");
 }
 
@@ -45,7 +51,9 @@ async fn only_asks_can_be_cancelled() {
 async fn only_the_submitter_can_cancel() {
     let hub = Hub::start().await;
     let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
-    let id = bot.accepted(&resolvers(ask("bot"), &["agent:other", "human:owner"])).await;
+    let id = bot
+        .accepted(&resolvers(ask("bot"), &["agent:other", "human:owner"]))
+        .await;
     other.cancel(&id).await.refused("not_found");
     let by_a_person = hub.owner.cancel(&id).await;
     assert!([403, 404].contains(&by_a_person.status), "{}", by_a_person.text());

@@ -21,7 +21,10 @@ async fn an_expired_ask_takes_its_default_and_says_so() {
         let body = bot.outcome(&id).await;
         assert_eq!(body["status"], "expired");
         let response = &body["response"];
-        assert_eq!([&response["resolution"], &response["defaulted"]], [&json!("expired"), &json!(true)]);
+        assert_eq!(
+            [&response["resolution"], &response["defaulted"]],
+            [&json!("expired"), &json!(true)]
+        );
         assert_eq!(response["response"]["actor"], "system:default_on_expire");
         assert_eq!(response["response"]["value"], value);
     }
@@ -36,7 +39,10 @@ async fn without_a_default_expiry_invents_nothing() {
         let body = bot.outcome(&id).await;
         assert_eq!(body["status"], "expired");
         let response = &body["response"];
-        assert_eq!([&response["resolution"], &response["defaulted"]], [&json!("expired"), &json!(false)]);
+        assert_eq!(
+            [&response["resolution"], &response["defaulted"]],
+            [&json!("expired"), &json!(false)]
+        );
         assert_eq!(response["response"]["actor"], "system:expired");
         assert!(response["response"]["resolved_at"].is_string(), "{response}");
         assert!(response["response"].get("value").is_none(), "{response}");
@@ -47,9 +53,14 @@ async fn without_a_default_expiry_invents_nothing() {
 async fn a_late_answer_loses_to_the_default() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200)).await;
+    let id = bot
+        .accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200))
+        .await;
     let before = bot.outcome(&id).await;
-    hub.owner.answer(&id, "approve").await.refused_as_terminal(&id, "expired");
+    hub.owner
+        .answer(&id, "approve")
+        .await
+        .refused_as_terminal(&id, "expired");
     bot.cancel(&id).await.refused_as_terminal(&id, "expired");
     assert_eq!(bot.pull(&id).await, before);
     assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
@@ -60,24 +71,37 @@ async fn an_answer_before_the_expiry_is_not_replaced_by_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let expires = 2000;
-    let answered = bot.accepted(&expiring(with_default(ask("bot"), json!("deny")), expires)).await;
+    let answered = bot
+        .accepted(&expiring(with_default(ask("bot"), json!("deny")), expires))
+        .await;
     let witness = bot.accepted(&expiring(ask("bot"), expires + 200)).await;
     hub.owner.answer(&answered, "approve").await.expect(200);
     assert_eq!(bot.outcome(&witness).await["status"], "expired", "time has passed");
     let response = bot.pull(&answered).await["response"].clone();
-    assert_eq!([&response["resolution"], &response["defaulted"]], [&json!("answered"), &json!(false)]);
+    assert_eq!(
+        [&response["resolution"], &response["defaulted"]],
+        [&json!("answered"), &json!(false)]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_expired_while_the_hub_was_down_is_expired_when_it_is_back() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200)).await;
+    let id = bot
+        .accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200))
+        .await;
     let expires_at: jiff::Timestamp = bot.pull(&id).await["expires_at"].as_str().unwrap().parse().unwrap();
     hub.kill();
-    eventually("its time has passed", async || (jiff::Timestamp::now() > expires_at).then_some(())).await;
+    eventually("its time has passed", async || {
+        (jiff::Timestamp::now() > expires_at).then_some(())
+    })
+    .await;
     hub.restart().await;
-    hub.owner.answer(&id, "approve").await.refused_as_terminal(&id, "expired");
+    hub.owner
+        .answer(&id, "approve")
+        .await
+        .refused_as_terminal(&id, "expired");
     assert_eq!(bot.pull(&id).await["response"]["defaulted"], true);
 }
 
@@ -95,7 +119,11 @@ async fn after_expires_at_every_answer_and_cancel_loses() {
     // When the first one is seen expired, the instant lies behind all of them, swept or not.
     assert_eq!(bot.outcome(&ids[0]).await["status"], "expired");
     for (nth, id) in ids.iter().enumerate() {
-        let reply = if nth % 2 == 0 { hub.owner.answer(id, "approve").await } else { bot.cancel(id).await };
+        let reply = if nth % 2 == 0 {
+            hub.owner.answer(id, "approve").await
+        } else {
+            bot.cancel(id).await
+        };
         reply.refused_as_terminal(id, "expired");
     }
 }

@@ -12,8 +12,14 @@ async fn an_answer_reaches_the_agent_with_its_attested_actor() {
     let body = json!({"resolution": "answered", "value": "green", "comment": "go", "actor": "human:mallory"});
     let resolved = hub.owner.resolve(&id, body).await.expect(200);
     let resolution_id = resolved["resolution_id"].as_str().expect("a resolution_id").to_owned();
-    assert_eq!(resolved, json!({"id": id, "status": "answered", "resolution_id": resolution_id}));
-    assert!(resolution_id.starts_with("res_") && resolution_id.len() == 30, "{resolution_id}");
+    assert_eq!(
+        resolved,
+        json!({"id": id, "status": "answered", "resolution_id": resolution_id})
+    );
+    assert!(
+        resolution_id.starts_with("res_") && resolution_id.len() == 30,
+        "{resolution_id}"
+    );
     let pulled = bot.pull(&id).await;
     assert_eq!(pulled["status"], "answered");
     let response = &pulled["response"];
@@ -40,7 +46,10 @@ async fn a_declined_ask_has_an_actor_and_no_value() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    hub.owner.resolve(&id, json!({"resolution": "declined", "comment": "not today"})).await.expect(200);
+    hub.owner
+        .resolve(&id, json!({"resolution": "declined", "comment": "not today"}))
+        .await
+        .expect(200);
     let response = bot.pull(&id).await["response"].clone();
     assert_eq!(response["resolution"], "declined");
     assert_eq!(response["response"]["actor"], "human:owner");
@@ -63,11 +72,17 @@ async fn a_task_is_completed_with_its_checklist_or_dismissed() {
     assert!(response["response"].get("value").is_none(), "{response}");
     let dropped = bot.accepted(&task("bot")).await;
     assert_eq!(
-        hub.owner.resolve(&dropped, json!({"resolution": "dismissed"})).await.expect(200)["status"],
+        hub.owner
+            .resolve(&dropped, json!({"resolution": "dismissed"}))
+            .await
+            .expect(200)["status"],
         "dismissed"
     );
     let response = bot.outcome(&dropped).await["response"].clone();
-    assert_eq!(response["response"]["actor"], "human:owner", "also without details: {response}");
+    assert_eq!(
+        response["response"]["actor"], "human:owner",
+        "also without details: {response}"
+    );
     assert!(response["response"]["resolved_at"].is_string(), "{response}");
 }
 
@@ -114,7 +129,10 @@ async fn values_of_sensitive_answers_are_for_the_agent_only() {
     for envelope in [whole, field] {
         let id = bot.accepted(&envelope).await;
         let value = json!({"reason": "MARK-SENSITIVE"});
-        hub.owner.resolve(&id, json!({"resolution": "answered", "value": value})).await.expect(200);
+        hub.owner
+            .resolve(&id, json!({"resolution": "answered", "value": value}))
+            .await
+            .expect(200);
         let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.text();
         assert!(!shown.contains("MARK-SENSITIVE"), "{shown}");
         assert_eq!(bot.pull(&id).await["response"]["response"]["value"], value);
@@ -137,7 +155,12 @@ async fn every_change_leaves_a_chained_audit_entry() {
         assert_eq!(entry["hash"].as_str().map(str::len), Some(64), "{entry}");
     }
     for pair in entries.windows(2) {
-        assert_eq!(pair[1]["prev_hash"], pair[0]["hash"], "each entry holds on to the one before");
+        assert_eq!(
+            pair[1]["prev_hash"], pair[0]["hash"],
+            "each entry holds on to the one before"
+        );
     }
-    bot.get(&format!("/v1/admin/audit?id={id}")).await.refused("not_authorized");
+    bot.get(&format!("/v1/admin/audit?id={id}"))
+        .await
+        .refused("not_authorized");
 }

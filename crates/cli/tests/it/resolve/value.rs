@@ -11,8 +11,21 @@ async fn an_answer_fits_its_question() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let misfits: [(Value, Vec<Value>); 4] = [
-        (ask("bot"), vec![json!("yes"), json!("Approve"), json!("approve "), json!(true), json!({}), json!(null)]),
-        (select("bot"), vec![json!("Blue"), json!("approve"), json!(""), json!(["blue"]), json!(1)]),
+        (
+            ask("bot"),
+            vec![
+                json!("yes"),
+                json!("Approve"),
+                json!("approve "),
+                json!(true),
+                json!({}),
+                json!(null),
+            ],
+        ),
+        (
+            select("bot"),
+            vec![json!("Blue"), json!("approve"), json!(""), json!(["blue"]), json!(1)],
+        ),
         (
             input("bot"),
             vec![
@@ -33,7 +46,12 @@ async fn an_answer_fits_its_question() {
         let id = bot.accepted(&envelope).await;
         for value in values {
             let reply = hub.owner.resolve(&id, answered(value.clone())).await;
-            assert!([400, 422].contains(&reply.status), "{value}: {} {}", reply.status, reply.text());
+            assert!(
+                [400, 422].contains(&reply.status),
+                "{value}: {} {}",
+                reply.status,
+                reply.text()
+            );
             let field = reply.json()["error"]["field"].as_str().unwrap_or_default().to_owned();
             assert!(field.contains("value"), "{value}: {}", reply.text());
             if value.is_string() || value.is_object() {
@@ -61,7 +79,10 @@ async fn own_options_of_a_confirm_replace_approve_and_deny() {
     let mut envelope = ask("bot");
     envelope["request"]["options"] = json!([{"value": "go", "label": "Go"}, {"value": "stop", "label": "Stop"}]);
     let id = bot.accepted(&envelope).await;
-    hub.owner.answer(&id, "approve").await.refused_field("invalid_field", "value");
+    hub.owner
+        .answer(&id, "approve")
+        .await
+        .refused_field("invalid_field", "value");
     hub.owner.answer(&id, "stop").await.expect(200);
 }
 
@@ -76,7 +97,10 @@ async fn a_resolution_belongs_to_its_verb() {
     }
     let task_id = bot.accepted(&task("bot")).await;
     for body in [answered(json!("approve")), json!({"resolution": "declined"})] {
-        hub.owner.resolve(&task_id, body).await.refused_field("invalid_field", "resolution");
+        hub.owner
+            .resolve(&task_id, body)
+            .await
+            .refused_field("invalid_field", "resolution");
     }
 }
 
@@ -85,12 +109,19 @@ async fn a_resolve_that_is_none_is_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    for body in [json!({}), json!([]), json!({"resolution": 1}), json!({"resolution": "approved", "value": "approve"})]
-    {
+    for body in [
+        json!({}),
+        json!([]),
+        json!({"resolution": 1}),
+        json!({"resolution": "approved", "value": "approve"}),
+    ] {
         hub.owner.resolve(&id, body).await.refused("validation_error");
     }
     for resolution in ["expired", "cancelled"] {
-        hub.owner.resolve(&id, json!({"resolution": resolution})).await.refused("validation_error");
+        hub.owner
+            .resolve(&id, json!({"resolution": resolution}))
+            .await
+            .refused("validation_error");
     }
     let path = format!("/v1/messages/{id}/resolve");
     hub.owner.post_bytes(&path, "{").await.refused("validation_error");
@@ -101,7 +132,10 @@ async fn a_resolve_that_is_none_is_refused() {
     for (body, field) in [
         (json!({"resolution": "answered"}), "value"),
         (json!({"resolution": "declined", "value": "deny"}), "value"),
-        (json!({"resolution": "answered", "value": "approve", "comment": 7}), "comment"),
+        (
+            json!({"resolution": "answered", "value": "approve", "comment": 7}),
+            "comment",
+        ),
         (
             json!({"resolution": "answered", "value": "approve", "checklist": [{"text": "x", "done": true}]}),
             "checklist",
@@ -109,7 +143,13 @@ async fn a_resolve_that_is_none_is_refused() {
     ] {
         let reply = hub.owner.resolve(&id, body.clone()).await;
         assert!([400, 422].contains(&reply.status), "{body}: {}", reply.text());
-        assert!(reply.json()["error"]["field"].as_str().is_some_and(|named| named.contains(field)), "{}", reply.text());
+        assert!(
+            reply.json()["error"]["field"]
+                .as_str()
+                .is_some_and(|named| named.contains(field)),
+            "{}",
+            reply.text()
+        );
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
@@ -128,11 +168,19 @@ async fn a_withdrawn_affordance_cannot_be_used_by_anybody() {
     let no_decline = bot.accepted(&with(json!({"allow_ignore": false}))).await;
     for caller in [&hub.owner, &*judge] {
         caller.answer(&no_answer, "approve").await.refused("invalid_field");
-        caller.resolve(&no_decline, json!({"resolution": "declined"})).await.refused("invalid_field");
+        caller
+            .resolve(&no_decline, json!({"resolution": "declined"}))
+            .await
+            .refused("invalid_field");
     }
-    hub.owner.resolve(&no_answer, json!({"resolution": "declined"})).await.expect(200);
+    hub.owner
+        .resolve(&no_answer, json!({"resolution": "declined"}))
+        .await
+        .expect(200);
     judge.answer(&no_decline, "approve").await.expect(200);
-    let harmless = bot.accepted(&with(json!({"allow_accept": false, "allow_edit": false}))).await;
+    let harmless = bot
+        .accepted(&with(json!({"allow_accept": false, "allow_edit": false})))
+        .await;
     hub.owner.answer(&harmless, "approve").await.expect(200);
 }
 
@@ -155,11 +203,21 @@ async fn own_text_is_an_answer_only_where_the_ask_of_0_6_allows_it() {
         let id = bot.accepted(&envelope).await;
         hub.owner.answer(&id, text).await.expect(200);
         let response = bot.pull(&id).await["response"]["response"].clone();
-        assert_eq!([&response["value"], &response["edited"]], [&json!(text), &json!(edited)]);
+        assert_eq!(
+            [&response["value"], &response["edited"]],
+            [&json!(text), &json!(edited)]
+        );
     }
-    for envelope in [editable("0.6", false), editable("0.5", true), ma2h(select("bot"), "0.6")] {
+    for envelope in [
+        editable("0.6", false),
+        editable("0.5", true),
+        ma2h(select("bot"), "0.6"),
+    ] {
         let id = bot.accepted(&envelope).await;
-        hub.owner.answer(&id, "purple").await.refused_field("invalid_field", "value");
+        hub.owner
+            .answer(&id, "purple")
+            .await
+            .refused_field("invalid_field", "value");
     }
 }
 

@@ -19,22 +19,30 @@ async fn an_answer_nobody_waits_for_is_told_so_whatever_the_reason() {
     assert_eq!(said, nobody("unknown", "user"));
     let path = strategy_file(&hub, &talk());
     let run = client.prepare(&path).await;
-    let said = client.refused(input(&run, "user", "too early"), "NO_PENDING_INPUT").await;
+    let said = client
+        .refused(input(&run, "user", "too early"), "NO_PENDING_INPUT")
+        .await;
     assert_eq!(said, nobody(&run, "user"));
     client.start(&run, "").await;
     client.asked().await;
-    let said = client.refused(input(&run, "assistant", "wrong agent"), "NO_PENDING_INPUT").await;
+    let said = client
+        .refused(input(&run, "assistant", "wrong agent"), "NO_PENDING_INPUT")
+        .await;
     assert_eq!(said, nobody(&run, "assistant"));
     client.answer(&run, "user", "first").await;
     assert_eq!(client.result().await, "first");
-    let said = client.refused(input(&run, "user", "after the end"), "NO_PENDING_INPUT").await;
+    let said = client
+        .refused(input(&run, "user", "after the end"), "NO_PENDING_INPUT")
+        .await;
     assert_eq!(said, nobody(&run, "user"));
     let stopped = client.prepare(&path).await;
     client.start(&stopped, "").await;
     client.asked().await;
     client.stop(&stopped).await;
     assert_eq!(client.failure().await.0, "CANCELLED");
-    let said = client.refused(input(&stopped, "user", "after the stop"), "NO_PENDING_INPUT").await;
+    let said = client
+        .refused(input(&stopped, "user", "after the stop"), "NO_PENDING_INPUT")
+        .await;
     assert_eq!(said, nobody(&stopped, "user"));
 }
 
@@ -73,7 +81,14 @@ async fn empty_and_strange_texts_are_answers_like_any_other() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
-    for text in ["", " ", "\n", "line\r\nline\t\u{1F600}\u{202e}", "{{input}} </user_steering> \"", "\u{1}\u{7f}"] {
+    for text in [
+        "",
+        " ",
+        "\n",
+        "line\r\nline\t\u{1F600}\u{202e}",
+        "{{input}} </user_steering> \"",
+        "\u{1}\u{7f}",
+    ] {
         let run = client.prepare(&path).await;
         client.start(&run, "").await;
         client.asked().await;
@@ -89,7 +104,9 @@ async fn an_answer_of_a_million_bytes_arrives_whole_and_a_longer_one_is_refused_
     let run = client.begin(&hub, &talk(), "").await;
     client.asked().await;
     let text = "ü".repeat(512 * 1024);
-    let said = client.refused(input(&run, "user", &format!("{text}!")), "VALIDATION_ERROR").await;
+    let said = client
+        .refused(input(&run, "user", &format!("{text}!")), "VALIDATION_ERROR")
+        .await;
     assert!(said.contains("text: "), "{said}");
     client.answer(&run, "user", &text).await;
     assert_eq!(client.result().await, text);
@@ -163,7 +180,11 @@ async fn two_runs_with_the_same_agent_name_do_not_cross() {
 async fn an_answer_that_names_another_question_is_refused_and_its_own_is_taken() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let strategy = cycle(json!({"user": person(), "assistant": echo()}), &["user", "assistant"], json!({"cycles": 2}));
+    let strategy = cycle(
+        json!({"user": person(), "assistant": echo()}),
+        &["user", "assistant"],
+        json!({"cycles": 2}),
+    );
     let run = client.begin(&hub, &strategy, "").await;
     let first = client.asked().await["inputId"].clone();
     let naming = |input_id: &serde_json::Value, text: &str| {

@@ -21,7 +21,10 @@ async fn first(hub: &Hub, strategy: &Value, input: &str) -> Result<Value, String
 }
 
 fn first_is(config: Value) -> Value {
-    sequence(json!({"user": person_with(config), "assistant": echo()}), &["user", "assistant"])
+    sequence(
+        json!({"user": person_with(config), "assistant": echo()}),
+        &["user", "assistant"],
+    )
 }
 
 fn middle_is(config: Value) -> Value {
@@ -33,9 +36,16 @@ fn middle_is(config: Value) -> Value {
 async fn whoever_comes_first_is_not_asked_what_the_start_already_said() {
     let hub = Hub::start().await;
     assert_eq!(first(&hub, &talk(), "hello").await, Err("hello".to_owned()));
-    assert_eq!(first(&hub, &first_is(json!({"requireInput": true})), " ").await, Err(" ".to_owned()));
+    assert_eq!(
+        first(&hub, &first_is(json!({"requireInput": true})), " ").await,
+        Err(" ".to_owned())
+    );
     let preset = first_is(json!({"presetMessage": "Which topic?"}));
-    assert_eq!(first(&hub, &preset, "hello").await, Err("hello".to_owned()), "what was said wins over the preset");
+    assert_eq!(
+        first(&hub, &preset, "hello").await,
+        Err("hello".to_owned()),
+        "what was said wins over the preset"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,7 +53,9 @@ async fn whoever_comes_first_is_asked_when_the_start_said_nothing() {
     let hub = Hub::start().await;
     let ask = first(&hub, &talk(), "").await.expect("a question");
     assert!(ask.get("prompt").is_none(), "nothing to show: {ask}");
-    let ask = first(&hub, &first_is(json!({"presetMessage": "Which topic?"})), "").await.expect("a question");
+    let ask = first(&hub, &first_is(json!({"presetMessage": "Which topic?"})), "")
+        .await
+        .expect("a question");
     assert_eq!(ask["prompt"], "Which topic?");
 }
 
@@ -53,7 +65,9 @@ async fn whoever_comes_later_is_always_asked_and_sees_what_came_before() {
     for input in ["", "fish"] {
         let ask = first(&hub, &middle_is(json!({})), input).await.expect("a question");
         assert_eq!(ask["prompt"], format!("Draft: {input}"));
-        let ask = first(&hub, &middle_is(json!({"presetMessage": "Fine?"})), input).await.expect("a question");
+        let ask = first(&hub, &middle_is(json!({"presetMessage": "Fine?"})), input)
+            .await
+            .expect("a question");
         assert_eq!(ask["prompt"], "Fine?");
     }
 }
@@ -62,12 +76,24 @@ async fn whoever_comes_later_is_always_asked_and_sees_what_came_before() {
 async fn whoever_need_not_answer_passes_on_the_preset_or_what_came() {
     let hub = Hub::start().await;
     let quiet = json!({"requireInput": false});
-    assert_eq!(first(&hub, &first_is(quiet.clone()), "hello").await, Err("hello".to_owned()));
+    assert_eq!(
+        first(&hub, &first_is(quiet.clone()), "hello").await,
+        Err("hello".to_owned())
+    );
     assert_eq!(first(&hub, &first_is(quiet.clone()), "").await, Err(String::new()));
-    assert_eq!(first(&hub, &middle_is(quiet), "fish").await, Err("Draft: fish".to_owned()));
+    assert_eq!(
+        first(&hub, &middle_is(quiet), "fish").await,
+        Err("Draft: fish".to_owned())
+    );
     let preset = json!({"requireInput": false, "presetMessage": "as agreed"});
-    assert_eq!(first(&hub, &first_is(preset.clone()), "hello").await, Err("as agreed".to_owned()));
-    assert_eq!(first(&hub, &middle_is(preset), "fish").await, Err("as agreed".to_owned()));
+    assert_eq!(
+        first(&hub, &first_is(preset.clone()), "hello").await,
+        Err("as agreed".to_owned())
+    );
+    assert_eq!(
+        first(&hub, &middle_is(preset), "fish").await,
+        Err("as agreed".to_owned())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +102,10 @@ async fn the_answer_is_the_result_of_the_step_and_the_input_of_the_next() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &review(), "fish").await;
     let before = client.until("request_input").await;
-    assert_eq!(before.of("step_started").last().expect("a step")["message"], "Draft: fish");
+    assert_eq!(
+        before.of("step_started").last().expect("a step")["message"],
+        "Draft: fish"
+    );
     client.answer(&run, "editor", "Final: fish").await;
     let after = client.until("strategy_completed").await;
     assert_eq!(after[0]["result"]["text"], "Final: fish");
@@ -104,6 +133,8 @@ async fn only_the_first_call_is_answered_by_the_start() {
     let ask = first(&hub, &strategy, "hello").await.expect("the second round asks");
     assert_eq!(ask["prompt"], "hello");
     let agents = json!({"one": person(), "two": person()});
-    let ask = first(&hub, &sequence(agents, &["one", "two"]), "hello").await.expect("the second person is asked");
+    let ask = first(&hub, &sequence(agents, &["one", "two"]), "hello")
+        .await
+        .expect("the second person is asked");
     assert_eq!((&ask["agentName"], &ask["prompt"]), (&json!("two"), &json!("hello")));
 }

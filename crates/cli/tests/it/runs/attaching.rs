@@ -12,13 +12,21 @@ async fn preparing_a_running_run_by_its_id_attaches_to_it() {
     let run = starter.begin(&hub, &review(), "fish").await;
     let ask = starter.asked().await;
     let mut other = Client::connect(&hub).await;
-    let prepared = other.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
-    assert_eq!((&prepared["runId"], &prepared["strategyName"]), (&json!(run), &json!("Test strategy")));
+    let prepared = other
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
+    assert_eq!(
+        (&prepared["runId"], &prepared["strategyName"]),
+        (&json!(run), &json!("Test strategy"))
+    );
     assert_eq!(prepared["agents"], json!(["draft", "editor", "print"]));
     assert_eq!(prepared["flowTree"], review()["flow"]);
     let records = prepared["conversation"]["records"].as_array().expect("records");
     assert_eq!(records.len(), 1, "what was said so far: {prepared}");
-    assert_eq!((&records[0]["agentName"], &records[0]["text"]), (&json!("draft"), &json!("Draft: fish")));
+    assert_eq!(
+        (&records[0]["agentName"], &records[0]["text"]),
+        (&json!("draft"), &json!("Draft: fish"))
+    );
     assert_eq!(other.next().await, ask, "then what waits");
     other.silence().await;
     other.answer(&run, "editor", "done").await;
@@ -47,9 +55,13 @@ async fn an_ended_run_can_be_subscribed_to_and_says_nothing() {
     let mut other = Client::connect(&hub).await;
     other.subscribe(&run).await;
     other.silence().await;
-    let said = other.refused(json!({"type": "subscribe", "runId": "unknown"}), "SUBSCRIBE_ERROR").await;
+    let said = other
+        .refused(json!({"type": "subscribe", "runId": "unknown"}), "SUBSCRIBE_ERROR")
+        .await;
     assert_eq!(said, "Run not found: unknown");
-    let said = other.refused(json!({"type": "subscribe", "runId": "../x"}), "SUBSCRIBE_ERROR").await;
+    let said = other
+        .refused(json!({"type": "subscribe", "runId": "../x"}), "SUBSCRIBE_ERROR")
+        .await;
     assert_eq!(said, "Run not found: ../x");
 }
 
@@ -111,7 +123,9 @@ async fn the_end_of_an_ask_is_told_to_those_who_understand_it() {
     let run = plain.begin(&hub, &talk(), "").await;
     let ask = plain.asked().await;
     let mut extended = Client::connect(&hub).await;
-    extended.send(json!({"type": "subscribe", "runId": run, "extensions": true})).await;
+    extended
+        .send(json!({"type": "subscribe", "runId": run, "extensions": true}))
+        .await;
     assert_eq!(extended.next().await, ask);
     let mut third = Client::connect(&hub).await;
     third.answer(&run, "user", "hello").await;
@@ -119,7 +133,13 @@ async fn the_end_of_an_ask_is_told_to_those_who_understand_it() {
     let resolved = events.of("input_resolved");
     assert_eq!(resolved.len(), 1, "{events:#?}");
     assert_eq!(resolved[0]["inputId"], ask["inputId"]);
-    assert_eq!((&resolved[0]["runId"], &resolved[0]["agentName"]), (&json!(run), &json!("user")));
-    assert_eq!(events[0]["type"], "input_resolved", "before the run goes on: {events:#?}");
+    assert_eq!(
+        (&resolved[0]["runId"], &resolved[0]["agentName"]),
+        (&json!(run), &json!("user"))
+    );
+    assert_eq!(
+        events[0]["type"], "input_resolved",
+        "before the run goes on: {events:#?}"
+    );
     assert!(plain.until("strategy_completed").await.of("input_resolved").is_empty());
 }

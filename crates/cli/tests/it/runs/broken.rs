@@ -37,11 +37,18 @@ async fn closed(hub: &Hub, bytes: &[u8]) -> (u16, String) {
     let mut stream = raw(hub).await;
     stream.write_all(bytes).await.expect("the hub reads");
     let mut head = [0; 4];
-    within("a close frame", stream.read_exact(&mut head)).await.expect("a frame");
+    within("a close frame", stream.read_exact(&mut head))
+        .await
+        .expect("a frame");
     assert_eq!(head[0], 0x88, "a close frame: {head:?}");
     let mut reason = vec![0; usize::from(head[1]) - 2];
-    within("the reason", stream.read_exact(&mut reason)).await.expect("a reason");
-    (u16::from_be_bytes([head[2], head[3]]), String::from_utf8(reason).expect("UTF-8"))
+    within("the reason", stream.read_exact(&mut reason))
+        .await
+        .expect("a reason");
+    (
+        u16::from_be_bytes([head[2], head[3]]),
+        String::from_utf8(reason).expect("UTF-8"),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -20,7 +20,10 @@ pub async fn until_gone(process: u32) {
 }
 
 async fn allowing(more: &str) -> Hub {
-    Setup::default().config(&format!("[runs]\ncommands = \"allow\"\n{more}\n")).start().await
+    Setup::default()
+        .config(&format!("[runs]\ncommands = \"allow\"\n{more}\n"))
+        .start()
+        .await
 }
 
 async fn output(hub: &Hub, agent: Value, input: &str) -> String {
@@ -55,8 +58,16 @@ async fn a_command_reads_its_input_and_says_its_output() {
     assert_eq!(output(&hub, command("cat", &[]), "line\nlast").await, "line\nlast");
     assert_eq!(output(&hub, command("wc", &["-c"]), "four").await.trim(), "4");
     let big = "0123456789".repeat(50_000);
-    assert_eq!(output(&hub, command("cat", &[]), &big).await, big, "larger than any pipe");
-    assert_eq!(output(&hub, command("true", &[]), &big).await, "", "who does not read is not waited for");
+    assert_eq!(
+        output(&hub, command("cat", &[]), &big).await,
+        big,
+        "larger than any pipe"
+    );
+    assert_eq!(
+        output(&hub, command("true", &[]), &big).await,
+        "",
+        "who does not read is not waited for"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +75,11 @@ async fn what_means_something_to_a_shell_means_nothing_here() {
     let hub = allowing("").await;
     let evil = "$(id) `id` ; id | cat > x && $HOME * ~ \\ 'single' \"double\"";
     assert_eq!(output(&hub, command("echo", &[evil]), "").await.trim_end(), evil);
-    assert_eq!(output(&hub, command("cat", &[]), evil).await, evil, "and the input is no argument");
+    assert_eq!(
+        output(&hub, command("cat", &[]), evil).await,
+        evil,
+        "and the input is no argument"
+    );
     failure(&hub, command("echo hello", &[])).await;
     failure(&hub, command("echo;id", &[])).await;
 }
@@ -88,8 +103,14 @@ async fn a_command_gets_only_the_variables_that_programs_need() {
     let mut setup = Setup::default().config(
         "[runs]\ncommands = \"allow\"\n[llm]\napi_key_env = \"LC_KEY\"\nbase_url = \"http://127.0.0.1:1/v1\"\n",
     );
-    for secret in ["LC_KEY", "COUNTERSIGN_SECRET", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "ANYTHING"]
-    {
+    for secret in [
+        "LC_KEY",
+        "COUNTERSIGN_SECRET",
+        "DATABASE_URL",
+        "AWS_SECRET_ACCESS_KEY",
+        "SSH_AUTH_SOCK",
+        "ANYTHING",
+    ] {
         setup = setup.env(secret, "hush");
     }
     let hub = setup.env("LC_TIME", "C.UTF-8").env("TZ", "Asia/Kolkata").start().await;
@@ -103,7 +124,11 @@ async fn a_command_gets_only_the_variables_that_programs_need() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_fails_says_why() {
     let hub = allowing("").await;
-    let message = failure(&hub, command("sh", &["-c", "echo ignored; echo the reason >&2; exit 3"])).await;
+    let message = failure(
+        &hub,
+        command("sh", &["-c", "echo ignored; echo the reason >&2; exit 3"]),
+    )
+    .await;
     assert!(message.contains("the reason") && message.contains('3'), "{message}");
     let message = failure(&hub, command("surely-no-such-program", &[])).await;
     assert!(message.contains("surely-no-such-program"), "{message}");
@@ -111,7 +136,11 @@ async fn a_command_that_fails_says_why() {
     assert!(message.contains('9') || message.contains("signal"), "{message}");
     let noisy = "i=0; while [ $i -lt 20000 ]; do echo noise >&2; i=$((i+1)); done; echo the end >&2; exit 1";
     let message = failure(&hub, command("sh", &["-c", noisy])).await;
-    assert!(message.contains("the end") && message.len() < 10_000, "{} bytes", message.len());
+    assert!(
+        message.contains("the end") && message.len() < 10_000,
+        "{} bytes",
+        message.len()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +154,10 @@ async fn a_command_that_takes_too_long_is_ended_with_everything_it_started() {
     latch.is_waited_at().await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
-    assert!(message.contains("1 s") || message.contains("1000 ms") || message.contains("1 second"), "{message}");
+    assert!(
+        message.contains("1 s") || message.contains("1000 ms") || message.contains("1 second"),
+        "{message}"
+    );
     for process in processes(&ids).await {
         until_gone(process).await;
     }
@@ -136,7 +168,9 @@ async fn processes(path: &Path) -> Vec<u32> {
         std::fs::read_to_string(path).ok().filter(|text| text.ends_with('\n'))
     })
     .await;
-    text.split_whitespace().map(|id| id.parse().expect("a process id")).collect()
+    text.split_whitespace()
+        .map(|id| id.parse().expect("a process id"))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,9 +204,13 @@ async fn a_run_can_be_stopped_while_the_store_takes_nothing() {
     client.until("step_started").await;
     let processes = processes(&ids).await;
     let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store is a file");
-    store.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes from now on");
+    store
+        .execute_batch("BEGIN IMMEDIATE")
+        .expect("nobody else writes from now on");
     let mut other = Client::connect(&hub).await;
-    other.send(json!({"type": "steer_run", "runId": run, "text": "cannot be stored"})).await;
+    other
+        .send(json!({"type": "steer_run", "runId": run, "text": "cannot be stored"}))
+        .await;
     let mut third = Client::connect(&hub).await;
     third.send(json!({"type": "stop_run", "runId": run})).await;
     for process in processes {
@@ -181,7 +219,11 @@ async fn a_run_can_be_stopped_while_the_store_takes_nothing() {
     store.execute_batch("ROLLBACK").expect("others write again");
     let told = client.until("strategy_error").await;
     assert_eq!(told.last().unwrap()["error"]["code"], "CANCELLED");
-    assert_eq!(told.of("steer_queued").len(), 1, "what could not be stored then is stored with the end");
+    assert_eq!(
+        told.of("steer_queued").len(),
+        1,
+        "what could not be stored then is stored with the end"
+    );
     assert_eq!(client.kept(&run).await["status"], "cancelled");
 }
 
@@ -210,7 +252,13 @@ async fn an_echo_says_what_it_hears_and_only_then_is_done() {
     let mut client = Client::connect(&hub).await;
     client.begin(&hub, &alone(echo()), "hello").await;
     let events = client.until("strategy_completed").await;
-    let kinds = ["step_started", "agent_output", "agent_streaming", "step_completed", "strategy_completed"];
+    let kinds = [
+        "step_started",
+        "agent_output",
+        "agent_streaming",
+        "step_completed",
+        "strategy_completed",
+    ];
     assert_eq!(events.kinds(), kinds);
     assert_eq!(events[2]["event"]["type"], "done");
     assert!(events[1].get("model").is_none(), "{}", events[1]);

@@ -25,17 +25,26 @@ async fn a_run_that_waits_survives_a_kill_and_is_answered_in_the_inbox() {
     assert_eq!(client.live(&run).await["status"], "running");
     client.subscribe(&run).await;
     assert_eq!(client.next().await, ask, "the same question");
-    hub.owner.answer(item["id"].as_str().unwrap(), "still here").await.expect(200);
+    hub.owner
+        .answer(item["id"].as_str().unwrap(), "still here")
+        .await
+        .expect(200);
     let events = client.until("strategy_completed").await;
     assert_eq!(events.kinds()[..2], ["step_completed", "step_started"]);
     assert_eq!(events.last().unwrap()["result"], "still here");
-    assert!(events.iter().all(|event| event["requestId"] == ask["requestId"]), "of the same segment: {events:#?}");
+    assert!(
+        events.iter().all(|event| event["requestId"] == ask["requestId"]),
+        "of the same segment: {events:#?}"
+    );
     client.subscribe_after(&run, 0).await;
     let told = client.so_far().await;
     let steps: Vec<&Value> = told.of("step_started").iter().map(|event| &event["stepName"]).collect();
     assert_eq!(steps, ["draft", "editor", "print"], "nothing was done twice");
     let numbers = seqs(&told);
-    assert!(numbers.is_sorted_by(|a, b| a < b), "numbers are not given twice: {numbers:?}");
+    assert!(
+        numbers.is_sorted_by(|a, b| a < b),
+        "numbers are not given twice: {numbers:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +64,10 @@ async fn a_run_that_waits_survives_a_kill_and_is_answered_on_the_socket() {
     client.expect("request_input").await;
     client.send(answer).await;
     assert_eq!(client.result().await, "yes");
-    assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"], "answered");
+    assert_eq!(
+        hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"],
+        "answered"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +79,11 @@ async fn a_run_is_killed_at_every_question_and_still_comes_to_its_end() {
     let run = client.begin(&hub, &strategy, "").await;
     for round in 0..5 {
         let ask = client.asked().await;
-        let prompt = if round == 0 { Value::Null } else { json!(format!("{}.", round - 1)) };
+        let prompt = if round == 0 {
+            Value::Null
+        } else {
+            json!(format!("{}.", round - 1))
+        };
         assert_eq!(ask["prompt"], prompt, "it goes on from where it was");
         crash(&mut hub).await;
         client = Client::connect(&hub).await;
@@ -148,7 +164,10 @@ async fn a_question_of_a_model_survives_a_kill_with_the_conversation_around_it()
     let messages = model.asked(2).await[1].messages();
     let roles: Vec<&str> = messages.iter().map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "tool"]);
-    assert_eq!((messages[0].1.as_str(), messages[2].1.as_str()), ("Paint the door.", "blue"));
+    assert_eq!(
+        (messages[0].1.as_str(), messages[2].1.as_str()),
+        ("Paint the door.", "blue")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,26 +185,45 @@ async fn a_run_cut_in_a_models_work_ends_and_can_be_continued() {
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
     let kept = client.kept(&run).await;
-    assert_eq!((&kept["status"], kept["completedAt"].is_string()), (&json!("error"), true), "{kept}");
+    assert_eq!(
+        (&kept["status"], kept["completedAt"].is_string()),
+        (&json!("error"), true),
+        "{kept}"
+    );
     client.subscribe_after(&run, 0).await;
     let told = client.so_far().await;
     let end = told.last().expect("an end");
-    assert_eq!((&end["type"], &end["error"]["code"]), (&json!("strategy_error"), &json!("DAEMON_RESTARTED")), "{end}");
-    assert!(end["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{end}");
+    assert_eq!(
+        (&end["type"], &end["error"]["code"]),
+        (&json!("strategy_error"), &json!("DAEMON_RESTARTED")),
+        "{end}"
+    );
+    assert!(
+        end["error"]["message"].as_str().is_some_and(|text| !text.is_empty()),
+        "{end}"
+    );
     assert_eq!(model.asked_so_far(), 2, "and the model is not asked again by itself");
-    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let prepared = client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     let records = prepared["conversation"]["records"].as_array().expect("records").clone();
     let said: Vec<&str> = records.iter().map(|record| record["text"].as_str().unwrap()).collect();
     assert_eq!(said, ["Begin.", "One.", "Go on."]);
     model.script([says(&["Two."]), says(&["Three."])]);
-    client.send(json!({"type": "continue_run", "runId": run, "input": "Again."})).await;
+    client
+        .send(json!({"type": "continue_run", "runId": run, "input": "Again."}))
+        .await;
     assert!(seq(&client.expect("strategy_started").await) > seq(end));
     client.asked().await;
     client.answer(&run, "user", "More.").await;
     assert_eq!(client.result().await, "Three.");
     let messages = model.asked(4).await[2].messages();
     let texts: Vec<&str> = messages.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(texts, ["Begin.", "One.", "Again."], "the model remembers what was finished");
+    assert_eq!(
+        texts,
+        ["Begin.", "One.", "Again."],
+        "the model remembers what was finished"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -214,7 +252,9 @@ async fn a_run_that_was_only_prepared_is_gone_after_a_crash() {
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
-    let said = client.refused(json!({"type": "start_run", "runId": run}), "START_FAILED").await;
+    let said = client
+        .refused(json!({"type": "start_run", "runId": run}), "START_FAILED")
+        .await;
     assert_eq!(said, format!("Prepared run not found: {run}"));
 }
 

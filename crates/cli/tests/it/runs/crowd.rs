@@ -24,17 +24,26 @@ fn ticks(hub: &Hub) -> u64 {
 fn resident_kib(hub: &Hub) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("the hub runs");
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a size");
-    line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).expect("a number")
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|size| size.parse().ok())
+        .expect("a number")
 }
 
 /// Three seconds by the hub's own clock: it answers a long-poll that nothing ends.
 async fn while_nothing_happens(bot: &Agent, id: &str) {
-    assert_eq!(bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"], "open");
+    assert_eq!(
+        bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"],
+        "open"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_answered() {
-    let hub = Setup::default().config("[limits]\nrequests_per_minute = 0\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nrequests_per_minute = 0\n")
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
     let witness = bot.accepted(&ask("bot")).await;
     let mut clients = vec![];
@@ -43,7 +52,13 @@ async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_a
     }
     let before = resident_kib(&hub);
     let asks = waiting_runs(&mut clients, &strategy_file(&hub, &talk()), RUNS).await;
-    assert_eq!(asks.iter().map(|ask| ask["inputId"].to_string()).collect::<HashSet<_>>().len(), RUNS);
+    assert_eq!(
+        asks.iter()
+            .map(|ask| ask["inputId"].to_string())
+            .collect::<HashSet<_>>()
+            .len(),
+        RUNS
+    );
     let grown = resident_kib(&hub).saturating_sub(before);
     while_nothing_happens(&bot, &witness).await;
     let started = ticks(&hub);
@@ -53,15 +68,22 @@ async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_a
     assert!(used <= IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
     assert!(grown < KIB_A_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
     let health = hub.owner.get("/health").await.expect(200);
-    assert_eq!((&health["activeRuns"], &health["connectedClients"]), (&json!(RUNS), &json!(4)));
+    assert_eq!(
+        (&health["activeRuns"], &health["connectedClients"]),
+        (&json!(RUNS), &json!(4))
+    );
     answer_all(&mut clients, &asks).await;
-    eventually("nobody waits", async || (hub.owner.get("/health").await.expect(200)["activeRuns"] == 0).then_some(()))
-        .await;
+    eventually("nobody waits", async || {
+        (hub.owner.get("/health").await.expect(200)["activeRuns"] == 0).then_some(())
+    })
+    .await;
 }
 
 /// One socket answers what others have asked; every run comes to its own end.
 async fn answer_all(clients: &mut [Client], asks: &[Value]) {
-    let Some((answerer, watchers)) = clients.split_last_mut() else { panic!("clients") };
+    let Some((answerer, watchers)) = clients.split_last_mut() else {
+        panic!("clients")
+    };
     for ask in asks {
         let run = ask["runId"].as_str().expect("a run");
         answerer.answer(run, "user", run).await;

@@ -21,23 +21,45 @@ async fn a_person_who_observes_a_cycle_ends_it_with_a_word() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &approval(json!({})), "x").await;
     let first = client.until("request_input").await;
-    assert_eq!(first.last().unwrap()["prompt"], "x+", "the observer sees what the cycle made");
+    assert_eq!(
+        first.last().unwrap()["prompt"],
+        "x+",
+        "the observer sees what the cycle made"
+    );
     client.answer(&run, "boss", "more").await;
     let second = client.until("request_input").await;
-    assert_eq!(second.last().unwrap()["prompt"], "more+", "what the observer says goes in again");
-    assert!(second.of("step_started").iter().all(|event| event["stepName"] == "draft"), "an observer is no step");
+    assert_eq!(
+        second.last().unwrap()["prompt"],
+        "more+",
+        "what the observer says goes in again"
+    );
+    assert!(
+        second
+            .of("step_started")
+            .iter()
+            .all(|event| event["stepName"] == "draft"),
+        "an observer is no step"
+    );
     client.answer(&run, "boss", "done").await;
-    assert_eq!(client.result().await, "more+", "the result is the cycle's, not the observer's");
+    assert_eq!(
+        client.result().await,
+        "more+",
+        "the result is the cycle's, not the observer's"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cycle_without_a_number_goes_round_once_and_feeds_itself() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    for (more, result, rounds) in
-        [(json!({}), "x+", 1), (json!({"cycles": 1}), "x+", 1), (json!({"cycles": 3}), "x+++", 3)]
-    {
-        client.begin(&hub, &cycle(json!({"a": template("{{input}}+")}), &["a"], more), "x").await;
+    for (more, result, rounds) in [
+        (json!({}), "x+", 1),
+        (json!({"cycles": 1}), "x+", 1),
+        (json!({"cycles": 3}), "x+++", 3),
+    ] {
+        client
+            .begin(&hub, &cycle(json!({"a": template("{{input}}+")}), &["a"], more), "x")
+            .await;
         let events = client.until("strategy_completed").await;
         assert_eq!(events.last().unwrap()["result"], result);
         assert_eq!(events.of("step_started").len(), rounds, "steps are told in every round");
@@ -48,7 +70,11 @@ async fn a_cycle_without_a_number_goes_round_once_and_feeds_itself() {
 async fn a_cycle_without_end_goes_on_until_it_is_stopped() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let endless = cycle(json!({"a": echo(), "user": person()}), &["a", "user"], json!({"cycles": "Infinity"}));
+    let endless = cycle(
+        json!({"a": echo(), "user": person()}),
+        &["a", "user"],
+        json!({"cycles": "Infinity"}),
+    );
     let run = client.begin(&hub, &endless, "x").await;
     for _ in 0..50 {
         client.asked().await;
@@ -67,7 +93,10 @@ async fn a_cycle_in_which_nobody_waits_must_have_an_end() {
     for cycles in [json!("Infinity"), json!(1_000_000_000)] {
         let spinning = cycle(json!({"a": echo()}), &["a"], json!({"cycles": cycles, "observer": "a"}));
         let said = client.prepare_refused(&strategy_file(&hub, &spinning)).await;
-        assert!(said.starts_with("Flow \"Main\" would call agents more than 100000 times in a row"), "{said}");
+        assert!(
+            said.starts_with("Flow \"Main\" would call agents more than 100000 times in a row"),
+            "{said}"
+        );
     }
 }
 
@@ -186,5 +215,8 @@ async fn after_the_last_round_the_run_ends_whatever_the_observer_says() {
     client.asked().await;
     client.answer(&run, "boss", "and again").await;
     let events = client.until("strategy_completed").await;
-    assert!(events.of("step_started").is_empty(), "there is no third round: {events:#?}");
+    assert!(
+        events.of("step_started").is_empty(),
+        "there is no third round: {events:#?}"
+    );
 }

@@ -8,7 +8,10 @@ use crate::harness::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn where_runs_may_start_programs_everybody_needs_a_token() {
     for commands in ["ask", "allow"] {
-        let hub = Setup::default().config(&format!("[runs]\ncommands = \"{commands}\"\n")).start().await;
+        let hub = Setup::default()
+            .config(&format!("[runs]\ncommands = \"{commands}\"\n"))
+            .start()
+            .await;
         let refusal = Dial::to(&hub).refused().await;
         assert_eq!(refusal.status, 403);
         assert!(refusal.body.contains("runs.commands"), "{}", refusal.body);
@@ -20,26 +23,63 @@ async fn where_runs_may_start_programs_everybody_needs_a_token() {
 async fn a_page_of_any_origin_is_refused_unless_it_is_listed() {
     let hub = Hub::start().await;
     let own = hub.url.clone();
-    for origin in ["https://evil.example", "null", "http://localhost:7422", own.as_str(), "file://", ""] {
+    for origin in [
+        "https://evil.example",
+        "null",
+        "http://localhost:7422",
+        own.as_str(),
+        "file://",
+        "",
+    ] {
         let refusal = Dial::to(&hub).header("origin", origin).refused().await;
         assert_eq!(refusal.status, 403, "{origin:?}: {refusal:?}");
-        assert!(refusal.body.contains("Origin") || refusal.body.contains("origin"), "{refusal:?}");
+        assert!(
+            refusal.body.contains("Origin") || refusal.body.contains("origin"),
+            "{refusal:?}"
+        );
         let token = hub.person("p", "owner").await.token;
-        assert_eq!(Dial::to(&hub).header("origin", origin).bearer(&token).refused().await.status, 403, "{origin:?}");
-        hub.owner.post("/v1/admin/people/remove", &json!({"name": "p"})).await.expect(200);
+        assert_eq!(
+            Dial::to(&hub)
+                .header("origin", origin)
+                .bearer(&token)
+                .refused()
+                .await
+                .status,
+            403,
+            "{origin:?}"
+        );
+        hub.owner
+            .post("/v1/admin/people/remove", &json!({"name": "p"}))
+            .await
+            .expect(200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listed_origin_may_come_in_and_no_other() {
-    let hub = Setup::default().config("[runs]\nallowed_origins = [\"https://app.example\"]\n").start().await;
+    let hub = Setup::default()
+        .config("[runs]\nallowed_origins = [\"https://app.example\"]\n")
+        .start()
+        .await;
     let token = hub.person("alice", "resolver").await.token;
     let page = || Dial::to(&hub).header("origin", "https://app.example");
     page().query(&format!("token={token}")).open().await.silence().await;
-    assert_eq!(page().refused().await.status, 401, "without a token only native clients come in");
-    for origin in ["https://app.example.evil", "http://app.example", "https://app.example:444", "https://APP.example/x"]
-    {
-        assert_eq!(Dial::to(&hub).header("origin", origin).refused().await.status, 403, "{origin}");
+    assert_eq!(
+        page().refused().await.status,
+        401,
+        "without a token only native clients come in"
+    );
+    for origin in [
+        "https://app.example.evil",
+        "http://app.example",
+        "https://app.example:444",
+        "https://APP.example/x",
+    ] {
+        assert_eq!(
+            Dial::to(&hub).header("origin", origin).refused().await.status,
+            403,
+            "{origin}"
+        );
     }
 }
 
@@ -47,14 +87,23 @@ async fn a_listed_origin_may_come_in_and_no_other() {
 async fn a_foreign_host_is_refused_and_this_machines_names_are_not() {
     let hub = Hub::start().await;
     let port = hub.url.rsplit(':').next().unwrap();
-    for host in ["evil.example", "evil.example:7422", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1"] {
+    for host in [
+        "evil.example",
+        "evil.example:7422",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "10.0.0.1",
+    ] {
         let refusal = Dial::to(&hub).header("host", host).refused().await;
         assert!([401, 403].contains(&refusal.status), "{host}: {refusal:?}");
         assert!(refusal.body.len() > 20, "a sentence: {refusal:?}");
     }
-    for host in
-        [format!("127.0.0.1:{port}"), format!("localhost:{port}"), "localhost".to_owned(), format!("[::1]:{port}")]
-    {
+    for host in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        "localhost".to_owned(),
+        format!("[::1]:{port}"),
+    ] {
         Dial::to(&hub).header("host", &host).open().await.silence().await;
     }
 }
@@ -74,36 +123,65 @@ async fn whoever_comes_through_a_proxy_needs_a_token() {
         for words in [name, "?token=", "Authorization: Bearer"] {
             assert!(refusal.body.contains(words), "why, and what would help: {refusal:?}");
         }
-        Dial::to(&hub).header(name, value).bearer(&token).open().await.silence().await;
+        Dial::to(&hub)
+            .header(name, value)
+            .bearer(&token)
+            .open()
+            .await
+            .silence()
+            .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_others_can_reach_needs_a_token() {
     for (setup, why) in [
-        (Setup::default().args(&["--public-url", "https://hub.example"]), "public_url"),
-        (Setup::default().config("trusted_proxies = [\"127.0.0.1\"]\n"), "trusted_proxies"),
+        (
+            Setup::default().args(&["--public-url", "https://hub.example"]),
+            "public_url",
+        ),
+        (
+            Setup::default().config("trusted_proxies = [\"127.0.0.1\"]\n"),
+            "trusted_proxies",
+        ),
     ] {
         let hub = setup.start().await;
         let refusal = Dial::to(&hub).refused().await;
         assert!([401, 403].contains(&refusal.status), "{refusal:?}");
-        assert!(refusal.body.contains("?token=") && refusal.body.contains(why), "it says what would help: {refusal:?}");
+        assert!(
+            refusal.body.contains("?token=") && refusal.body.contains(why),
+            "it says what would help: {refusal:?}"
+        );
         let token = hub.person("alice", "owner").await.token;
         Dial::to(&hub).bearer(&token).open().await.silence().await;
-        Dial::to(&hub).bearer(&token).header("host", "hub.example").open().await.silence().await;
+        Dial::to(&hub)
+            .bearer(&token)
+            .header("host", "hub.example")
+            .open()
+            .await
+            .silence()
+            .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_that_listens_beyond_this_machine_needs_a_token() {
-    let hub = Setup::default().args(&["--listen", "0.0.0.0:0", "--allow-plain-http"]).start().await;
+    let hub = Setup::default()
+        .args(&["--listen", "0.0.0.0:0", "--allow-plain-http"])
+        .start()
+        .await;
     let port = hub.url.rsplit(':').next().unwrap();
     let address = format!("127.0.0.1:{port}");
     let refusal = Dial::at(&address).refused().await;
     assert!([401, 403].contains(&refusal.status), "{refusal:?}");
     let token = hub.person("alice", "owner").await.token;
     Dial::at(&address).bearer(&token).open().await.silence().await;
-    Dial::at(&address).query(&format!("token={token}")).open().await.silence().await;
+    Dial::at(&address)
+        .query(&format!("token={token}"))
+        .open()
+        .await
+        .silence()
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,8 +190,10 @@ async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
     let (alice, vic) = (hub.person("alice", "resolver").await, hub.person("vic", "viewer").await);
     let bot = hub.agent("bot").await;
     let body = json!({"name": "owner", "terminal": true});
-    let terminal =
-        hub.owner.post("/v1/admin/people/token", &body).await.expect(200)["token"].as_str().unwrap().to_owned();
+    let terminal = hub.owner.post("/v1/admin/people/token", &body).await.expect(200)["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let ways = |token: &str| {
         [
             Dial::to(&hub).bearer(token),
@@ -137,7 +217,10 @@ async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
             assert!(!refusal.body.contains(token) || token == "x", "{refusal:?}");
         }
     }
-    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    hub.owner
+        .post("/v1/admin/people/remove", &json!({"name": "alice"}))
+        .await
+        .expect(200);
     for dial in ways(&alice.token) {
         assert_eq!(dial.refused().await.status, 401);
     }
@@ -153,7 +236,10 @@ async fn whoever_loses_their_token_loses_the_connection() {
     let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
     hers.subscribe(&run).await;
     hers.expect("request_input").await;
-    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    hub.owner
+        .post("/v1/admin/people/remove", &json!({"name": "alice"}))
+        .await
+        .expect(200);
     let (told, _) = hers.closed().await;
     assert!(told.is_empty(), "{told:?}");
     owner.answer(&run, "user", "hello").await;
@@ -172,7 +258,11 @@ async fn whoever_is_no_owner_may_answer_and_watch_but_prepares_nothing() {
     let said = hers.prepare_refused(&path).await;
     assert!(said.contains("owner"), "{said}");
     let nowhere = hub.scratch().path("nowhere.json");
-    assert_eq!(hers.prepare_refused(&nowhere).await, said, "nothing is learned about files");
+    assert_eq!(
+        hers.prepare_refused(&nowhere).await,
+        said,
+        "nothing is learned about files"
+    );
     hers.subscribe(&run).await;
     hers.expect("request_input").await;
     hers.answer(&run, "user", "from alice").await;
@@ -206,9 +296,20 @@ async fn the_token_of_an_upgrade_is_never_logged() {
     hub.process().signal("INT");
     let (ran, _scratch) = hub.into_finished();
     let logged = format!("{}{}", ran.stdout, ran.stderr);
-    let lines = |word: &str| logged.lines().filter(|line| line.contains(word)).take(5).collect::<Vec<_>>().join("\n");
+    let lines = |word: &str| {
+        logged
+            .lines()
+            .filter(|line| line.contains(word))
+            .take(5)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     assert!(!logged.contains(&token), "{}", lines(&token));
-    assert!(!logged.contains("MARK-7f3a"), "nor what was said: {}", lines("MARK-7f3a"));
+    assert!(
+        !logged.contains("MARK-7f3a"),
+        "nor what was said: {}",
+        lines("MARK-7f3a")
+    );
     assert!(logged.contains(&run), "ids are what logs are for");
 }
 

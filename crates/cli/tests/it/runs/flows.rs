@@ -27,15 +27,26 @@ async fn run(strategy: &Value, input: &str) -> (Vec<Value>, String) {
 async fn each_step_of_a_sequence_gets_what_the_one_before_said() {
     let agents = json!({"a": template("<a {{input}}>"), "b": template("<b {{input}}>"), "c": echo()});
     let (events, result) = run(&sequence(agents, &["a", "b", "c", "a"]), "x").await;
-    assert_eq!(steps(&events), [("a", "x"), ("b", "<a x>"), ("c", "<b <a x>>"), ("a", "<b <a x>>")]);
+    assert_eq!(
+        steps(&events),
+        [("a", "x"), ("b", "<a x>"), ("c", "<b <a x>>"), ("a", "<b <a x>>")]
+    );
     assert_eq!(result, "<a <b <a x>>>");
-    let done: Vec<&Value> = events.of("step_completed").iter().map(|event| &event["result"]["text"]).collect();
+    let done: Vec<&Value> = events
+        .of("step_completed")
+        .iter()
+        .map(|event| &event["result"]["text"])
+        .collect();
     assert_eq!(done, ["<a x>", "<b <a x>>", "<b <a x>>", "<a <b <a x>>>"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_template_fills_every_place_and_nothing_else() {
-    let (_, result) = run(&alone(template("{{input}} {{ input }} {{other}} $input {{input}}")), "{{input}}").await;
+    let (_, result) = run(
+        &alone(template("{{input}} {{ input }} {{other}} $input {{input}}")),
+        "{{input}}",
+    )
+    .await;
     assert_eq!(result, "{{input}} {{ input }} {{other}} $input {{input}}");
     let (_, result) = run(&alone(template("no place")), "x").await;
     assert_eq!(result, "no place");
@@ -51,7 +62,10 @@ async fn every_step_of_a_broadcast_gets_the_same_and_their_words_are_joined_in_o
     assert_eq!(steps(&events), [("c", "x"), ("a", "x"), ("b", "x")]);
     assert_eq!(result, "c:x\n\na:x\n\nb:x");
     broadcast["separator"] = json!(" | ");
-    assert_eq!(run(&strategy(agents.clone(), broadcast.clone()), "x").await.1, "c:x | a:x | b:x");
+    assert_eq!(
+        run(&strategy(agents.clone(), broadcast.clone()), "x").await.1,
+        "c:x | a:x | b:x"
+    );
     broadcast["separator"] = json!("");
     assert_eq!(run(&strategy(agents, broadcast), "x").await.1, "c:xa:xb:x");
 }
@@ -66,8 +80,11 @@ async fn a_flow_inside_a_flow_is_one_step_with_its_own_name() {
     let (events, result) = run(&strategy, "x").await;
     assert_eq!(steps(&events), [("end", "x"), ("Both", "(x)"), ("end", "a:(x)+b:(x)")]);
     assert_eq!(result, "(a:(x)+b:(x))");
-    let speakers: Vec<&str> =
-        events.of("agent_output").iter().map(|event| event["agentName"].as_str().unwrap()).collect();
+    let speakers: Vec<&str> = events
+        .of("agent_output")
+        .iter()
+        .map(|event| event["agentName"].as_str().unwrap())
+        .collect();
     assert_eq!(speakers, ["end", "a", "b", "end"], "agents speak wherever they stand");
     assert_eq!(events.of("step_completed").len(), 3);
     assert_eq!(events.of("step_completed")[1]["result"]["finishReason"], "stop");
@@ -83,7 +100,12 @@ async fn people_are_asked_at_any_depth() {
     let outer = json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "start"}, inner]});
     let agents = json!({"start": echo(), "ann": person(), "bob": person()});
     let run = client.begin(&hub, &strategy(agents, outer), "go").await;
-    for (agent, prompt, text) in [("ann", "go", "1"), ("bob", "go", "2"), ("ann", "1/2", "3"), ("bob", "1/2", "4")] {
+    for (agent, prompt, text) in [
+        ("ann", "go", "1"),
+        ("bob", "go", "2"),
+        ("ann", "1/2", "3"),
+        ("bob", "1/2", "4"),
+    ] {
         let ask = client.asked().await;
         assert_eq!((&ask["agentName"], &ask["prompt"]), (&json!(agent), &json!(prompt)));
         client.answer(&run, agent, text).await;
@@ -97,14 +119,30 @@ async fn a_failure_names_every_flow_it_happened_in() {
     let mut client = Client::connect(&hub).await;
     let inner = flow("Inner", "sequential", &["tool"]);
     let outer = json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "a"}, inner]});
-    client.begin(&hub, &strategy(json!({"a": echo(), "tool": command("true", &[])}), outer), "").await;
+    client
+        .begin(
+            &hub,
+            &strategy(json!({"a": echo(), "tool": command("true", &[])}), outer),
+            "",
+        )
+        .await;
     let events = client.until("strategy_error").await;
     let error = events.last().unwrap();
     assert_eq!(error["error"]["code"], "EXECUTION_ERROR");
     let message = error["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("Step \"Inner\" failed: Step \"tool\" failed: "), "{message}");
-    assert!(error["requestId"].is_string(), "a failure belongs to its start: {error}");
-    assert_eq!(events.of("step_completed").len(), 1, "only what was completed: {events:#?}");
+    assert!(
+        message.starts_with("Step \"Inner\" failed: Step \"tool\" failed: "),
+        "{message}"
+    );
+    assert!(
+        error["requestId"].is_string(),
+        "a failure belongs to its start: {error}"
+    );
+    assert_eq!(
+        events.of("step_completed").len(),
+        1,
+        "only what was completed: {events:#?}"
+    );
     client.silence().await;
 }
 
@@ -114,10 +152,15 @@ async fn a_text_that_grows_without_end_is_stopped_with_a_reason() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"more": template(&"{{input}}".repeat(16))});
-    client.begin(&hub, &cycle(agents, &["more"], json!({"cycles": 100_000})), "x").await;
+    client
+        .begin(&hub, &cycle(agents, &["more"], json!({"cycles": 100_000})), "x")
+        .await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
-    assert!(message.starts_with("Step \"more\" failed: ") && message.len() < 500, "{message}");
+    assert!(
+        message.starts_with("Step \"more\" failed: ") && message.len() < 500,
+        "{message}"
+    );
     hub.owner.healthy().await;
 }
 

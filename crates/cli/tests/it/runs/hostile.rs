@@ -57,7 +57,9 @@ async fn messages_that_are_never_complete_hold_only_so_much_of_the_hub() {
         client.offer(piece(&"x".repeat(1024 * 1024), Data::Text, false)).await;
         clients.push(client);
     }
-    let ended = futures_util::future::select_all(clients.iter_mut().map(|client| Box::pin(client.closed()))).await.1;
+    let ended = futures_util::future::select_all(clients.iter_mut().map(|client| Box::pin(client.closed())))
+        .await
+        .1;
     assert!(ended < 11, "one of them has to go");
     let bob = hub.person("bob", "resolver").await;
     let mut other = Dial::to(&hub).bearer(&bob.token).open().await;
@@ -75,7 +77,10 @@ async fn one_person_cannot_take_all_places_from_others() {
     }
     let refused = Dial::to(&hub).refused().await;
     assert_eq!(refused.status, 429, "{refused:?}");
-    assert!(refused.body.contains("500 sockets of runs are open under your name"), "{refused:?}");
+    assert!(
+        refused.body.contains("500 sockets of runs are open under your name"),
+        "{refused:?}"
+    );
     Dial::to(&hub).bearer(&bob.token).open().await.silence().await;
     clients.pop();
     eventually("a place is free", async || {
@@ -94,11 +99,15 @@ async fn a_message_in_pieces_is_one_message_and_bounded_as_one() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     client.send_raw(piece(r#"{"type":"pi"#, Data::Text, false)).await;
-    client.send_raw(piece(r#"ng","requestId":"#, Data::Continue, false)).await;
+    client
+        .send_raw(piece(r#"ng","requestId":"#, Data::Continue, false))
+        .await;
     client.send_raw(piece(r#""in pieces"}"#, Data::Continue, true)).await;
     assert_eq!(client.expect("pong").await["requestId"], "in pieces");
     let megabyte = "x".repeat(1024 * 1024);
-    client.send_raw(piece(r#"{"type":"ping","pad":""#, Data::Text, false)).await;
+    client
+        .send_raw(piece(r#"{"type":"ping","pad":""#, Data::Text, false))
+        .await;
     for _ in 0..4 {
         client.offer(piece(&megabyte, Data::Continue, false)).await;
     }
@@ -156,7 +165,11 @@ async fn replays_that_nobody_reads_end_the_connection_and_not_the_hub() {
         greedy.offer(Message::text(again.clone())).await;
     }
     let (frames, end) = greedy.closed().await;
-    assert!(frames.len() < 500 * 6, "not everything was kept for it: {} frames", frames.len());
+    assert!(
+        frames.len() < 500 * 6,
+        "not everything was kept for it: {} frames",
+        frames.len()
+    );
     assert!(end.is_none_or(|(code, _)| code == 1013), "try again later");
     client.silence().await;
     hub.owner.healthy().await;
@@ -187,20 +200,30 @@ async fn names_that_are_too_long_are_refused_by_their_field() {
     let mut client = Client::connect(&hub).await;
     let long = "x".repeat(4097);
     for (message, field) in [
-        (json!({"type": "user_input", "runId": "r", "agentName": long, "text": ""}), "agentName"),
+        (
+            json!({"type": "user_input", "runId": "r", "agentName": long, "text": ""}),
+            "agentName",
+        ),
         (json!({"type": "stop_run", "runId": long}), "runId"),
         (json!({"type": "prepare_run", "strategyPath": long}), "strategyPath"),
         (json!({"type": "prepare_run", "strategyPath": "x", "cwd": long}), "cwd"),
     ] {
         let said = client.refused(message, "VALIDATION_ERROR").await;
-        assert!(said.starts_with(&format!("Invalid message: {field}: ")) && said.len() < 500, "{said}");
+        assert!(
+            said.starts_with(&format!("Invalid message: {field}: ")) && said.len() < 500,
+            "{said}"
+        );
     }
     for (bytes, is_echoed) in [(513, true), (5000, false)] {
         let request_id = "x".repeat(bytes);
         client.send(json!({"type": "ping", "requestId": request_id})).await;
         let error = client.expect("error").await;
         assert_eq!(error["code"], "VALIDATION_ERROR", "{error}");
-        assert_eq!(error.get("requestId"), is_echoed.then_some(&json!(request_id)), "its sender may wait for it");
+        assert_eq!(
+            error.get("requestId"),
+            is_echoed.then_some(&json!(request_id)),
+            "its sender may wait for it"
+        );
     }
     client.send(json!({"type": "ping", "requestId": "x".repeat(512)})).await;
     client.expect("pong").await;

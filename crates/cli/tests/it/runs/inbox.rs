@@ -23,7 +23,9 @@ async fn a_question_of_a_run_is_an_item_with_its_prompt_and_its_run() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"draft": template("Draft: {{input}}\n\nIs it *fine*?"), "editor": person()});
-    let run = client.begin(&hub, &sequence(agents, &["draft", "editor"]), "fish").await;
+    let run = client
+        .begin(&hub, &sequence(agents, &["draft", "editor"]), "fish")
+        .await;
     let ask = client.asked().await;
     let item = item_of(&hub, &run).await;
     assert_eq!((&item["type"], &item["status"]), (&json!("ask"), &json!("open")));
@@ -36,11 +38,20 @@ async fn a_question_of_a_run_is_an_item_with_its_prompt_and_its_run() {
     assert_eq!(item["source"]["strategy"], "Test strategy");
     assert_eq!(item["source"]["ask"], "input");
     assert_eq!(item["source"]["inputId"], ask["inputId"]);
-    assert_eq!((&item["agent"]["run_id"], &item["agent"]["runtime"]), (&json!(run), &json!("run")));
+    assert_eq!(
+        (&item["agent"]["run_id"], &item["agent"]["runtime"]),
+        (&json!(run), &json!("run"))
+    );
     assert_eq!(item["agent"]["project"], "Test strategy");
-    assert_eq!((&item["can_answer"], &item["permissions"]["ignore"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&item["can_answer"], &item["permissions"]["ignore"]),
+        (&json!(true), &json!(false))
+    );
     let for_machines = hub.cli(&["inbox", "--json"]).json();
-    assert_eq!((&for_machines[0]["body"], &for_machines[0]["source"]["runId"]), (&ask["prompt"], &json!(run)));
+    assert_eq!(
+        (&for_machines[0]["body"], &for_machines[0]["source"]["runId"]),
+        (&ask["prompt"], &json!(run))
+    );
     let shown = hub.cli(&["show", item["id"].as_str().unwrap()]).ok();
     assert!(shown.contains("Is it *fine*?") && shown.contains(&run), "{shown}");
 }
@@ -119,7 +130,10 @@ async fn an_answer_on_the_socket_resolves_the_item_and_names_who_gave_it() {
         assert_eq!(client.result().await, "fine");
         let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
         assert_eq!(shown["status"], "answered", "{shown}");
-        assert_eq!((&shown["resolution"]["value"], &shown["resolution"]["actor"]), (&json!("fine"), &json!(actor)));
+        assert_eq!(
+            (&shown["resolution"]["value"], &shown["resolution"]["actor"]),
+            (&json!("fine"), &json!(actor))
+        );
         let late = hub.owner.answer(&id, "too late").await;
         late.refused_as_terminal(&id, "answered");
     }
@@ -167,7 +181,10 @@ async fn whoever_could_not_answer_when_it_was_asked_is_told_so_and_the_run_waits
     let message = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "from carol"});
     let said = hers.refused(message, "NOT_AUTHORIZED").await;
     assert!(said.contains("human:carol"), "{said}");
-    carol.answer(&id_of(&hub, &run).await, "from carol").await.refused("not_authorized");
+    carol
+        .answer(&id_of(&hub, &run).await, "from carol")
+        .await
+        .refused("not_authorized");
     client.answer(&run, "editor", "from the owner").await;
     assert_eq!(client.result().await, "from the owner");
 }
@@ -185,8 +202,16 @@ async fn an_agent_can_neither_read_nor_answer_nor_withdraw_what_a_run_asks() {
         assert!([403, 404].contains(&reply.status), "{}", reply.text());
     }
     assert_eq!(bot.get("/v1/messages").await.expect(200)["messages"], json!([]));
-    let made = hub.owner.post("/v1/admin/agents", &json!({"id": format!("editor#{run}")})).await;
-    assert_ne!(made.status, 201, "nobody registers under the name of a run's agent: {}", made.text());
+    let made = hub
+        .owner
+        .post("/v1/admin/agents", &json!({"id": format!("editor#{run}")}))
+        .await;
+    assert_ne!(
+        made.status,
+        201,
+        "nobody registers under the name of a run's agent: {}",
+        made.text()
+    );
     client.answer(&run, "editor", "fine").await;
     assert_eq!(client.result().await, "fine");
 }
@@ -198,9 +223,15 @@ async fn a_question_of_a_run_cannot_be_declined_and_its_answer_is_a_text() {
     let run = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
     let id = id_of(&hub, &run).await;
-    hub.owner.resolve(&id, json!({"resolution": "declined"})).await.refused("invalid_field");
+    hub.owner
+        .resolve(&id, json!({"resolution": "declined"}))
+        .await
+        .refused("invalid_field");
     for value in [json!({"a": 1}), json!(["x"]), json!(7)] {
-        let reply = hub.owner.resolve(&id, json!({"resolution": "answered", "value": value})).await;
+        let reply = hub
+            .owner
+            .resolve(&id, json!({"resolution": "answered", "value": value}))
+            .await;
         assert!([400, 422].contains(&reply.status), "{value}: {}", reply.text());
     }
     client.silence().await;
@@ -212,7 +243,12 @@ async fn a_question_of_a_run_cannot_be_declined_and_its_answer_is_a_text() {
 async fn the_inbox_hears_of_a_question_and_of_its_answer_by_itself() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let mut events = hub.owner.request(reqwest::Method::GET, "/v1/inbox/events").send().await.expect("a stream");
+    let mut events = hub
+        .owner
+        .request(reqwest::Method::GET, "/v1/inbox/events")
+        .send()
+        .await
+        .expect("a stream");
     let run = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
     let id = id_of(&hub, &run).await;

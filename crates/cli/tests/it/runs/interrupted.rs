@@ -13,7 +13,9 @@ async fn crash(hub: &mut Hub) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_number_that_was_streamed_is_never_given_again() {
-    let Turn::Stream(mut parts) = says(&["one ", "two ", "three"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["one ", "two ", "three"]) else {
+        unreachable!()
+    };
     parts.truncate(4);
     parts.push(Part::Hold(Gate::shut()));
     let model = Model::start().await;
@@ -43,7 +45,10 @@ async fn a_number_that_was_streamed_is_never_given_again() {
 async fn of_two_questions_the_answered_one_stays_answered() {
     let model = Model::start().await;
     let mut hub = Setup::default().config(&model.config("")).start().await;
-    model.script([calls(&[("call_1", "Which colour?"), ("call_2", "Which size?")]), says(&["Good."])]);
+    model.script([
+        calls(&[("call_1", "Which colour?"), ("call_2", "Which size?")]),
+        says(&["Good."]),
+    ]);
     let mut agent = llm();
     agent["tools"] = json!(["ask_question"]);
     let mut client = Client::connect(&hub).await;
@@ -59,13 +64,20 @@ async fn of_two_questions_the_answered_one_stays_answered() {
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
     client.subscribe(&run).await;
-    assert_eq!(client.so_far().await, std::slice::from_ref(&first), "only what is open is asked again");
+    assert_eq!(
+        client.so_far().await,
+        std::slice::from_ref(&first),
+        "only what is open is asked again"
+    );
     client.refused(response(&second, "small"), "NO_PENDING_QUESTION").await;
     client.send(response(&first, "blue")).await;
     assert_eq!(client.result().await, "Good.");
     let messages = model.asked(2).await[1].messages();
-    let answers: Vec<&str> =
-        messages.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text.as_str()).collect();
+    let answers: Vec<&str> = messages
+        .iter()
+        .filter(|(role, _)| role == "tool")
+        .map(|(_, text)| text.as_str())
+        .collect();
     assert_eq!(answers, ["blue", "large"]);
 }
 
@@ -77,7 +89,10 @@ async fn a_permission_for_the_session_outlives_a_kill() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &strategy, "").await;
     client.until("request_permission").await;
-    hub.owner.answer(&id_of(&hub, &run).await, "allow-session").await.expect(200);
+    hub.owner
+        .answer(&id_of(&hub, &run).await, "allow-session")
+        .await
+        .expect(200);
     client.asked().await;
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;

@@ -25,13 +25,18 @@ async fn a_run_starts_once_and_only_when_it_was_prepared() {
     assert_eq!(said, format!("Run already started: {run}"));
     let said = client.refused(go_on(&run), "CONTINUE_FAILED").await;
     assert!(
-        [format!("Run already started: {run}"), format!("Run was not prepared for continuation: {run}")]
-            .contains(&said),
+        [
+            format!("Run already started: {run}"),
+            format!("Run was not prepared for continuation: {run}")
+        ]
+        .contains(&said),
         "{said}"
     );
     client.answer(&run, "user", "hello").await;
     client.result().await;
-    client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     let said = client.refused(start(&run), "START_FAILED").await;
     assert_eq!(said, format!("Run was prepared for continuation: {run}"));
     client.send(go_on(&run)).await;
@@ -47,7 +52,9 @@ async fn an_ended_run_is_not_started_again_without_being_prepared() {
     let run = client.begin(&hub, &talk(), "hello").await;
     client.result().await;
     for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
-        client.refused(json!({"type": kind, "runId": run, "input": "x"}), code).await;
+        client
+            .refused(json!({"type": kind, "runId": run, "input": "x"}), code)
+            .await;
     }
     client.silence().await;
 }
@@ -80,18 +87,25 @@ async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_o
     client.call(again("mine"), "run_prepared").await;
     let said = client.refused(again("mine"), "PREPARE_FAILED").await;
     assert_eq!(said, "Run already exists: mine", "prepared");
-    let said = client.refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED").await;
+    let said = client
+        .refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED")
+        .await;
     assert_eq!(said, "Run already exists: mine", "prepared and never started");
     client.start("mine", "").await;
     client.asked().await;
     let said = client.refused(again("mine"), "PREPARE_FAILED").await;
     assert_eq!(said, "Run already exists: mine", "running");
-    let said = client.refused(json!({"type": "prepare_run", "runId": "other"}), "PREPARE_FAILED").await;
+    let said = client
+        .refused(json!({"type": "prepare_run", "runId": "other"}), "PREPARE_FAILED")
+        .await;
     assert_eq!(said, "Run not found: other");
     let mut nothing = again("mine");
     nothing.as_object_mut().unwrap().retain(|key, _| key == "type");
     let said = client.refused(nothing, "VALIDATION_ERROR").await;
-    assert_eq!(said, "Invalid message: strategyPath: prepare_run requires runId or strategyPath");
+    assert_eq!(
+        said,
+        "Invalid message: strategyPath: prepare_run requires runId or strategyPath"
+    );
 }
 
 /// Until nobody follows any run that is prepared.
@@ -110,11 +124,23 @@ async fn a_preparation_whose_maker_has_gone_gives_way_to_another() {
     Client::connect(&hub).await.call(again.clone(), "run_prepared").await;
     left_alone(&hub).await;
     let listed = hub.owner.get("/v1/runs").await.expect(200)["runs"].clone();
-    assert_eq!((&listed[0]["run_id"], &listed[0]["status"]), (&json!("mine"), &json!("pending")), "{listed}");
-    assert_eq!(hub.owner.get("/v1/runs?status=completed").await.expect(200)["runs"], json!([]));
+    assert_eq!(
+        (&listed[0]["run_id"], &listed[0]["status"]),
+        (&json!("mine"), &json!("pending")),
+        "{listed}"
+    );
+    assert_eq!(
+        hub.owner.get("/v1/runs?status=completed").await.expect(200)["runs"],
+        json!([])
+    );
     let mut client = Client::connect(&hub).await;
-    let said = client.refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED").await;
-    assert_eq!(said, "Run already exists: mine", "there is nothing else to prepare it with");
+    let said = client
+        .refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED")
+        .await;
+    assert_eq!(
+        said, "Run already exists: mine",
+        "there is nothing else to prepare it with"
+    );
     client.call(again.clone(), "run_prepared").await;
     let mut other = Client::connect(&hub).await;
     other.refused(again, "PREPARE_FAILED").await;
@@ -138,9 +164,15 @@ async fn a_continuation_whose_maker_has_gone_can_be_prepared_again() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &talk(), "one").await;
     client.result().await;
-    client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     let shown = hub.owner.get(&format!("/v1/runs/{run}")).await.expect(200);
-    assert_eq!((&shown["status"], &shown["completed_at"]), (&json!("pending"), &json!(null)), "{shown}");
+    assert_eq!(
+        (&shown["status"], &shown["completed_at"]),
+        (&json!("pending"), &json!(null)),
+        "{shown}"
+    );
     drop(client);
     left_alone(&hub).await;
     let mut client = Client::connect(&hub).await;
@@ -156,10 +188,14 @@ async fn a_run_that_was_stopped_before_it_began_is_not_called_started() {
     client.stop(&run).await;
     client.failure().await;
     for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
-        let said = client.refused(json!({"type": kind, "runId": run, "input": ""}), code).await;
+        let said = client
+            .refused(json!({"type": kind, "runId": run, "input": ""}), code)
+            .await;
         assert_eq!(said, format!("Prepared run not found: {run}"));
     }
-    let said = client.refused(json!({"type": "prepare_run", "runId": run}), "PREPARE_FAILED").await;
+    let said = client
+        .refused(json!({"type": "prepare_run", "runId": run}), "PREPARE_FAILED")
+        .await;
     assert_eq!(said, format!("Run not found: {run}"));
 }
 
@@ -170,9 +206,14 @@ async fn a_preparation_that_fails_leaves_nothing_behind() {
     let path = hub.scratch().path("later.json");
     let message = json!({"type": "prepare_run", "strategyPath": path, "runId": "mine"});
     let said = client.refused(message.clone(), "PREPARE_FAILED").await;
-    assert!(said.starts_with(&format!("Strategy file not found: {} - ", path.display())), "{said}");
+    assert!(
+        said.starts_with(&format!("Strategy file not found: {} - ", path.display())),
+        "{said}"
+    );
     assert_eq!(client.live("mine").await, json!(null));
-    client.refused(json!({"type": "subscribe", "runId": "mine"}), "SUBSCRIBE_ERROR").await;
+    client
+        .refused(json!({"type": "subscribe", "runId": "mine"}), "SUBSCRIBE_ERROR")
+        .await;
     hub.scratch().write("later.json", &talk().to_string());
     client.call(message, "run_prepared").await;
 }
@@ -218,14 +259,22 @@ async fn a_continuation_comes_with_the_conversation_so_far() {
     client.asked().await;
     client.answer(&run, "user", "hello").await;
     client.result().await;
-    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let prepared = client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     let records = prepared["conversation"]["records"].as_array().expect("records").clone();
     let of = |name: &str| records.iter().find(|record| record["agentName"] == name).cloned();
     let said = of("assistant").expect("a record of the agent");
     assert_eq!(said["text"], "hello");
     assert_eq!(said["userMessage"], json!({"role": "user", "content": "hello"}));
-    assert_eq!(said["responseMessages"], json!([{"role": "assistant", "content": "hello"}]));
-    assert_eq!((&said["finishReason"], &said["usage"]["promptTokens"]), (&json!("stop"), &json!(0)));
+    assert_eq!(
+        said["responseMessages"],
+        json!([{"role": "assistant", "content": "hello"}])
+    );
+    assert_eq!(
+        (&said["finishReason"], &said["usage"]["promptTokens"]),
+        (&json!("stop"), &json!(0))
+    );
     for member in ["id", "createdAt"] {
         assert!(said[member].is_string(), "{member}: {said}");
     }
@@ -243,8 +292,13 @@ async fn what_starts_and_continues_a_run_is_among_its_inputs() {
     client.result().await;
     client.proceed(&run, "second").await;
     client.result().await;
-    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let prepared = client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     let inputs = prepared["conversation"]["inputs"].as_array().expect("inputs").clone();
-    let texts: Vec<&str> = inputs.iter().map(|input| input["text"].as_str().expect("a text")).collect();
+    let texts: Vec<&str> = inputs
+        .iter()
+        .map(|input| input["text"].as_str().expect("a text"))
+        .collect();
     assert_eq!(texts, ["first", "second"]);
 }

@@ -9,11 +9,17 @@ use crate::harness::*;
 async fn the_live_runs_are_listed_with_their_state_and_what_they_wait_for() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    assert_eq!(client.call(json!({"type": "list_strategies"}), "strategy_list").await["runs"], json!([]));
+    assert_eq!(
+        client.call(json!({"type": "list_strategies"}), "strategy_list").await["runs"],
+        json!([])
+    );
     let prepared = client.prepare(&strategy_file(&hub, &talk())).await;
     let entry = client.live(&prepared).await;
     assert_eq!(field_names(&entry), ["runId", "startedAt", "status", "strategyName"]);
-    assert_eq!((&entry["status"], &entry["strategyName"]), (&json!("pending"), &json!("Test strategy")));
+    assert_eq!(
+        (&entry["status"], &entry["strategyName"]),
+        (&json!("pending"), &json!("Test strategy"))
+    );
     let waiting = client.begin(&hub, &review(), "fish").await;
     let ask = client.asked().await;
     let entry = client.live(&waiting).await;
@@ -23,7 +29,10 @@ async fn the_live_runs_are_listed_with_their_state_and_what_they_wait_for() {
     client.answer(&waiting, "editor", "fine").await;
     client.result().await;
     let entry = client.live(&waiting).await;
-    assert_eq!(field_names(&entry), ["completedAt", "runId", "startedAt", "status", "strategyName"]);
+    assert_eq!(
+        field_names(&entry),
+        ["completedAt", "runId", "startedAt", "status", "strategyName"]
+    );
     assert_eq!(entry["status"], "completed");
     let failing = client.begin(&hub, &alone(command("true", &[])), "").await;
     client.failure().await;
@@ -40,7 +49,11 @@ async fn kept_runs_are_listed_newest_first_and_outlive_the_hub() {
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
     client.prepare(&path).await;
-    assert_eq!(client.call(json!({"type": "list_runs"}), "run_list").await["runs"], json!([]), "not yet started");
+    assert_eq!(
+        client.call(json!({"type": "list_runs"}), "run_list").await["runs"],
+        json!([]),
+        "not yet started"
+    );
     let mut runs = vec![];
     for _ in 0..3 {
         let run = client.prepare(&path).await;
@@ -55,12 +68,32 @@ async fn kept_runs_are_listed_newest_first_and_outlive_the_hub() {
         let mut client = Client::connect(&hub).await;
         let listed = client.call(json!({"type": "list_runs"}), "run_list").await["runs"].clone();
         let listed = listed.as_array().expect("runs");
-        assert_eq!(listed.iter().map(|run| run["runId"].as_str().unwrap()).collect::<Vec<_>>(), runs);
+        assert_eq!(
+            listed
+                .iter()
+                .map(|run| run["runId"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            runs
+        );
         for (entry, status) in listed.iter().zip(["running", "completed", "running"]) {
-            let names = ["completedAt", "cwd", "runId", "startedAt", "status", "strategyName", "strategyPath"];
+            let names = [
+                "completedAt",
+                "cwd",
+                "runId",
+                "startedAt",
+                "status",
+                "strategyName",
+                "strategyPath",
+            ];
             assert_eq!(field_names(entry), names);
-            assert_eq!((&entry["status"], entry["completedAt"].is_null()), (&json!(status), status == "running"));
-            assert_eq!((&entry["strategyName"], &entry["strategyPath"]), (&json!("Test strategy"), &json!(path)));
+            assert_eq!(
+                (&entry["status"], entry["completedAt"].is_null()),
+                (&json!(status), status == "running")
+            );
+            assert_eq!(
+                (&entry["strategyName"], &entry["strategyPath"]),
+                (&json!("Test strategy"), &json!(path))
+            );
         }
         drop(client);
         hub.interrupt();
@@ -76,7 +109,10 @@ async fn kept_runs_are_listed_by_their_directory_exactly() {
     let (home, data) = (hub.scratch().home(), hub.data());
     for cwd in [&home, &data, &home] {
         let message = json!({"type": "prepare_run", "strategyPath": path, "cwd": cwd});
-        let run = client.call(message, "run_prepared").await["runId"].as_str().unwrap().to_owned();
+        let run = client.call(message, "run_prepared").await["runId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         client.start(&run, "x").await;
         client.result().await;
     }
@@ -102,7 +138,10 @@ async fn a_continued_run_is_listed_once_with_its_latest_segment() {
     client.asked().await;
     let listed = client.call(json!({"type": "list_runs"}), "run_list").await["runs"].clone();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    assert_eq!((&listed[0]["status"], &listed[0]["completedAt"]), (&json!("running"), &Value::Null));
+    assert_eq!(
+        (&listed[0]["status"], &listed[0]["completedAt"]),
+        (&json!("running"), &Value::Null)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,6 +173,12 @@ async fn health_counts_runs_and_clients() {
     drop(client);
     counts(0, 0).await;
     let (first, second) = (health().await["uptime"].clone(), health().await["uptime"].clone());
-    assert!(first.as_u64().unwrap() <= second.as_u64().unwrap(), "milliseconds since the start");
-    assert_eq!(field_names(&health().await), ["activeRuns", "connectedClients", "status", "uptime"]);
+    assert!(
+        first.as_u64().unwrap() <= second.as_u64().unwrap(),
+        "milliseconds since the start"
+    );
+    assert_eq!(
+        field_names(&health().await),
+        ["activeRuns", "connectedClients", "status", "uptime"]
+    );
 }

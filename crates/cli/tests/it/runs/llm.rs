@@ -14,20 +14,40 @@ async fn stage(turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
 }
 
 fn streamed(events: &[Value]) -> Vec<&str> {
-    events.of("agent_streaming").iter().map(|event| event["event"]["type"].as_str().unwrap()).collect()
+    events
+        .of("agent_streaming")
+        .iter()
+        .map(|event| event["event"]["type"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
     let (_model, hub, mut client) = stage([says(&["Hel", "lo, ", "wörld \u{1F600}"])]).await;
     let run = client.prepare(&strategy_file(&hub, &alone(llm()))).await;
-    client.send(json!({"type": "start_run", "runId": run, "input": "Hi.", "requestId": "s"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "input": "Hi.", "requestId": "s"}))
+        .await;
     let events = client.until("strategy_completed").await;
     let kinds = events.kinds();
     assert_eq!(kinds[..2], ["strategy_started", "step_started"]);
-    let output = kinds.iter().position(|kind| *kind == "agent_output").expect("the whole");
-    assert_eq!(kinds[output..], ["agent_output", "agent_streaming", "step_completed", "strategy_completed"]);
-    assert!(kinds[2..output].iter().all(|kind| *kind == "agent_streaming"), "{kinds:?}");
+    let output = kinds
+        .iter()
+        .position(|kind| *kind == "agent_output")
+        .expect("the whole");
+    assert_eq!(
+        kinds[output..],
+        [
+            "agent_output",
+            "agent_streaming",
+            "step_completed",
+            "strategy_completed"
+        ]
+    );
+    assert!(
+        kinds[2..output].iter().all(|kind| *kind == "agent_streaming"),
+        "{kinds:?}"
+    );
     assert_eq!(streamed(&events).first(), Some(&"step-start"));
     assert_eq!(streamed(&events).last(), Some(&"done"));
     let said: String = events
@@ -39,12 +59,22 @@ async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
     let usage = json!({"promptTokens": 7, "completionTokens": 5});
     let result = json!({"text": said, "usage": usage, "finishReason": "stop"});
     assert_eq!(events[output]["text"], json!(said));
-    assert_eq!((&events[output]["usage"], &events[output]["model"]), (&usage, &json!("test-model")));
+    assert_eq!(
+        (&events[output]["usage"], &events[output]["model"]),
+        (&usage, &json!("test-model"))
+    );
     assert_eq!(events[output + 1]["event"]["result"], result);
     assert_eq!(events[output + 2]["result"], result);
-    assert_eq!((&events[output + 3]["result"], &events[output + 3]["usage"]), (&json!(said), &usage));
+    assert_eq!(
+        (&events[output + 3]["result"], &events[output + 3]["usage"]),
+        (&json!(said), &usage)
+    );
     for event in events.of("agent_streaming") {
-        assert_eq!((&event["agentName"], &event["model"]), (&json!("worker"), &json!("test-model")), "{event}");
+        assert_eq!(
+            (&event["agentName"], &event["model"]),
+            (&json!("worker"), &json!("test-model")),
+            "{event}"
+        );
         assert_eq!(event["requestId"], "s");
     }
     assert_eq!(seqs(&events), (1..=events.len() as u64).collect::<Vec<_>>());
@@ -53,7 +83,9 @@ async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn text_is_streamed_while_the_model_still_speaks() {
     let gate = Gate::shut();
-    let Turn::Stream(mut parts) = says(&["first", "second"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["first", "second"]) else {
+        unreachable!()
+    };
     parts.insert(2, Part::Hold(gate.clone()));
     let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
     client.begin(&hub, &alone(llm()), "Hi.").await;
@@ -74,9 +106,15 @@ async fn usage_adds_up_over_the_steps() {
     let strategy = cycle(json!({"a": llm(), "b": echo()}), &["a", "b"], json!({"cycles": 3}));
     client.begin(&hub, &strategy, "Hi.").await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.last().unwrap()["usage"], json!({"promptTokens": 21, "completionTokens": 15}));
-    let steps: Vec<&Value> =
-        events.of("step_completed").iter().map(|event| &event["result"]["usage"]["promptTokens"]).collect();
+    assert_eq!(
+        events.last().unwrap()["usage"],
+        json!({"promptTokens": 21, "completionTokens": 15})
+    );
+    let steps: Vec<&Value> = events
+        .of("step_completed")
+        .iter()
+        .map(|event| &event["result"]["usage"]["promptTokens"])
+        .collect();
     assert_eq!(steps, [7, 0, 7, 0, 7, 0]);
 }
 
@@ -84,16 +122,23 @@ async fn usage_adds_up_over_the_steps() {
 async fn what_an_observer_uses_is_not_counted() {
     let (_model, hub, mut client) = stage([says(&["text"]), says(&["done"])]).await;
     let more = json!({"observer": "judge", "cycles": 3});
-    client.begin(&hub, &cycle(json!({"a": llm(), "judge": llm()}), &["a"], more), "Hi.").await;
+    client
+        .begin(&hub, &cycle(json!({"a": llm(), "judge": llm()}), &["a"], more), "Hi.")
+        .await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.last().unwrap()["usage"], json!({"promptTokens": 7, "completionTokens": 5}));
+    assert_eq!(
+        events.last().unwrap()["usage"],
+        json!({"promptTokens": 7, "completionTokens": 5})
+    );
     assert_eq!(events.last().unwrap()["result"], "text");
     assert_eq!(events.of("agent_output").len(), 2, "it is heard all the same");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_stops_for_another_reason_says_so() {
-    let Turn::Stream(mut parts) = says(&["cut sho"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["cut sho"]) else {
+        unreachable!()
+    };
     parts[2] = Part::Chunk(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}));
     let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
     client.begin(&hub, &alone(llm()), "Hi.").await;
@@ -115,7 +160,10 @@ async fn a_model_that_says_nothing_and_counts_nothing_is_heard_too() {
     client.begin(&hub, &alone(llm()), "Hi.").await;
     let events = client.until("strategy_completed").await;
     let end = events.last().unwrap();
-    assert_eq!((&end["result"], &end["usage"]), (&json!(""), &json!({"promptTokens": 0, "completionTokens": 0})));
+    assert_eq!(
+        (&end["result"], &end["usage"]),
+        (&json!(""), &json!({"promptTokens": 0, "completionTokens": 0}))
+    );
 }
 
 /// Chunks may be cut anywhere, also inside a character.
@@ -156,5 +204,8 @@ async fn whoever_comes_late_gets_what_lasts_also_after_a_restart() {
     let mut client = Client::connect(&hub).await;
     client.proceed(&run, "again").await;
     let more = client.until("strategy_completed").await;
-    assert!(seqs(&more)[0] > seq(log.last().unwrap()), "a number that was told is not given again");
+    assert!(
+        seqs(&more)[0] > seq(log.last().unwrap()),
+        "a number that was told is not given again"
+    );
 }

@@ -8,7 +8,10 @@ use crate::harness::*;
 const KEY: &str = "sk-secret-key";
 
 fn refuse(status: u16, body: &str) -> Turn {
-    Turn::Refuse { status, body: body.to_owned() }
+    Turn::Refuse {
+        status,
+        body: body.to_owned(),
+    }
 }
 
 async fn stage(more: &str, turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
@@ -30,7 +33,13 @@ async fn failure(hub: &Hub, client: &mut Client) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_is_busy_or_broken_is_asked_again() {
-    for turn in [refuse(429, "{}"), refuse(500, "oops"), refuse(502, ""), refuse(503, ""), Turn::HangUp] {
+    for turn in [
+        refuse(429, "{}"),
+        refuse(500, "oops"),
+        refuse(502, ""),
+        refuse(503, ""),
+        Turn::HangUp,
+    ] {
         let (model, hub, mut client) = stage("", [turn.clone(), turn, says(&["at last"])]).await;
         client.begin(&hub, &alone(llm()), "Hi.").await;
         let events = client.until("strategy_completed").await;
@@ -46,7 +55,10 @@ async fn a_model_that_stays_broken_fails_the_step_after_its_retries() {
     let turns = vec![refuse(500, body); 5];
     let (model, hub, mut client) = stage("max_retries = 1", turns).await;
     let message = failure(&hub, &mut client).await;
-    assert!(message.contains("500") && message.contains("The engine is on fire"), "{message}");
+    assert!(
+        message.contains("500") && message.contains("The engine is on fire"),
+        "{message}"
+    );
     assert_eq!(model.asked_so_far(), 2, "one try and one more");
 }
 
@@ -71,7 +83,10 @@ async fn a_refusal_is_not_repeated_and_never_shows_the_key() {
         drop(client);
         hub.process().signal("INT");
         let (ran, _scratch) = hub.into_finished();
-        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(KEY), "nor do the logs");
+        assert!(
+            !format!("{}{}", ran.stdout, ran.stderr).contains(KEY),
+            "nor do the logs"
+        );
     }
 }
 
@@ -84,7 +99,9 @@ async fn an_error_page_of_any_size_gives_a_short_error() {
 
 /// What a model says before it falls silent.
 fn one_word() -> Turn {
-    let Turn::Stream(mut parts) = says(&["word"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["word"]) else {
+        unreachable!()
+    };
     parts.truncate(2);
     parts.push(Part::Hold(Gate::shut()));
     Turn::Stream(parts)
@@ -94,7 +111,10 @@ fn one_word() -> Turn {
 async fn a_model_that_falls_silent_is_given_up() {
     let (model, hub, mut client) = stage("idle_timeout_seconds = 1\nmax_retries = 0", [one_word()]).await;
     let message = failure(&hub, &mut client).await;
-    assert!(message.contains("1 s") && message.contains("idle_timeout_seconds"), "{message}");
+    assert!(
+        message.contains("1 s") && message.contains("idle_timeout_seconds"),
+        "{message}"
+    );
     model.left(1).await;
 }
 
@@ -103,7 +123,10 @@ async fn a_model_that_does_not_come_to_an_end_is_given_up_when_its_time_is_over(
     for turn in [one_word(), Turn::Hang, Turn::Stream(vec![Part::Hold(Gate::shut())])] {
         let (model, hub, mut client) = stage("timeout_seconds = 1\nmax_retries = 0", [turn]).await;
         let message = failure(&hub, &mut client).await;
-        assert!(message.contains("1 s") && message.contains("llm.timeout_seconds"), "{message}");
+        assert!(
+            message.contains("1 s") && message.contains("llm.timeout_seconds"),
+            "{message}"
+        );
         model.left(1).await;
     }
 }
@@ -111,7 +134,9 @@ async fn a_model_that_does_not_come_to_an_end_is_given_up_when_its_time_is_over(
 /// What was already told cannot be taken back, so that it is not said twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_breaks_off_in_the_middle_fails_the_step() {
-    let Turn::Stream(mut parts) = says(&["half a sen"]) else { unreachable!() };
+    let Turn::Stream(mut parts) = says(&["half a sen"]) else {
+        unreachable!()
+    };
     parts.truncate(2);
     parts.push(Part::Cut);
     let (model, hub, mut client) = stage("", [Turn::Stream(parts), says(&["tence"])]).await;
@@ -121,7 +146,9 @@ async fn a_model_that_breaks_off_in_the_middle_fails_the_step() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_inside_the_stream_fails_the_step_with_its_words() {
-    let parts = vec![Part::Raw("data: {\"error\":{\"message\":\"context too long\"}}\n\n".to_owned())];
+    let parts = vec![Part::Raw(
+        "data: {\"error\":{\"message\":\"context too long\"}}\n\n".to_owned(),
+    )];
     let (_model, hub, mut client) = stage("max_retries = 0", [Turn::Stream(parts)]).await;
     let message = failure(&hub, &mut client).await;
     assert!(message.contains("context too long"), "{message}");
@@ -169,8 +196,14 @@ async fn without_settings_for_a_model_the_error_says_what_to_write() {
 async fn settings_for_a_model_that_make_no_sense_stop_the_start() {
     for (config, name) in [
         ("[llm]\nbase_url = \"not a url\"\n", "base_url"),
-        ("[llm]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key = \"a\"\napi_key_env = \"B\"\n", "api_key"),
-        ("[llm]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key_env = \"SURELY_NOT_SET\"\n", "SURELY_NOT_SET"),
+        (
+            "[llm]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key = \"a\"\napi_key_env = \"B\"\n",
+            "api_key",
+        ),
+        (
+            "[llm]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key_env = \"SURELY_NOT_SET\"\n",
+            "SURELY_NOT_SET",
+        ),
         ("[llm]\nmodel = \"x\"\n", "model"),
         ("[runs]\ncommands = \"yes\"\n", "commands"),
         ("[runs]\ncomands = \"ask\"\n", "comands"),

@@ -16,7 +16,10 @@ async fn request(agent: Value, input: &str) -> Asked {
 }
 
 fn pairs(messages: &[(&str, &str)]) -> Vec<(String, String)> {
-    messages.iter().map(|(role, text)| ((*role).to_owned(), (*text).to_owned())).collect()
+    messages
+        .iter()
+        .map(|(role, text)| ((*role).to_owned(), (*text).to_owned()))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +32,11 @@ async fn a_plain_agent_sends_its_message_and_asks_for_a_stream() {
     assert_eq!(asked.body["stream_options"]["include_usage"], true);
     assert_eq!(asked.messages(), pairs(&[("user", "Hi there.")]));
     assert!(asked.body.get("tools").is_none(), "{}", asked.body);
-    assert!(!asked.body.as_object().unwrap().values().any(Value::is_null), "{}", asked.body);
+    assert!(
+        !asked.body.as_object().unwrap().values().any(Value::is_null),
+        "{}",
+        asked.body
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +57,10 @@ async fn options_reach_the_model_under_its_own_names() {
     ] {
         assert_eq!(body[name], value, "{name}: {body}");
     }
-    assert!(body["max_tokens"] == 99 || body["max_completion_tokens"] == 99, "{body}");
+    assert!(
+        body["max_tokens"] == 99 || body["max_completion_tokens"] == 99,
+        "{body}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +108,10 @@ async fn a_prompt_file_outside_the_strategys_directory_is_not_read_by_accident()
     client.begin(&hub, &alone(agent), "Hi.").await;
     client.result().await;
     let messages = model.asked(1).await[0].messages();
-    assert_eq!(messages[0].1, "Look into notes.txt and\nsay what is in prompt.md", "several words are a text");
+    assert_eq!(
+        messages[0].1, "Look into notes.txt and\nsay what is in prompt.md",
+        "several words are a text"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,26 +124,46 @@ async fn an_agent_remembers_what_it_said_and_nothing_of_the_others() {
     let run = client.begin(&hub, &strategy, "go").await;
     assert_eq!(client.result().await, "b2");
     let asked = model.asked(4).await;
-    assert_eq!(asked[2].messages(), pairs(&[("user", "go"), ("assistant", "a1"), ("user", "b1")]));
-    assert_eq!(asked[3].messages(), pairs(&[("user", "a1"), ("assistant", "b1"), ("user", "a2")]));
+    assert_eq!(
+        asked[2].messages(),
+        pairs(&[("user", "go"), ("assistant", "a1"), ("user", "b1")])
+    );
+    assert_eq!(
+        asked[3].messages(),
+        pairs(&[("user", "a1"), ("assistant", "b1"), ("user", "a2")])
+    );
     client.proceed(&run, "more").await;
     client.result().await;
     let remembered = model.asked(6).await[4].messages();
-    let expected = [("user", "go"), ("assistant", "a1"), ("user", "b1"), ("assistant", "a2"), ("user", "more")];
+    let expected = [
+        ("user", "go"),
+        ("assistant", "a1"),
+        ("user", "b1"),
+        ("assistant", "a2"),
+        ("user", "more"),
+    ];
     assert_eq!(remembered, pairs(&expected), "over segments too");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_has_its_own_place_and_key() {
     let (usual, other) = (Model::start().await, Model::start().await);
-    let config = usual
-        .config(&format!("[llm.providers.acme]\nbase_url = \"{}\"\napi_key_env = \"ACME_KEY\"\n", other.base_url()));
-    let hub = Setup::default().config(&config).env("ACME_KEY", "sk-of-acme").start().await;
+    let config = usual.config(&format!(
+        "[llm.providers.acme]\nbase_url = \"{}\"\napi_key_env = \"ACME_KEY\"\n",
+        other.base_url()
+    ));
+    let hub = Setup::default()
+        .config(&config)
+        .env("ACME_KEY", "sk-of-acme")
+        .start()
+        .await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({
         "one": {"model": "acme/gpt/large"}, "two": {"model": "plain"}, "three": {"model": "unknown/model"},
     });
-    client.begin(&hub, &sequence(agents, &["one", "two", "three"]), "Hi.").await;
+    client
+        .begin(&hub, &sequence(agents, &["one", "two", "three"]), "Hi.")
+        .await;
     client.result().await;
     let acme = other.asked(1).await;
     assert_eq!(
@@ -138,7 +171,10 @@ async fn a_provider_has_its_own_place_and_key() {
         (&json!("gpt/large"), "Bearer sk-of-acme")
     );
     let plain = usual.asked(2).await;
-    assert_eq!((&plain[0].body["model"], &plain[1].body["model"]), (&json!("plain"), &json!("unknown/model")));
+    assert_eq!(
+        (&plain[0].body["model"], &plain[1].body["model"]),
+        (&json!("plain"), &json!("unknown/model"))
+    );
     assert_eq!(plain[0].headers["authorization"], "Bearer sk-secret-key");
 }
 
@@ -149,20 +185,29 @@ async fn the_model_can_be_overridden_for_a_run() {
     let mut client = Client::connect(&hub).await;
     let file = strategy_file(&hub, &alone(llm()));
     let message = json!({"type": "prepare_run", "strategyPath": file, "modelOverride": "other-model"});
-    let run = client.call(message, "run_prepared").await["runId"].as_str().unwrap().to_owned();
+    let run = client.call(message, "run_prepared").await["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     client.start(&run, "Hi.").await;
     let events = client.until("strategy_completed").await;
     assert_eq!(events.of("agent_output")[0]["model"], "other-model");
     client.proceed(&run, "More.").await;
     client.result().await;
     let asked = model.asked(2).await;
-    assert_eq!((&asked[0].body["model"], &asked[1].body["model"]), (&json!("other-model"), &json!("other-model")));
+    assert_eq!(
+        (&asked[0].body["model"], &asked[1].body["model"]),
+        (&json!("other-model"), &json!("other-model"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_key_none_is_sent() {
     let model = Model::start().await;
-    let hub = Setup::default().config(&format!("[llm]\nbase_url = \"{}\"\n", model.base_url())).start().await;
+    let hub = Setup::default()
+        .config(&format!("[llm]\nbase_url = \"{}\"\n", model.base_url()))
+        .start()
+        .await;
     let mut client = Client::connect(&hub).await;
     client.begin(&hub, &alone(llm()), "Hi.").await;
     client.result().await;

@@ -16,7 +16,11 @@ fn hello() -> Value {
 
 /// The same command again and again.
 fn hello_again(cycles: u64) -> Value {
-    cycle(json!({"worker": command("echo", &["hello"])}), &["worker"], json!({"cycles": cycles}))
+    cycle(
+        json!({"worker": command("echo", &["hello"])}),
+        &["worker"],
+        json!({"cycles": cycles}),
+    )
 }
 
 async fn permission_asked(client: &mut Client) -> Value {
@@ -33,7 +37,9 @@ async fn a_command_is_asked_for_in_exactly_these_words() {
     let hub = asking().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &hello())).await;
-    client.send(json!({"type": "start_run", "runId": run, "requestId": "s1"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
+        .await;
     let mut ask = permission_asked(&mut client).await;
     let id = ask["requestId"].as_str().expect("its own id").to_owned();
     assert!(uuid::Uuid::parse_str(&id).is_ok(), "{ask}");
@@ -58,12 +64,17 @@ async fn a_denied_command_does_not_run_and_fails_its_step() {
     let hub = asking().await;
     let mut client = Client::connect(&hub).await;
     let trace = hub.scratch().path("trace");
-    client.begin(&hub, &alone(command("touch", &[trace.to_str().unwrap()])), "").await;
+    client
+        .begin(&hub, &alone(command("touch", &[trace.to_str().unwrap()])), "")
+        .await;
     let ask = permission_asked(&mut client).await;
     client.send(decision(&ask, "deny")).await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
-    assert!(message.starts_with("Step \"worker\" failed: ") && message.contains("den"), "{message}");
+    assert!(
+        message.starts_with("Step \"worker\" failed: ") && message.contains("den"),
+        "{message}"
+    );
     assert!(!trace.exists());
 }
 
@@ -77,15 +88,28 @@ async fn a_decision_for_once_is_asked_for_again_and_one_for_the_session_is_not()
         client.send(decision(&ask, word)).await;
     }
     let events = client.until("strategy_completed").await;
-    assert!(events.of("request_permission").is_empty(), "the fourth is not asked for: {events:#?}");
+    assert!(
+        events.of("request_permission").is_empty(),
+        "the fourth is not asked for: {events:#?}"
+    );
     let updated = events.of("policy_updated");
     assert_eq!(updated.len(), 1, "{events:#?}");
-    assert_eq!((&updated[0]["runId"], &updated[0]["tool"]), (&json!(run), &json!("command")));
+    assert_eq!(
+        (&updated[0]["runId"], &updated[0]["tool"]),
+        (&json!(run), &json!("command"))
+    );
     let names = updated[0]["policies"].as_array().expect("policies");
-    assert!(!names.is_empty() && names.iter().all(|policy| policy["name"].is_string()), "{}", updated[0]);
+    assert!(
+        !names.is_empty() && names.iter().all(|policy| policy["name"].is_string()),
+        "{}",
+        updated[0]
+    );
     client.proceed(&run, "").await;
     let events = client.until("strategy_completed").await;
-    assert!(events.of("request_permission").is_empty(), "it is remembered for the run: {events:#?}");
+    assert!(
+        events.of("request_permission").is_empty(),
+        "it is remembered for the run: {events:#?}"
+    );
     client.begin(&hub, &hello_again(1), "").await;
     let ask = permission_asked(&mut client).await;
     client.send(decision(&ask, "allow")).await;
@@ -118,7 +142,10 @@ async fn a_decision_nobody_waits_for_is_told_so() {
     let run = client.begin(&hub, &hello(), "").await;
     let ask = permission_asked(&mut client).await;
     let id = ask["requestId"].as_str().unwrap();
-    assert_eq!(client.refused(message(&run, "p"), "NO_PENDING_PERMISSION").await, nobody("p", &run));
+    assert_eq!(
+        client.refused(message(&run, "p"), "NO_PENDING_PERMISSION").await,
+        nobody("p", &run)
+    );
     let other = json!({"type": "question_response", "runId": run, "questionRequestId": id, "response": "allow"});
     let said = client.refused(other, "NO_PENDING_QUESTION").await;
     assert_eq!(said, format!("No pending question request {id} for run {run}"));
@@ -126,7 +153,10 @@ async fn a_decision_nobody_waits_for_is_told_so() {
     client.refused(text, "NO_PENDING_INPUT").await;
     client.send(decision(&ask, "allow")).await;
     client.result().await;
-    assert_eq!(client.refused(message(&run, id), "NO_PENDING_PERMISSION").await, nobody(id, &run));
+    assert_eq!(
+        client.refused(message(&run, id), "NO_PENDING_PERMISSION").await,
+        nobody(id, &run)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,16 +170,26 @@ async fn a_permission_is_a_choice_of_four_in_the_inbox() {
     let options = item["question"]["options"].as_array().expect("options");
     let values: Vec<&str> = options.iter().map(|option| option["value"].as_str().unwrap()).collect();
     assert_eq!(values, ["allow", "deny", "allow-session", "deny-session"]);
-    assert!(options.iter().all(|option| option["label"].as_str().is_some_and(|label| !label.is_empty())));
+    assert!(
+        options
+            .iter()
+            .all(|option| option["label"].as_str().is_some_and(|label| !label.is_empty()))
+    );
     assert_eq!(item["source"]["ask"], "permission");
     let shown = format!("{}{}", item["title"], item["body"]);
     assert!(shown.contains("echo hello world"), "what is to be run is shown: {item}");
     let id = item["id"].as_str().unwrap();
-    hub.owner.answer(id, "perhaps").await.refused_field("invalid_field", "value");
+    hub.owner
+        .answer(id, "perhaps")
+        .await
+        .refused_field("invalid_field", "value");
     hub.owner.answer(id, "allow-session").await.expect(200);
     let events = client.until("strategy_completed").await;
     assert_eq!(events.of("policy_updated").len(), 1, "{events:#?}");
-    assert_eq!(events.last().unwrap()["result"].as_str().unwrap().trim_end(), "hello world");
+    assert_eq!(
+        events.last().unwrap()["result"].as_str().unwrap().trim_end(),
+        "hello world"
+    );
     client.refused(decision(&ask, "deny"), "NO_PENDING_PERMISSION").await;
 }
 
@@ -163,7 +203,10 @@ async fn a_decision_on_the_socket_resolves_the_item() {
     client.send(decision(&ask, "allow")).await;
     client.result().await;
     let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
-    assert_eq!((&shown["status"], &shown["resolution"]["value"]), (&json!("answered"), &json!("allow")));
+    assert_eq!(
+        (&shown["status"], &shown["resolution"]["value"]),
+        (&json!("answered"), &json!("allow"))
+    );
     hub.owner.answer(&id, "deny").await.refused_as_terminal(&id, "answered");
 }
 

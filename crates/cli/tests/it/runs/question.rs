@@ -30,7 +30,10 @@ async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_r
     let (model, hub, mut client) = stage([calls(&[("call_1", "Which colour?")]), says(&["Blue", " it is."])]).await;
     let run = client.begin(&hub, &asker(), "Paint the door.").await;
     let before = client.until("request_question").await;
-    let called = before.iter().find(|event| event["event"]["type"] == "tool-call").expect("the call is streamed");
+    let called = before
+        .iter()
+        .find(|event| event["event"]["type"] == "tool-call")
+        .expect("the call is streamed");
     assert_eq!(called["event"]["toolCallId"], "call_1");
     assert_eq!(called["event"]["toolName"], "ask_question");
     let args: Value = serde_json::from_str(called["event"]["args"].as_str().expect("text")).expect("JSON");
@@ -48,11 +51,21 @@ async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_r
     client.silence().await;
     client.send(response(question, "blue")).await;
     let after = client.until("strategy_completed").await;
-    let result = after.iter().find(|event| event["event"]["type"] == "tool-result").expect("the result is streamed");
+    let result = after
+        .iter()
+        .find(|event| event["event"]["type"] == "tool-result")
+        .expect("the result is streamed");
     assert_eq!(result["event"]["toolCallId"], "call_1");
-    assert_eq!((&result["event"]["output"], &result["event"]["status"]), (&json!("blue"), &json!("completed")));
+    assert_eq!(
+        (&result["event"]["output"], &result["event"]["status"]),
+        (&json!("blue"), &json!("completed"))
+    );
     assert_eq!(after.last().unwrap()["result"], "Blue it is.");
-    assert_eq!(after.last().unwrap()["usage"], json!({"promptTokens": 14, "completionTokens": 10}), "of both turns");
+    assert_eq!(
+        after.last().unwrap()["usage"],
+        json!({"promptTokens": 14, "completionTokens": 10}),
+        "of both turns"
+    );
     let asked = model.asked(2).await;
     let tools: Vec<&Value> = asked[0].body["tools"].as_array().expect("tools").iter().collect();
     assert_eq!(tools[0]["function"]["name"], "ask_question");
@@ -67,7 +80,11 @@ async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_r
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
-    let questions = [("call_1", "Which colour?"), ("call_2", "Which size?"), ("call_3", "Which door?")];
+    let questions = [
+        ("call_1", "Which colour?"),
+        ("call_2", "Which size?"),
+        ("call_3", "Which door?"),
+    ];
     let (model, hub, mut client) = stage([calls(&questions), says(&["Good."])]).await;
     client.begin(&hub, &asker(), "Paint.").await;
     let mut asked = vec![];
@@ -84,10 +101,15 @@ async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
         client.send(response(&asked[nth], &format!("answer {nth}"))).await;
         client.silence().await;
     }
-    client.refused(response(&asked[2], "again"), "NO_PENDING_QUESTION").await;
+    client
+        .refused(response(&asked[2], "again"), "NO_PENDING_QUESTION")
+        .await;
     late.send(response(&asked[1], "")).await;
     assert_eq!(client.result().await, "Good.");
-    let messages = model.asked(2).await[1].body["messages"].as_array().expect("messages").clone();
+    let messages = model.asked(2).await[1].body["messages"]
+        .as_array()
+        .expect("messages")
+        .clone();
     let answers: Vec<(&Value, &Value)> = messages
         .iter()
         .filter(|message| message["role"] == "tool")
@@ -113,7 +135,9 @@ async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_betwee
     let asked = asked.of("request_question");
     client.send(response(asked[0], "blue")).await;
     client.silence().await;
-    client.send(json!({"type": "steer_run", "runId": run, "text": "be brief"})).await;
+    client
+        .send(json!({"type": "steer_run", "runId": run, "text": "be brief"}))
+        .await;
     client.expect("steer_queued").await;
     hub.kill();
     hub.restart().await;
@@ -124,7 +148,11 @@ async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_betwee
     client.send(response(&still_asked, "large")).await;
     assert_eq!(client.result().await, "Good.");
     let messages = model.asked(2).await[1].messages();
-    let answers: Vec<_> = messages.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text.as_str()).collect();
+    let answers: Vec<_> = messages
+        .iter()
+        .filter(|(role, _)| role == "tool")
+        .map(|(_, text)| text.as_str())
+        .collect();
     assert_eq!(answers, ["blue", "large"]);
 }
 
@@ -135,8 +163,14 @@ async fn a_question_is_a_free_text_in_the_inbox() {
     let run = client.begin(&hub, &asker(), "Paint.").await;
     let question = client.until("request_question").await.pop().unwrap();
     let item = item_of(&hub, &run).await;
-    assert_eq!((&item["title"], &item["body"]), (&json!("Which colour?"), &question["question"]));
-    assert_eq!((&item["question"]["kind"], &item["source"]["ask"]), (&json!("text"), &json!("question")));
+    assert_eq!(
+        (&item["title"], &item["body"]),
+        (&json!("Which colour?"), &question["question"])
+    );
+    assert_eq!(
+        (&item["question"]["kind"], &item["source"]["ask"]),
+        (&json!("text"), &json!("question"))
+    );
     hub.cli(&["answer", item["id"].as_str().unwrap(), "green"]).ok();
     assert_eq!(client.result().await, "Good.");
     client.refused(response(&question, "late"), "NO_PENDING_QUESTION").await;
@@ -151,7 +185,10 @@ async fn an_answer_on_the_socket_resolves_the_question_in_the_inbox() {
     client.send(response(&question, "blue")).await;
     client.result().await;
     let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
-    assert_eq!((&shown["status"], &shown["resolution"]["value"]), (&json!("answered"), &json!("blue")));
+    assert_eq!(
+        (&shown["status"], &shown["resolution"]["value"]),
+        (&json!("answered"), &json!("blue"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,7 +222,9 @@ async fn a_tool_nobody_gave_it_is_an_error_told_to_the_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_asks_without_end_is_stopped_by_its_steps() {
-    let turns = (0..5).map(|number| calls(&[(format!("call_{number}").as_str(), "And now?")])).collect::<Vec<_>>();
+    let turns = (0..5)
+        .map(|number| calls(&[(format!("call_{number}").as_str(), "And now?")]))
+        .collect::<Vec<_>>();
     let (model, hub, mut client) = stage(turns).await;
     let mut strategy = asker();
     strategy["agents"]["worker"]["maxSteps"] = json!(2);
@@ -207,5 +246,9 @@ async fn a_model_that_asks_without_end_is_stopped_by_its_steps() {
         }
     }
     assert!(ended.is_some(), "it comes to an end");
-    assert!(model.asked_so_far() <= 2, "the model had {} turns", model.asked_so_far());
+    assert!(
+        model.asked_so_far() <= 2,
+        "the model had {} turns",
+        model.asked_so_far()
+    );
 }

@@ -43,17 +43,27 @@ async fn of_a_hundred_answers_exactly_one_counts() {
             crowd.push(Client::connect(&hub).await);
         }
         let replies = stampede(crowd, &run).await;
-        let winners: Vec<usize> = replies.iter().filter(|(_, frames)| frames.is_empty()).map(|(nth, _)| *nth).collect();
+        let winners: Vec<usize> = replies
+            .iter()
+            .filter(|(_, frames)| frames.is_empty())
+            .map(|(nth, _)| *nth)
+            .collect();
         assert_eq!(winners.len(), 1, "one is met with silence");
         for (_, frames) in replies.iter().filter(|(nth, _)| *nth != winners[0]) {
             assert_eq!(frames.kinds(), ["error"], "{frames:?}");
             assert_eq!(frames[0]["code"], "NO_PENDING_INPUT");
-            assert_eq!(frames[0]["message"], format!("No pending input request for run {run} agent user"));
+            assert_eq!(
+                frames[0]["message"],
+                format!("No pending input request for run {run} agent user")
+            );
         }
         for subscriber in [&mut one, &mut two] {
             let events = subscriber.until("strategy_completed").await;
-            let completed: Vec<_> =
-                events.of("step_completed").into_iter().filter(|event| event["stepName"] == "user").collect();
+            let completed: Vec<_> = events
+                .of("step_completed")
+                .into_iter()
+                .filter(|event| event["stepName"] == "user")
+                .collect();
             assert_eq!(completed.len(), 1, "{events:#?}");
             assert_eq!(completed[0]["result"]["text"], format!("voice {}", winners[0]));
             subscriber.silence().await;
@@ -93,14 +103,21 @@ async fn of_a_hundred_starts_one_begins() {
         let (mut client, start, run) = (Client::connect(&hub).await, start.clone(), run.clone());
         crowd.spawn(async move {
             start.wait().await;
-            client.send(json!({"type": "start_run", "runId": run, "input": nth.to_string()})).await;
+            client
+                .send(json!({"type": "start_run", "runId": run, "input": nth.to_string()}))
+                .await;
             client.so_far().await
         });
     }
     let replies = within("the stampede", crowd.join_all()).await;
     let refused: Vec<&Value> = replies.iter().flat_map(|frames| frames.of("error")).collect();
     assert_eq!(refused.len(), CROWD - 1);
-    assert!(refused.iter().all(|error| error["message"] == format!("Run already started: {run}")), "{refused:?}");
+    assert!(
+        refused
+            .iter()
+            .all(|error| error["message"] == format!("Run already started: {run}")),
+        "{refused:?}"
+    );
     let events = watcher.until("strategy_completed").await;
     assert_eq!(events.of("strategy_started").len(), 1);
     watcher.silence().await;
@@ -114,7 +131,10 @@ async fn the_socket_and_the_inbox_agree_on_who_was_first() {
         let mut watcher = Client::connect(&hub).await;
         let run = watcher.begin(&hub, &talk(), "").await;
         watcher.asked().await;
-        let id = super::inbox::item_of(&hub, &run).await["id"].as_str().expect("an id").to_owned();
+        let id = super::inbox::item_of(&hub, &run).await["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
         let mut crowd = vec![];
         for _ in 0..CROWD / 2 {
             crowd.push(Client::connect(&hub).await);
@@ -130,8 +150,15 @@ async fn the_socket_and_the_inbox_agree_on_who_was_first() {
         let (replies, statuses) = tokio::join!(stampede(crowd, &run), people);
         let silent = replies.iter().filter(|(_, frames)| frames.is_empty()).count();
         let accepted = statuses.iter().filter(|&&status| status == 200).count();
-        assert_eq!(silent + accepted, 1, "{silent} on the socket and {accepted} in the inbox were told they won");
-        assert!(statuses.iter().all(|status| [200, 409].contains(status)), "{statuses:?}");
+        assert_eq!(
+            silent + accepted,
+            1,
+            "{silent} on the socket and {accepted} in the inbox were told they won"
+        );
+        assert!(
+            statuses.iter().all(|status| [200, 409].contains(status)),
+            "{statuses:?}"
+        );
         let text = watcher.result().await;
         assert_eq!(text.starts_with("voice"), silent == 1, "{text}");
         let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);

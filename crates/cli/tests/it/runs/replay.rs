@@ -84,24 +84,40 @@ async fn ten_thousand_events_come_again_from_any_cut_also_after_a_restart() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &many(ROUNDS))).await;
-    client.send(json!({"type": "start_run", "runId": run, "input": "x", "requestId": "s"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "input": "x", "requestId": "s"}))
+        .await;
     let events = client.until("strategy_completed").await;
     let last = ROUNDS * 4 + 2;
     assert_eq!(seqs(&events), (1..=last).collect::<Vec<_>>());
     client.subscribe_after(&run, 0).await;
     let log = client.texts_so_far().await;
-    let first: Vec<Value> = log.iter().map(|text| serde_json::from_str(text).expect("JSON")).collect();
+    let first: Vec<Value> = log
+        .iter()
+        .map(|text| serde_json::from_str(text).expect("JSON"))
+        .collect();
     assert_eq!(first, events, "it comes again as it came");
-    for cut in (0..=last).step_by(333).chain([1, 2, 3, last - 1, last, last + 1, u64::from(u32::MAX)]) {
+    for cut in (0..=last)
+        .step_by(333)
+        .chain([1, 2, 3, last - 1, last, last + 1, u64::from(u32::MAX)])
+    {
         client.subscribe_after(&run, cut).await;
-        assert_eq!(client.texts_so_far().await, log[cut.min(last) as usize..], "cut at {cut}");
+        assert_eq!(
+            client.texts_so_far().await,
+            log[cut.min(last) as usize..],
+            "cut at {cut}"
+        );
     }
     hub.kill();
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
     for cut in (0..=last).step_by(999).chain([1, last - 1, last]) {
         client.subscribe_after(&run, cut).await;
-        assert_eq!(client.texts_so_far().await, log[cut as usize..], "cut at {cut} after a restart");
+        assert_eq!(
+            client.texts_so_far().await,
+            log[cut as usize..],
+            "cut at {cut} after a restart"
+        );
     }
 }
 
@@ -154,12 +170,19 @@ async fn an_ask_that_is_resolved_says_so_when_it_comes_again_and_one_that_waits_
     let told = late.so_far().await;
     let asks = told.of("request_input");
     assert_eq!(asks.len(), 2, "{told:#?}");
-    assert_eq!((&asks[0]["resolved"], &without(asks[0], "resolved")), (&json!(true), &first));
+    assert_eq!(
+        (&asks[0]["resolved"], &without(asks[0], "resolved")),
+        (&json!(true), &first)
+    );
     assert_eq!(asks[1], &second, "unchanged");
     late.subscribe(&run).await;
     late.silence().await;
     late.subscribe_after(&run, seq(&second)).await;
-    assert_eq!(late.so_far().await, std::slice::from_ref(&second), "whoever names a number may have lost it");
+    assert_eq!(
+        late.so_far().await,
+        std::slice::from_ref(&second),
+        "whoever names a number may have lost it"
+    );
     let mut plain = Client::connect(&hub).await;
     plain.subscribe(&run).await;
     assert_eq!(plain.so_far().await, [second], "without a number only what waits");
@@ -177,16 +200,28 @@ async fn a_watcher_with_an_older_number_than_is_kept_is_told_and_subscribed() {
     let last = seq(client.until("strategy_completed").await.last().expect("the end"));
     for _ in 0..2 {
         let mut late = Client::connect(&hub).await;
-        late.send(json!({"type": "subscribe", "runId": run, "afterSeq": 1, "requestId": "s"})).await;
+        late.send(json!({"type": "subscribe", "runId": run, "afterSeq": 1, "requestId": "s"}))
+            .await;
         let error = late.expect("error").await;
-        assert_eq!((&error["code"], &error["requestId"]), (&json!("REPLAY_TRUNCATED"), &json!("s")), "{error}");
+        assert_eq!(
+            (&error["code"], &error["requestId"]),
+            (&json!("REPLAY_TRUNCATED"), &json!("s")),
+            "{error}"
+        );
         let told = late.so_far().await;
         let first = seq(&told[0]);
-        assert!(error["message"].as_str().unwrap().contains(&first.to_string()), "{error}, first {first}");
+        assert!(
+            error["message"].as_str().unwrap().contains(&first.to_string()),
+            "{error}, first {first}"
+        );
         assert_eq!(seqs(&told), (first..=last).collect::<Vec<_>>());
         assert!((10_000..11_100).contains(&told.len()), "{} are kept", told.len());
         late.subscribe_after(&run, first - 1).await;
-        assert_eq!(seqs(&late.so_far().await), (first..=last).collect::<Vec<_>>(), "all that is kept is no gap");
+        assert_eq!(
+            seqs(&late.so_far().await),
+            (first..=last).collect::<Vec<_>>(),
+            "all that is kept is no gap"
+        );
         hub.kill();
         hub.restart().await;
     }

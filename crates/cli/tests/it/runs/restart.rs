@@ -24,15 +24,26 @@ async fn a_stop_cancels_what_is_at_work_and_says_goodbye() {
     hub.interrupt();
     let (told, end) = client.closed().await;
     let last = told.last().expect("an end");
-    assert_eq!((&last["type"], &last["error"]["code"]), (&json!("strategy_error"), &json!("CANCELLED")), "{told:#?}");
-    assert_eq!(last["error"]["message"], "Run cancelled because the hub was stopped", "no client did");
+    assert_eq!(
+        (&last["type"], &last["error"]["code"]),
+        (&json!("strategy_error"), &json!("CANCELLED")),
+        "{told:#?}"
+    );
+    assert_eq!(
+        last["error"]["message"], "Run cancelled because the hub was stopped",
+        "no client did"
+    );
     assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
     assert_eq!(end, going());
     assert_eq!(idle.closed().await, (vec![], going()));
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
     let kept = client.kept(&run).await;
-    assert_eq!((&kept["status"], kept["completedAt"].is_string()), (&json!("cancelled"), true), "{kept}");
+    assert_eq!(
+        (&kept["status"], kept["completedAt"].is_string()),
+        (&json!("cancelled"), true),
+        "{kept}"
+    );
     client.subscribe_after(&run, 0).await;
     let told = client.so_far().await;
     assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
@@ -49,11 +60,16 @@ async fn a_stop_ends_a_command_at_work_with_everything_it_started() {
     let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
     latch.is_waited_at().await;
     let child = eventually("the command tells its child", async || {
-        std::fs::read_to_string(&ids).ok().and_then(|text| text.trim().parse::<u32>().ok())
+        std::fs::read_to_string(&ids)
+            .ok()
+            .and_then(|text| text.trim().parse::<u32>().ok())
     })
     .await;
     hub.interrupt();
-    assert_eq!(client.closed().await.0.last().expect("an end")["error"]["code"], "CANCELLED");
+    assert_eq!(
+        client.closed().await.0.last().expect("an end")["error"]["code"],
+        "CANCELLED"
+    );
     super::commands::until_gone(child).await;
     hub.restart().await;
     assert_eq!(Client::connect(&hub).await.kept(&run).await["status"], "cancelled");
@@ -67,7 +83,11 @@ async fn a_run_that_waits_for_a_person_waits_through_a_restart() {
     let ask = client.asked().await;
     let id = id_of(&hub, &run).await;
     hub.interrupt();
-    assert_eq!(client.closed().await, (vec![], going()), "nothing is told of a run that goes on waiting");
+    assert_eq!(
+        client.closed().await,
+        (vec![], going()),
+        "nothing is told of a run that goes on waiting"
+    );
     hub.restart().await;
     assert_eq!(id_of(&hub, &run).await, id, "the same item");
     let mut client = Client::connect(&hub).await;
@@ -91,14 +111,20 @@ async fn an_operator_may_have_waiting_runs_cancelled_at_a_stop() {
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
     assert_eq!(client.kept(&run).await["status"], "cancelled");
-    assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"], "cancelled");
+    assert_eq!(
+        hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"],
+        "cancelled"
+    );
     let late = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "late"});
     client.refused(late, "NO_PENDING_INPUT").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_word_for_stopping_that_is_none_is_refused_at_the_start() {
-    let said = Setup::default().config("[runs]\non_stop = \"maybe\"\n").refused().fails(1);
+    let said = Setup::default()
+        .config("[runs]\non_stop = \"maybe\"\n")
+        .refused()
+        .fails(1);
     assert!(said.contains("on_stop"), "{said}");
 }
 
@@ -134,7 +160,11 @@ async fn many_runs_in_every_state_come_through_a_restart() {
     for (run, status) in &expected {
         assert_eq!(&client.kept(run).await["status"], status, "{run}");
     }
-    let waiting: Vec<&String> = expected.iter().filter(|(_, status)| status == "running").map(|(run, _)| run).collect();
+    let waiting: Vec<&String> = expected
+        .iter()
+        .filter(|(_, status)| status == "running")
+        .map(|(run, _)| run)
+        .collect();
     assert_eq!(hub.owner.get("/health").await.expect(200)["activeRuns"], waiting.len());
     for run in waiting {
         client.subscribe(run).await;

@@ -8,7 +8,11 @@ use crate::harness::*;
 const NO_USAGE: [(&str, u64); 2] = [("promptTokens", 0), ("completionTokens", 0)];
 
 fn no_usage() -> Value {
-    NO_USAGE.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<serde_json::Map<_, _>>().into()
+    NO_USAGE
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), json!(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// The frame has exactly these members, beside what every event has.
@@ -16,7 +20,10 @@ fn no_usage() -> Value {
 fn says_exactly(frame: &Value, own: Value) {
     let mut told = frame.clone();
     for common in ["runId", "seq", "ts", "requestId"] {
-        assert!(told.as_object_mut().expect("an object").remove(common).is_some(), "{common}: {frame}");
+        assert!(
+            told.as_object_mut().expect("an object").remove(common).is_some(),
+            "{common}: {frame}"
+        );
     }
     assert_eq!(told, own);
 }
@@ -28,9 +35,14 @@ async fn a_run_that_pauses_for_a_person_says_exactly_this() {
     let mut client = Client::connect(&hub).await;
     let (strategy, names) = (talk(), json!(["user", "assistant"]));
     let path = strategy_file(&hub, &strategy);
-    let prepared = client.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+    let prepared = client
+        .call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared")
+        .await;
     let run = prepared["runId"].as_str().expect("a run id");
-    assert!(uuid::Uuid::parse_str(run).is_ok_and(|id| id.get_version_num() == 4), "{run}");
+    assert!(
+        uuid::Uuid::parse_str(run).is_ok_and(|id| id.get_version_num() == 4),
+        "{run}"
+    );
     let mut told = prepared.clone();
     for member in ["runId", "ts", "requestId"] {
         told.as_object_mut().expect("an object").remove(member);
@@ -43,27 +55,52 @@ async fn a_run_that_pauses_for_a_person_says_exactly_this() {
             "conversation": empty, "mcpServers": [],
         })
     );
-    client.send(json!({"type": "start_run", "runId": run, "requestId": "s1"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
+        .await;
     let started = client.expect("strategy_started").await;
     let own = json!({"type": "strategy_started", "strategyName": "Test strategy", "agents": names, "flowTree": strategy["flow"]});
     says_exactly(&started, own);
-    says_exactly(&client.next().await, json!({"type": "step_started", "stepName": "user", "message": ""}));
+    says_exactly(
+        &client.next().await,
+        json!({"type": "step_started", "stepName": "user", "message": ""}),
+    );
     let ask = client.expect("request_input").await;
     let input_id = ask["inputId"].as_str().expect("an identity");
     assert!(uuid::Uuid::parse_str(input_id).is_ok(), "{ask}");
-    says_exactly(&ask, json!({"type": "request_input", "agentName": "user", "inputId": input_id}));
+    says_exactly(
+        &ask,
+        json!({"type": "request_input", "agentName": "user", "inputId": input_id}),
+    );
     client.silence().await;
-    client.send(json!({"type": "user_input", "runId": run, "agentName": "user", "text": "T", "requestId": "u1"})).await;
+    client
+        .send(json!({"type": "user_input", "runId": run, "agentName": "user", "text": "T", "requestId": "u1"}))
+        .await;
     let rest = client.until("strategy_completed").await;
     let result = json!({"text": "T", "usage": no_usage(), "finishReason": "stop"});
-    says_exactly(&rest[0], json!({"type": "step_completed", "stepName": "user", "result": result}));
-    says_exactly(&rest[1], json!({"type": "step_started", "stepName": "assistant", "message": "T"}));
+    says_exactly(
+        &rest[0],
+        json!({"type": "step_completed", "stepName": "user", "result": result}),
+    );
+    says_exactly(
+        &rest[1],
+        json!({"type": "step_started", "stepName": "assistant", "message": "T"}),
+    );
     let said = json!({"type": "agent_output", "agentName": "assistant", "text": "T", "usage": no_usage()});
     says_exactly(&rest[2], said);
     let event = json!({"type": "done", "result": result});
-    says_exactly(&rest[3], json!({"type": "agent_streaming", "agentName": "assistant", "event": event}));
-    says_exactly(&rest[4], json!({"type": "step_completed", "stepName": "assistant", "result": result}));
-    says_exactly(&rest[5], json!({"type": "strategy_completed", "result": "T", "usage": no_usage()}));
+    says_exactly(
+        &rest[3],
+        json!({"type": "agent_streaming", "agentName": "assistant", "event": event}),
+    );
+    says_exactly(
+        &rest[4],
+        json!({"type": "step_completed", "stepName": "assistant", "result": result}),
+    );
+    says_exactly(
+        &rest[5],
+        json!({"type": "strategy_completed", "result": "T", "usage": no_usage()}),
+    );
     assert_eq!(rest.len(), 6, "{rest:#?}");
     client.silence().await;
 }
@@ -73,7 +110,9 @@ async fn events_are_numbered_from_one_without_a_gap_and_echo_the_start() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
-    client.send(json!({"type": "start_run", "runId": run, "requestId": "s1"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
+        .await;
     let mut events = client.until("request_input").await;
     client.answer(&run, "user", "hello").await;
     events.extend(client.until("strategy_completed").await);
@@ -81,8 +120,12 @@ async fn events_are_numbered_from_one_without_a_gap_and_echo_the_start() {
     assert!(events.iter().all(|event| event["requestId"] == "s1"), "{events:#?}");
     let instants: Vec<&str> = events.iter().map(|event| event["ts"].as_str().unwrap()).collect();
     assert!(instants.is_sorted(), "{instants:?}");
-    client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
-    client.send(json!({"type": "continue_run", "runId": run, "input": "more", "requestId": "c1"})).await;
+    client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
+    client
+        .send(json!({"type": "continue_run", "runId": run, "input": "more", "requestId": "c1"}))
+        .await;
     let more = client.until("strategy_completed").await;
     assert_eq!(seq(&more[0]), events.len() as u64 + 1, "numbers go on over segments");
     assert!(more.iter().all(|event| event["requestId"] == "c1"), "{more:#?}");
@@ -93,9 +136,14 @@ async fn a_start_without_a_request_id_puts_none_on_its_events() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
-    client.send(json!({"type": "start_run", "runId": run, "input": "hello"})).await;
+    client
+        .send(json!({"type": "start_run", "runId": run, "input": "hello"}))
+        .await;
     let events = client.until("strategy_completed").await;
-    assert!(events.iter().all(|event| event.get("requestId").is_none()), "{events:#?}");
+    assert!(
+        events.iter().all(|event| event.get("requestId").is_none()),
+        "{events:#?}"
+    );
 }
 
 /// Check 9.
@@ -104,14 +152,23 @@ async fn a_person_has_no_agent_output_and_streams_nothing() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"first": person(), "second": person_with(json!({"requireInput": false})), "third": person()});
-    let run = client.begin(&hub, &sequence(agents, &["first", "second", "third"]), "").await;
+    let run = client
+        .begin(&hub, &sequence(agents, &["first", "second", "third"]), "")
+        .await;
     client.asked().await;
     client.answer(&run, "first", "one").await;
     let mut events = client.until("request_input").await;
     client.answer(&run, "third", "three").await;
     events.extend(client.until("strategy_completed").await);
-    assert!(events.of("agent_output").is_empty() && events.of("agent_streaming").is_empty(), "{events:#?}");
-    let steps: Vec<&Value> = events.of("step_completed").iter().map(|event| &event["result"]["text"]).collect();
+    assert!(
+        events.of("agent_output").is_empty() && events.of("agent_streaming").is_empty(),
+        "{events:#?}"
+    );
+    let steps: Vec<&Value> = events
+        .of("step_completed")
+        .iter()
+        .map(|event| &event["result"]["text"])
+        .collect();
     assert_eq!(steps, ["one", "one", "three"]);
 }
 
@@ -120,12 +177,18 @@ async fn everybody_who_subscribes_sees_the_same_events_in_the_same_order() {
     let hub = Hub::start().await;
     let mut starter = Client::connect(&hub).await;
     let run = starter.prepare(&strategy_file(&hub, &talk())).await;
-    let mut others = [Client::connect(&hub).await, Client::connect(&hub).await, Client::connect(&hub).await];
+    let mut others = [
+        Client::connect(&hub).await,
+        Client::connect(&hub).await,
+        Client::connect(&hub).await,
+    ];
     for other in &mut others {
         other.subscribe(&run).await;
         other.silence().await;
     }
-    starter.send(json!({"type": "start_run", "runId": run, "requestId": "s1"})).await;
+    starter
+        .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
+        .await;
     let mut told = starter.until("request_input").await;
     starter.answer(&run, "user", "hello").await;
     told.extend(starter.until("strategy_completed").await);

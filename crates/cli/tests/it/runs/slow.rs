@@ -23,7 +23,11 @@ async fn a_subscriber_that_stops_reading_is_left_behind_and_the_run_goes_on() {
     slow.silence().await;
     reader.start(&run, &"x".repeat(WIDTH)).await;
     let events = reader.until("strategy_completed").await;
-    assert_eq!(seqs(&events), (2..=ROUNDS as u64 * 4 + 2).collect::<Vec<_>>(), "who reads misses nothing");
+    assert_eq!(
+        seqs(&events),
+        (2..=ROUNDS as u64 * 4 + 2).collect::<Vec<_>>(),
+        "who reads misses nothing"
+    );
     eventually("only the reader is left", async || {
         (hub.owner.get("/health").await.expect(200)["connectedClients"] == 1).then_some(())
     })
@@ -68,7 +72,10 @@ async fn a_subscriber_that_falls_too_far_behind_is_told_to_come_again_and_can() 
     assert_eq!(end.map(|(code, _)| code), Some(1013), "try again later");
     let mut back = Client::connect(&hub).await;
     back.subscribe_after(&run, *got.last().expect("an event")).await;
-    assert_eq!(back.so_far().await.last().expect("the end")["type"], "strategy_completed");
+    assert_eq!(
+        back.so_far().await.last().expect("the end")["type"],
+        "strategy_completed"
+    );
 }
 
 /// Small pieces in great number: the queue gives up streaming first.

@@ -18,7 +18,13 @@ async fn steering_reaches_the_next_agent_and_never_a_person() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"first": person(), "second": person(), "assistant": echo()});
-    let run = client.begin(&hub, &sequence(agents, &["first", "second", "assistant", "assistant"]), "").await;
+    let run = client
+        .begin(
+            &hub,
+            &sequence(agents, &["first", "second", "assistant", "assistant"]),
+            "",
+        )
+        .await;
     client.asked().await;
     let mut other = Client::connect(&hub).await;
     for text in ["be brief", "be kind"] {
@@ -34,7 +40,11 @@ async fn steering_reaches_the_next_agent_and_never_a_person() {
     assert_eq!(client.asked().await["prompt"], "one", "a person is asked as ever");
     client.answer(&run, "second", "hello").await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.of("step_started")[0]["message"], "hello", "the step is told what it was given");
+    assert_eq!(
+        events.of("step_started")[0]["message"],
+        "hello",
+        "the step is told what it was given"
+    );
     let expected = format!("hello\n\n{}\n\n{}", wrapped("be brief"), wrapped("be kind"));
     assert_eq!(events.of("agent_output")[0]["text"], json!(expected));
     assert_eq!(events.of("agent_output")[1]["text"], json!(expected), "once, not again");
@@ -68,7 +78,9 @@ async fn numbers_told_before_a_continuation_began_are_not_given_again() {
     let mut client = Client::connect(&hub).await;
     client.send(json!({"type": "prepare_run", "runId": run})).await;
     client.expect("run_prepared").await;
-    client.send(json!({"type": "continue_run", "runId": run, "input": "again"})).await;
+    client
+        .send(json!({"type": "continue_run", "runId": run, "input": "again"}))
+        .await;
     assert!(seq(&client.expect("strategy_started").await) > seq(&cancelled));
 }
 
@@ -114,9 +126,19 @@ async fn steering_without_end_is_bounded_and_told() {
     let (queued, refused) = (told.of("steer_queued").len(), told.of("error").len());
     assert_eq!(queued + refused, 1_000);
     assert!(refused > 0, "not everything is kept: {queued}");
-    assert!(told.of("error").iter().all(|error| error["code"] == "RUN_NOT_STEERABLE"), "{:?}", told.of("error")[0]);
+    assert!(
+        told.of("error")
+            .iter()
+            .all(|error| error["code"] == "RUN_NOT_STEERABLE"),
+        "{:?}",
+        told.of("error")[0]
+    );
     client.answer(&run, "user", "hello").await;
-    assert_eq!(client.result().await.matches("more").count(), queued, "what was queued is heard");
+    assert_eq!(
+        client.result().await.matches("more").count(),
+        queued,
+        "what was queued is heard"
+    );
 }
 
 async fn asking() -> Hub {
@@ -151,7 +173,11 @@ async fn a_policy_decides_without_asking() {
         }
         client.send(message).await;
         let updated = client.expect("policy_updated").await;
-        assert_eq!((&updated["runId"], &updated["tool"]), (&json!(run), &json!("command")), "{updated}");
+        assert_eq!(
+            (&updated["runId"], &updated["tool"]),
+            (&json!(run), &json!("command")),
+            "{updated}"
+        );
         let policies = updated["policies"].as_array().expect("policies");
         assert!(policies.iter().all(|policy| policy["name"].is_string()), "{updated}");
         client.answer(&run, "user", "go").await;
@@ -193,9 +219,12 @@ async fn a_policy_that_stays_as_it_was_is_not_told() {
         let rule = json!({"allow": ["cat", format!("ls {is_running}")]});
         client.send(policy(&run, &rule)).await;
         client.expect("policy_updated").await;
-        for nothing in
-            [rule, json!({}), json!({"mode": "read", "allow": ["rm"]}), json!({"tool": "write_file", "allow": ["rm"]})]
-        {
+        for nothing in [
+            rule,
+            json!({}),
+            json!({"mode": "read", "allow": ["rm"]}),
+            json!({"tool": "write_file", "allow": ["rm"]}),
+        ] {
             client.send(policy(&run, &nothing)).await;
             client.silence().await;
         }
@@ -208,7 +237,9 @@ async fn a_prepared_run_holds_only_so_much_of_its_policy() {
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
     let long: Vec<String> = (0..17).map(|number| format!("{number} {}", "x".repeat(4000))).collect();
-    let said = client.refused(policy(&run, &json!({"allow": long})), "VALIDATION_ERROR").await;
+    let said = client
+        .refused(policy(&run, &json!({"allow": long})), "VALIDATION_ERROR")
+        .await;
     assert!(said.contains("65536 bytes together"), "{said}");
     let fitting = &long[1..];
     client.send(policy(&run, &json!({"allow": fitting}))).await;
@@ -216,9 +247,17 @@ async fn a_prepared_run_holds_only_so_much_of_its_policy() {
         client.send(policy(&run, &json!({"default": word}))).await;
     }
     let told = client.so_far().await;
-    let bytes: usize = told.of("policy_updated").iter().map(|event| event.to_string().len()).sum();
+    let bytes: usize = told
+        .of("policy_updated")
+        .iter()
+        .map(|event| event.to_string().len())
+        .sum();
     assert!(bytes < 1_200_000 && told.len() == 101, "{bytes} bytes are kept");
-    assert!(told.of("error").iter().all(|error| error["code"] == "VALIDATION_ERROR"), "{:?}", told.last());
+    assert!(
+        told.of("error").iter().all(|error| error["code"] == "VALIDATION_ERROR"),
+        "{:?}",
+        told.last()
+    );
     client.start(&run, "").await;
     client.asked().await;
     client.send(policy(&run, &json!({"default": "ask"}))).await;
@@ -230,10 +269,15 @@ async fn a_prepared_run_holds_only_so_much_of_its_policy() {
 async fn a_policy_that_says_ask_is_obeyed_where_commands_are_allowed() {
     let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.prepare(&strategy_file(&hub, &alone(command("echo", &["hello"])))).await;
+    let run = client
+        .prepare(&strategy_file(&hub, &alone(command("echo", &["hello"]))))
+        .await;
     client.send(policy(&run, &json!({"allow": ["cat"]}))).await;
     let named = |updated: &Value| updated["policies"].as_array().unwrap().last().unwrap()["name"].clone();
-    assert_eq!(named(&client.expect("policy_updated").await), "default as the hub is set");
+    assert_eq!(
+        named(&client.expect("policy_updated").await),
+        "default as the hub is set"
+    );
     client.send(policy(&run, &json!({"default": "ask"}))).await;
     assert_eq!(named(&client.expect("policy_updated").await), "default ask");
     client.start(&run, "").await;

@@ -23,7 +23,8 @@ async fn stopping_a_run_that_waits_is_told_once_and_nothing_follows() {
     one.asked().await;
     two.subscribe(&run).await;
     two.expect("request_input").await;
-    two.send(json!({"type": "stop_run", "runId": run, "requestId": "stop"})).await;
+    two.send(json!({"type": "stop_run", "runId": run, "requestId": "stop"}))
+        .await;
     for client in [&mut one, &mut two] {
         assert_eq!(bare(&client.next().await), cancelled(&run), "and it names no request");
     }
@@ -47,13 +48,19 @@ async fn the_question_of_a_stopped_run_leaves_the_inbox() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &talk(), "").await;
     client.asked().await;
-    let id = super::inbox::item_of(&hub, &run).await["id"].as_str().expect("an id").to_owned();
+    let id = super::inbox::item_of(&hub, &run).await["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     client.stop(&run).await;
     client.failure().await;
     assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
     let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
     assert_eq!(shown["status"], "cancelled", "{shown}");
-    hub.owner.answer(&id, "late").await.refused_as_terminal(&id, "cancelled");
+    hub.owner
+        .answer(&id, "late")
+        .await
+        .refused_as_terminal(&id, "cancelled");
 }
 
 /// Check 14.
@@ -94,7 +101,10 @@ async fn stopping_a_run_lets_go_of_its_model() {
     let run = client.begin(&hub, &alone(llm()), "hello").await;
     model.asked(1).await;
     client.stop(&run).await;
-    assert_eq!(client.failure().await, ("CANCELLED".to_owned(), "Run cancelled by client".to_owned()));
+    assert_eq!(
+        client.failure().await,
+        ("CANCELLED".to_owned(), "Run cancelled by client".to_owned())
+    );
     model.left(1).await;
     client.silence().await;
     assert_eq!(client.kept(&run).await["status"], "cancelled");
@@ -108,9 +118,13 @@ async fn a_stopped_run_can_be_continued() {
     let last = client.asked().await;
     client.stop(&run).await;
     client.failure().await;
-    let prepared = client.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
+    let prepared = client
+        .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+        .await;
     assert_eq!(prepared["conversation"]["records"][0]["text"], "Draft: fish");
-    client.send(json!({"type": "continue_run", "runId": run, "input": "bird"})).await;
+    client
+        .send(json!({"type": "continue_run", "runId": run, "input": "bird"}))
+        .await;
     let started = client.expect("strategy_started").await;
     assert!(seq(&started) > seq(&last) + 1, "numbers are not given twice: {started}");
     assert_eq!(client.asked().await["prompt"], "Draft: bird");
@@ -140,10 +154,18 @@ async fn a_run_has_one_end_also_when_it_is_stopped_while_it_ends() {
         let mut told = client.so_far().await;
         // An answer that came too late is told so, to its sender alone.
         told.retain(|frame| frame["code"] != "NO_PENDING_INPUT");
-        let ends: Vec<&str> = told.kinds().into_iter().filter(|kind| kind.starts_with("strategy_")).collect();
+        let ends: Vec<&str> = told
+            .kinds()
+            .into_iter()
+            .filter(|kind| kind.starts_with("strategy_"))
+            .collect();
         assert_eq!(ends.len(), 1, "{told:#?}");
         assert_eq!(told.last().expect("an end")["type"], ends[0], "{told:#?}");
-        let expected = if ends[0] == "strategy_completed" { "completed" } else { "cancelled" };
+        let expected = if ends[0] == "strategy_completed" {
+            "completed"
+        } else {
+            "cancelled"
+        };
         assert_eq!(kept["status"], expected);
     }
 }

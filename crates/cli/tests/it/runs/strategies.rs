@@ -36,11 +36,22 @@ async fn json_with_and_without_comments_and_yaml_mean_the_same() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let plain = format!("{:#}", talk());
-    for (extension, text) in [("json", plain.as_str()), ("jsonc", COMMENTED), ("yaml", YAML), ("yml", YAML)] {
+    for (extension, text) in [
+        ("json", plain.as_str()),
+        ("jsonc", COMMENTED),
+        ("yaml", YAML),
+        ("yml", YAML),
+    ] {
         let path = strategy_text(&hub, extension, text);
-        let prepared = client.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+        let prepared = client
+            .call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared")
+            .await;
         assert_eq!(prepared["strategyName"], "Test strategy", "{extension}");
-        assert_eq!(prepared["agents"], json!(["user", "assistant"]), "{extension}: in the order of the file");
+        assert_eq!(
+            prepared["agents"],
+            json!(["user", "assistant"]),
+            "{extension}: in the order of the file"
+        );
         assert_eq!(prepared["flowTree"], talk()["flow"], "{extension}");
         let run = prepared["runId"].as_str().unwrap();
         client.start(run, "hello").await;
@@ -56,8 +67,14 @@ async fn the_flow_is_told_as_it_is_written() {
     let flow = json!({"type": "sequential", "steps": [{"agent": "a"}, inner], "name": "Out", "description": "d"});
     let strategy = strategy(json!({"z": echo(), "a": echo()}), flow.clone());
     let path = strategy_file(&hub, &strategy);
-    let prepared = client.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
-    assert_eq!(prepared["flowTree"].to_string(), flow.to_string(), "with its keys in order");
+    let prepared = client
+        .call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared")
+        .await;
+    assert_eq!(
+        prepared["flowTree"].to_string(),
+        flow.to_string(),
+        "with its keys in order"
+    );
     assert_eq!(prepared["agents"], json!(["z", "a"]));
 }
 
@@ -67,7 +84,10 @@ async fn a_file_that_is_not_there_or_of_no_known_kind_is_told() {
     let mut client = Client::connect(&hub).await;
     let nowhere = hub.scratch().path("nowhere.json");
     let said = client.prepare_refused(&nowhere).await;
-    assert!(said.starts_with(&format!("Strategy file not found: {} - ", nowhere.display())), "{said}");
+    assert!(
+        said.starts_with(&format!("Strategy file not found: {} - ", nowhere.display())),
+        "{said}"
+    );
     let said = client.prepare_refused(&strategy_text(&hub, "toml", "name = 1")).await;
     for extension in [".json", ".jsonc", ".yaml", ".yml"] {
         assert!(said.contains(extension), "{said}");
@@ -88,7 +108,10 @@ async fn a_file_that_cannot_be_parsed_is_told_with_its_place() {
         ("json", "", "JSON"),
     ] {
         let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
-        assert!(said.starts_with(&format!("Failed to parse strategy {name}: ")), "{text:?}: {said}");
+        assert!(
+            said.starts_with(&format!("Failed to parse strategy {name}: ")),
+            "{text:?}: {said}"
+        );
         assert!(text.is_empty() || said.contains("line "), "{text:?}: {said}");
     }
 }
@@ -115,19 +138,39 @@ async fn what_is_wrong_is_named_by_its_path_in_the_file() {
         ("/nmae", json!("x"), "nmae"),
         ("/agents", json!([]), "agents"),
         ("/agents/user/sytemPrompt", json!("x"), "agents.user.sytemPrompt"),
-        ("/agents/user/config", json!({"requireInput": "yes"}), "agents.user.config.requireInput"),
-        ("/agents/user/config", json!({"preset": "x"}), "agents.user.config.preset"),
+        (
+            "/agents/user/config",
+            json!({"requireInput": "yes"}),
+            "agents.user.config.requireInput",
+        ),
+        (
+            "/agents/user/config",
+            json!({"preset": "x"}),
+            "agents.user.config.preset",
+        ),
         ("/agents/assistant/type", json!("magic"), "agents.assistant.type"),
         ("/agents/assistant/config", json!({"x": 1}), "agents.assistant.config.x"),
         ("/agents/assistant", template("x"), ""),
-        ("/agents/assistant", json!({"type": "template"}), "agents.assistant.config"),
-        ("/agents/assistant", json!({"type": "command", "config": {"program": ""}}), "agents.assistant.config.program"),
+        (
+            "/agents/assistant",
+            json!({"type": "template"}),
+            "agents.assistant.config",
+        ),
+        (
+            "/agents/assistant",
+            json!({"type": "command", "config": {"program": ""}}),
+            "agents.assistant.config.program",
+        ),
         (
             "/agents/assistant",
             json!({"type": "command", "config": {"program": "a", "args": [1]}}),
             "agents.assistant.config.args.0",
         ),
-        ("/agents/assistant", json!({"model": "m", "tools": ["rm"]}), "agents.assistant.tools.0"),
+        (
+            "/agents/assistant",
+            json!({"model": "m", "tools": ["rm"]}),
+            "agents.assistant.tools.0",
+        ),
         (
             "/agents/assistant",
             json!({"model": "m", "modelOptions": {"temprature": 1}}),
@@ -137,7 +180,11 @@ async fn what_is_wrong_is_named_by_its_path_in_the_file() {
         ("/flow/type", json!("spiral"), "flow.type"),
         ("/flow/steps", json!([]), "flow.steps"),
         ("/flow/steps/0", json!({}), "flow.steps.0"),
-        ("/flow/steps/0", json!({"agent": "user", "agnet": 1}), "flow.steps.0.agnet"),
+        (
+            "/flow/steps/0",
+            json!({"agent": "user", "agnet": 1}),
+            "flow.steps.0.agnet",
+        ),
         (
             "/flow/steps/1",
             json!({"name": "In", "type": "cycle", "steps": [{"agent": 7}]}),
@@ -152,7 +199,10 @@ async fn what_is_wrong_is_named_by_its_path_in_the_file() {
             continue;
         }
         let said = client.prepare_refused(&file).await;
-        assert!(said.starts_with("Strategy validation failed:\n  - "), "{pointer}: {said}");
+        assert!(
+            said.starts_with("Strategy validation failed:\n  - "),
+            "{pointer}: {said}"
+        );
         assert!(said.contains(&format!("\n  - {path}: ")), "{pointer}: {said}");
     }
 }
@@ -204,7 +254,10 @@ async fn a_step_whose_agent_is_not_defined_is_told_in_these_words() {
     ] {
         let file = strategy_file(&hub, &strategy(json!({"a": echo(), "b": echo()}), flow));
         let said = client.prepare_refused(&file).await;
-        assert_eq!(said, "Flow \"Inner\" references agent \"ghost\" which is not defined. Available agents: [a, b].");
+        assert_eq!(
+            said,
+            "Flow \"Inner\" references agent \"ghost\" which is not defined. Available agents: [a, b]."
+        );
     }
 }
 
@@ -245,7 +298,11 @@ async fn hostile_files_are_refused_in_no_time() {
         ("yaml", &format!("name: x\nagents:\n{many}")),
     ] {
         let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
-        assert!(said.len() < 20_000, "{extension} {text:.60}: {} bytes of error", said.len());
+        assert!(
+            said.len() < 20_000,
+            "{extension} {text:.60}: {} bytes of error",
+            said.len()
+        );
     }
     client.silence().await;
 }

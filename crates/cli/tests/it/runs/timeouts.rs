@@ -8,14 +8,20 @@ use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_nobody_answers_in_time_fails_its_step() {
-    let hub = Setup::default().config("[runs]\ninput_timeout_seconds = 1\n").start().await;
+    let hub = Setup::default()
+        .config("[runs]\ninput_timeout_seconds = 1\n")
+        .start()
+        .await;
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
     let id = id_of(&hub, &run).await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
-    assert_eq!(message, "Step \"editor\" failed: Input request for agent \"editor\" timed out after 1000 ms");
+    assert_eq!(
+        message,
+        "Step \"editor\" failed: Input request for agent \"editor\" timed out after 1000 ms"
+    );
     let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
     assert_eq!(shown["status"], "expired", "{shown}");
     let late = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "late"});
@@ -25,7 +31,10 @@ async fn a_question_nobody_answers_in_time_fails_its_step() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn time_that_runs_out_while_the_hub_is_away_has_run_out() {
-    let mut hub = Setup::default().config("[runs]\ninput_timeout_seconds = 1\n").start().await;
+    let mut hub = Setup::default()
+        .config("[runs]\ninput_timeout_seconds = 1\n")
+        .start()
+        .await;
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
@@ -46,7 +55,10 @@ async fn time_that_runs_out_while_the_hub_is_away_has_run_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_that_race_the_time_are_taken_or_refused_and_never_both() {
-    let hub = Setup::default().config("[runs]\ninput_timeout_seconds = 1\n").start().await;
+    let hub = Setup::default()
+        .config("[runs]\ninput_timeout_seconds = 1\n")
+        .start()
+        .await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
     let mut ends = std::collections::HashMap::new();
@@ -71,7 +83,10 @@ async fn answers_that_race_the_time_are_taken_or_refused_and_never_both() {
     while ends.len() < runs.len() {
         let frame = client.next().await;
         if frame["type"] == "strategy_error" || frame["type"] == "strategy_completed" {
-            ends.insert(frame["runId"].as_str().unwrap().to_owned(), frame["type"] == "strategy_completed");
+            ends.insert(
+                frame["runId"].as_str().unwrap().to_owned(),
+                frame["type"] == "strategy_completed",
+            );
         }
     }
     for run in &runs[1..] {

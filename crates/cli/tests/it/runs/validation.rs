@@ -10,13 +10,28 @@ use crate::harness::*;
 async fn what_is_no_json_is_told_so_and_the_connection_survives() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    for text in ["", "hello", "{", "{\"type\":\"ping\"", "{\"type\":\"ping\"}}", "\u{feff}{", "nul"] {
+    for text in [
+        "",
+        "hello",
+        "{",
+        "{\"type\":\"ping\"",
+        "{\"type\":\"ping\"}}",
+        "\u{feff}{",
+        "nul",
+    ] {
         client.send_text(text).await;
         let error = client.expect("error").await;
-        assert_eq!(field_names(&error), ["code", "message", "ts", "type"], "{text:.40}: {error}");
+        assert_eq!(
+            field_names(&error),
+            ["code", "message", "ts", "type"],
+            "{text:.40}: {error}"
+        );
         assert_eq!(error["code"], "PARSE_ERROR", "{text:.40}: {error}");
         let message = error["message"].as_str().expect("a message");
-        assert!(message.starts_with("Invalid JSON") && message.len() < 200, "{text:.40}: {message}");
+        assert!(
+            message.starts_with("Invalid JSON") && message.len() < 200,
+            "{text:.40}: {message}"
+        );
         client.silence().await;
     }
 }
@@ -26,15 +41,26 @@ async fn what_is_no_json_is_told_so_and_the_connection_survives() {
 async fn json_that_others_take_is_refused_by_its_request_id() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let deep = format!(r#"{{"requestId":"r","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        r#"{{"requestId":"r","x":{}{}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let zero = r#"{"type":"user_input","runId":"x","agentName":"a","text":"\u0000","requestId":"r"}"#;
     let twice = r#"{"type":"ping","type":"stop_run","requestId":"r"}"#;
     for text in [&deep, zero, twice] {
         client.send_text(text).await;
         let error = client.expect("error").await;
-        assert_eq!((&error["code"], &error["requestId"]), (&json!("VALIDATION_ERROR"), &json!("r")), "{error}");
+        assert_eq!(
+            (&error["code"], &error["requestId"]),
+            (&json!("VALIDATION_ERROR"), &json!("r")),
+            "{error}"
+        );
         let message = error["message"].as_str().expect("a message");
-        assert!(message.starts_with("Invalid message: (root): ") && message.len() < 200, "{message}");
+        assert!(
+            message.starts_with("Invalid message: (root): ") && message.len() < 200,
+            "{message}"
+        );
     }
     client.silence().await;
 }
@@ -43,7 +69,9 @@ async fn json_that_others_take_is_refused_by_its_request_id() {
 async fn a_binary_frame_is_read_like_text() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    client.send_raw(Message::binary(br#"{"type":"ping","requestId":"b"}"#.to_vec())).await;
+    client
+        .send_raw(Message::binary(br#"{"type":"ping","requestId":"b"}"#.to_vec()))
+        .await;
     assert_eq!(client.expect("pong").await["requestId"], "b");
     for garbage in [&b"\xff\xfe\x00"[..], b"", b"{\"type\":\"ping\xff\"}"] {
         client.send_raw(Message::binary(garbage.to_vec())).await;
@@ -56,18 +84,38 @@ async fn a_binary_frame_is_read_like_text() {
 async fn a_type_of_another_time_or_another_wire_is_unknown() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    for kind in
-        ["get_run", "start_strategy", "cancel_run", "list_providers", "hub_list", "trash_list", "PING", "", "pong"]
-    {
-        let said = client.refused(json!({"type": kind, "runId": "x"}), "VALIDATION_ERROR").await;
+    for kind in [
+        "get_run",
+        "start_strategy",
+        "cancel_run",
+        "list_providers",
+        "hub_list",
+        "trash_list",
+        "PING",
+        "",
+        "pong",
+    ] {
+        let said = client
+            .refused(json!({"type": kind, "runId": "x"}), "VALIDATION_ERROR")
+            .await;
         assert!(said.starts_with("Invalid message: type: "), "{kind}: {said}");
     }
-    for frame in [json!({}), json!([]), json!(7), json!("ping"), Value::Null, json!({"type": 7}), json!({"type": null})]
-    {
+    for frame in [
+        json!({}),
+        json!([]),
+        json!(7),
+        json!("ping"),
+        Value::Null,
+        json!({"type": 7}),
+        json!({"type": null}),
+    ] {
         client.send(frame.clone()).await;
         let error = client.expect("error").await;
         assert_eq!(error["code"], "VALIDATION_ERROR", "{frame}: {error}");
-        assert!(error["message"].as_str().unwrap().starts_with("Invalid message: "), "{frame}: {error}");
+        assert!(
+            error["message"].as_str().unwrap().starts_with("Invalid message: "),
+            "{frame}: {error}"
+        );
     }
     client.silence().await;
 }
@@ -122,7 +170,10 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
                 message[field] = value.clone();
             }
             let said = client.refused(message.clone(), "VALIDATION_ERROR").await;
-            assert!(said.starts_with(&format!("Invalid message: {field}: ")), "{message}: {said}");
+            assert!(
+                said.starts_with(&format!("Invalid message: {field}: ")),
+                "{message}: {said}"
+            );
         }
         let mut message = message.clone();
         message[field] = json!({"an": "object"});
@@ -135,7 +186,12 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
 async fn all_that_is_wrong_with_a_message_is_told_at_once() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let said = client.refused(json!({"type": "user_input", "runId": "", "agentName": 7}), "VALIDATION_ERROR").await;
+    let said = client
+        .refused(
+            json!({"type": "user_input", "runId": "", "agentName": 7}),
+            "VALIDATION_ERROR",
+        )
+        .await;
     for field in ["runId: ", "agentName: ", "text: "] {
         assert!(said.contains(field), "{field}: {said}");
     }
@@ -156,13 +212,19 @@ async fn a_request_id_is_text_and_only_text_comes_back() {
     client.send(json!({"type": "ping"})).await;
     assert_eq!(field_names(&client.expect("pong").await), ["ts", "type"]);
     client.send(json!({"type": "nonsense", "requestId": "r"})).await;
-    assert_eq!(client.expect("error").await["requestId"], "r", "also with a message that is none");
+    assert_eq!(
+        client.expect("error").await["requestId"],
+        "r",
+        "also with a message that is none"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn members_nobody_knows_are_passed_over() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    client.send(json!({"type": "ping", "requestId": "x", "extra": {"deep": [1]}, "runId": 7})).await;
+    client
+        .send(json!({"type": "ping", "requestId": "x", "extra": {"deep": [1]}, "runId": 7}))
+        .await;
     assert_eq!(client.expect("pong").await["requestId"], "x");
 }

@@ -36,11 +36,19 @@ async fn hub_json_says_where_the_hub_is_and_lets_its_owner_in() {
 async fn a_second_hub_on_the_same_data_is_refused() {
     let hub = Hub::start().await;
     let mut command = countersign(&hub.scratch().home());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(hub.data());
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(hub.data());
     let said = Process::spawn(command, "").finish().fails(1);
-    assert!(said.contains(&hub.data().display().to_string()), "it names the directory: {said}");
+    assert!(
+        said.contains(&hub.data().display().to_string()),
+        "it names the directory: {said}"
+    );
     hub.owner.healthy().await;
-    assert!(hub.data().join("hub.json").exists(), "the running hub keeps its hub.json");
+    assert!(
+        hub.data().join("hub.json").exists(),
+        "the running hub keeps its hub.json"
+    );
     hub.cli(&["inbox", "--json"]).json();
 }
 

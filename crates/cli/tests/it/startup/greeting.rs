@@ -10,8 +10,13 @@ async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_line_to_paste() {
     let said = hub.process().stdout_with("curl").await;
     assert!(said.contains(&hub.url), "the address: {said}");
     let named = hub.url.replace("127.0.0.1", "localhost");
-    let sign_in = said.split_whitespace().find(|word| word.starts_with(&format!("{named}/signin/css_")));
-    assert!(sign_in.is_some_and(|link| link.len() > named.len() + 40), "a sign-in link with a secret in it: {said}");
+    let sign_in = said
+        .split_whitespace()
+        .find(|word| word.starts_with(&format!("{named}/signin/css_")));
+    assert!(
+        sign_in.is_some_and(|link| link.len() > named.len() + 40),
+        "a sign-in link with a secret in it: {said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,14 +27,29 @@ async fn the_printed_line_makes_an_agent_ask_something() {
     }
     let hub = Hub::start().await;
     let said = hub.process().stdout_with("curl").await;
-    let line = said.lines().find(|line| line.contains("curl ")).expect("a line with curl").trim();
+    let line = said
+        .lines()
+        .find(|line| line.contains("curl "))
+        .expect("a line with curl")
+        .trim();
     let line = line.trim_start_matches("$ ");
     let mut shell = Command::new("sh");
-    shell.args(["-c", line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    shell
+        .args(["-c", line])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
     Process::spawn(shell, "").finish().ok();
     let inbox = hub.cli(&["inbox", "--json"]).json();
-    assert_eq!(inbox.as_array().map(Vec::len), Some(1), "one question in the inbox: {inbox}");
-    assert_eq!(inbox[0]["can_answer"], Value::Bool(true), "and the owner may answer it: {inbox}");
+    assert_eq!(
+        inbox.as_array().map(Vec::len),
+        Some(1),
+        "one question in the inbox: {inbox}"
+    );
+    assert_eq!(
+        inbox[0]["can_answer"],
+        Value::Bool(true),
+        "and the owner may answer it: {inbox}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +75,11 @@ async fn an_interrupt_releases_those_who_wait() {
     });
     // A finished exchange on the same connection pool shows that the hub has had time to accept the waiter.
     bot.pull(&id).await;
-    assert_eq!(hub.interrupt().code(), Some(0), "the stop does not wait for a minute of long-poll");
+    assert_eq!(
+        hub.interrupt().code(),
+        Some(0),
+        "the stop does not wait for a minute of long-poll"
+    );
     let _ = crate::harness::within("the waiter is let go", waiting).await;
 }
 

@@ -4,9 +4,15 @@ use crate::harness::{Hub, Process, Scratch, Setup, countersign};
 fn plain_http_beyond_this_machine_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0"] {
         let said = Setup::default().args(&["--listen", address]).refused().fails(1);
-        assert!(said.contains("allow-plain-http") || said.contains("tls"), "it says what would help: {said}");
+        assert!(
+            said.contains("allow-plain-http") || said.contains("tls"),
+            "it says what would help: {said}"
+        );
     }
-    let said = Setup::default().config("listen = \"0.0.0.0:0\"\n").args(&["--listen", "0.0.0.0:0"]).refused();
+    let said = Setup::default()
+        .config("listen = \"0.0.0.0:0\"\n")
+        .args(&["--listen", "0.0.0.0:0"])
+        .refused();
     said.fails(1);
 }
 
@@ -14,7 +20,9 @@ fn plain_http_beyond_this_machine_is_refused() {
 async fn plain_http_beyond_this_machine_is_possible_by_name() {
     let scratch = Scratch::new();
     let mut command = countersign(&scratch.home());
-    command.args(["serve", "--listen", "0.0.0.0:0", "--allow-plain-http", "--data"]).arg(scratch.data());
+    command
+        .args(["serve", "--listen", "0.0.0.0:0", "--allow-plain-http", "--data"])
+        .arg(scratch.data());
     let process = Process::spawn(command, "");
     process.stdout_with("http://").await;
     process.signal("TERM");
@@ -23,11 +31,20 @@ async fn plain_http_beyond_this_machine_is_possible_by_name() {
 
 #[test]
 fn loopback_callbacks_and_a_public_address_exclude_each_other() {
-    let args = ["--listen", "0.0.0.0:0", "--allow-plain-http", "--allow-loopback-callbacks"];
+    let args = [
+        "--listen",
+        "0.0.0.0:0",
+        "--allow-plain-http",
+        "--allow-loopback-callbacks",
+    ];
     let said = Setup::default().args(&args).refused().fails(1);
     assert!(said.contains("loopback"), "{said}");
     let config = "allow_loopback_callbacks = true\nallow_plain_http = true\n";
-    let said = Setup::default().config(config).args(&["--listen", "0.0.0.0:0"]).refused().fails(1);
+    let said = Setup::default()
+        .config(config)
+        .args(&["--listen", "0.0.0.0:0"])
+        .refused()
+        .fails(1);
     assert!(said.contains("loopback"), "{said}");
 }
 
@@ -47,7 +64,10 @@ fn an_unknown_setting_is_refused_by_name() {
 
 #[test]
 fn a_config_file_that_is_not_there_is_an_error() {
-    let said = Setup::default().args(&["--config", "/nowhere/config.toml"]).refused().fails(1);
+    let said = Setup::default()
+        .args(&["--config", "/nowhere/config.toml"])
+        .refused()
+        .fails(1);
     assert!(said.contains("/nowhere/config.toml"), "{said}");
 }
 
@@ -75,7 +95,11 @@ async fn an_address_asked_for_by_name_and_taken_is_an_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn flags_win_over_the_file() {
     let config = "public_url = \"https://file.example\"\n";
-    let hub = Setup::default().config(config).args(&["--public-url", "https://flag.example"]).start().await;
+    let hub = Setup::default()
+        .config(config)
+        .args(&["--public-url", "https://flag.example"])
+        .start()
+        .await;
     let status = hub.owner.get("/v1/admin/status").await.expect(200);
     assert_eq!(status["public_url"], "https://flag.example");
 }

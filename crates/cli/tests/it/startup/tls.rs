@@ -7,10 +7,23 @@ use crate::harness::{Process, Scratch, countersign, eventually};
 /// Writes a self-signed certificate for 127.0.0.1, if this machine can make one.
 pub fn certificate(scratch: &Scratch) -> bool {
     let mut openssl = Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]);
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+    ]);
     openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]);
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout"]);
-    openssl.arg(scratch.path("key.pem")).arg("-out").arg(scratch.path("cert.pem"));
+    openssl
+        .arg(scratch.path("key.pem"))
+        .arg("-out")
+        .arg(scratch.path("cert.pem"));
     openssl.output().is_ok_and(|output| output.status.success())
 }
 
@@ -22,8 +35,14 @@ async fn with_certificate_files_the_hub_speaks_tls_and_nothing_else() {
         return;
     }
     let mut command = countersign(&scratch.home());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(scratch.data());
-    command.arg("--tls-cert").arg(scratch.path("cert.pem")).arg("--tls-key").arg(scratch.path("key.pem"));
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(scratch.data());
+    command
+        .arg("--tls-cert")
+        .arg(scratch.path("cert.pem"))
+        .arg("--tls-key")
+        .arg(scratch.path("key.pem"));
     let process = Process::spawn(command, "");
     process.stdout_with("https://127.0.0.1:").await;
     let found = eventually("hub.json", async || {
@@ -34,16 +53,26 @@ async fn with_certificate_files_the_hub_speaks_tls_and_nothing_else() {
     let url = found["url"].as_str().expect("a url").to_owned();
     let pem = std::fs::read(scratch.path("cert.pem")).expect("the certificate");
     let root = reqwest::Certificate::from_pem(&pem).expect("a certificate");
-    let client = Client::builder().no_proxy().tls_certs_only([root]).build().expect("a client");
+    let client = Client::builder()
+        .no_proxy()
+        .tls_certs_only([root])
+        .build()
+        .expect("a client");
     let health = client.get(format!("{url}/health")).send().await.expect("TLS works");
     assert_eq!(health.status().as_u16(), 200);
-    let plain = client.get(format!("{}/health", url.replace("https://", "http://"))).send().await;
+    let plain = client
+        .get(format!("{}/health", url.replace("https://", "http://")))
+        .send()
+        .await;
     assert!(plain.is_err(), "plain HTTP is not served beside TLS");
 }
 
 #[test]
 fn certificate_files_that_cannot_be_read_are_an_error() {
     let setup = crate::harness::Setup::default();
-    let said = setup.args(&["--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"]).refused().fails(1);
+    let said = setup
+        .args(&["--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"])
+        .refused()
+        .fails(1);
     assert!(said.contains("/nowhere/cert.pem"), "{said}");
 }

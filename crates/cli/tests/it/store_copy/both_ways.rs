@@ -28,7 +28,10 @@ async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
     let (database, back) = (Database::create().await, hub.scratch().path("back"));
     let there = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
     let lines: Vec<&str> = there.lines().filter(|line| line.ends_with("  same")).collect();
-    assert!(lines.len() > 20 && lines.iter().any(|line| line.starts_with("message ")), "{there}");
+    assert!(
+        lines.len() > 20 && lines.iter().any(|line| line.starts_with("message ")),
+        "{there}"
+    );
     assert!(there.contains("the same on both sides"), "{there}");
     copy(hub.scratch(), database.url_with_password(), &back, &[]).ok();
 
@@ -43,7 +46,11 @@ async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
     assert_eq!(bot.outcome(&open).await["response"]["response"]["value"], "deny");
     bot.accepted(&ask("bot")).await;
     let found = hub.owner.get("/v1/search?q=deploy").await.expect(200);
-    assert_eq!(found["items"].as_array().map(Vec::len), Some(3), "the search is filled anew: {found}");
+    assert_eq!(
+        found["items"].as_array().map(Vec::len),
+        Some(3),
+        "the search is filled anew: {found}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,13 +59,25 @@ async fn machines_get_counts_and_hashes() {
     // What it knew is then in its write-ahead log, most of it.
     hub.kill();
     let database = Database::create().await;
-    let report = copy(hub.scratch(), hub.data().join("hub.db"), database.url_with_password(), &["--json"]);
-    assert!(report.stderr.contains("Copying."), "it says how far it is: {}", report.stderr);
+    let report = copy(
+        hub.scratch(),
+        hub.data().join("hub.db"),
+        database.url_with_password(),
+        &["--json"],
+    );
+    assert!(
+        report.stderr.contains("Copying."),
+        "it says how far it is: {}",
+        report.stderr
+    );
     assert!(!format!("{report:?}").contains("s3cret"), "no password: {report:?}");
     let report = report.json();
     assert_eq!([&report["same"], &report["resumed"]], [&json!(true), &json!(false)]);
     let tables = report["tables"].as_array().expect("a list");
-    let messages = tables.iter().find(|table| table["table"] == "message").expect("messages");
+    let messages = tables
+        .iter()
+        .find(|table| table["table"] == "message")
+        .expect("messages");
     assert_eq!([&messages["rows"], &messages["copy_rows"]], [&json!(2), &json!(2)]);
     assert_eq!(messages["sha256"].as_str().map(str::len), Some(64));
     assert_eq!(messages["sha256"], messages["copy_sha256"]);
@@ -76,8 +95,16 @@ async fn a_copy_that_differs_fails_and_no_hub_starts_on_it() {
     database.execute(spoil).await;
     let ran = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    let different: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("DIFFERENT: 2 rows")).collect();
-    assert!(different.len() == 1 && different[0].starts_with("message "), "{}", ran.stdout);
+    let different: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.contains("DIFFERENT: 2 rows"))
+        .collect();
+    assert!(
+        different.len() == 1 && different[0].starts_with("message "),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("no hub will start on it"), "{}", ran.stdout);
     assert!(matches!(open().await, Err(StoreError::HalfCopied { .. })));
 }

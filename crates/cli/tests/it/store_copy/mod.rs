@@ -10,6 +10,11 @@ use crate::harness::{Process, Ran, Scratch, countersign};
 /// Of the places on this machine, and of databases by their URLs.
 fn copy(scratch: &Scratch, from: impl AsRef<Path>, to: impl AsRef<Path>, more: &[&str]) -> Ran {
     let mut command = countersign(&scratch.home());
-    command.args(["store", "copy", "--from"]).arg(from.as_ref()).arg("--to").arg(to.as_ref()).args(more);
+    command
+        .args(["store", "copy", "--from"])
+        .arg(from.as_ref())
+        .arg("--to")
+        .arg(to.as_ref())
+        .args(more);
     Process::spawn(command, "").finish()
 }

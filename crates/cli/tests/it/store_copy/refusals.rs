@@ -8,7 +8,10 @@ async fn a_running_hub_is_stopped_first() {
     let mut hub = Hub::start().await;
     let database = Database::create().await;
     let said = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).fails(1);
-    assert!(said.contains("a hub is running on") && said.contains("stop it first"), "{said}");
+    assert!(
+        said.contains("a hub is running on") && said.contains("stop it first"),
+        "{said}"
+    );
     hub.owner.healthy().await;
     assert!(hub.interrupt().success());
     copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
@@ -26,12 +29,17 @@ async fn no_hub_starts_on_half_a_copy() {
          INSERT INTO copying VALUES ('/srv/old/hub.db', zeroblob(32))";
     store.execute_batch(mark).expect("a mark");
     let mut command = countersign(&hub.scratch().home());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(hub.data());
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(hub.data());
     let said = Process::spawn(command, "").finish().fails(1);
     assert!(said.contains("an unfinished copy of /srv/old/hub.db"), "{said}");
     assert!(said.contains("`countersign store copy`"), "{said}");
     let said = copy(hub.scratch(), hub.data(), hub.scratch().path("other"), &[]).fails(1);
-    assert!(said.contains("is itself an unfinished copy, of /srv/old/hub.db"), "{said}");
+    assert!(
+        said.contains("is itself an unfinished copy, of /srv/old/hub.db"),
+        "{said}"
+    );
     store.execute_batch("DROP TABLE copying").expect("no mark");
     hub.restart().await;
 }
@@ -42,7 +50,10 @@ async fn what_cannot_be_copied_is_said_and_left_alone() {
     assert!(hub.interrupt().success());
     let (scratch, data) = (hub.scratch(), hub.data());
     let said = copy(scratch, scratch.path("nowhere"), scratch.path("other"), &[]).fails(1);
-    assert!(said.contains("there is no hub's store") && said.contains("nowhere/hub.db does not exist"), "{said}");
+    assert!(
+        said.contains("there is no hub's store") && said.contains("nowhere/hub.db does not exist"),
+        "{said}"
+    );
     assert!(!scratch.path("nowhere").exists() && !scratch.path("other").exists());
 
     let said = copy(scratch, &data, data.join("."), &[]).fails(1);
@@ -57,16 +68,28 @@ async fn what_cannot_be_copied_is_said_and_left_alone() {
     assert_eq!(ran.code, 0);
     let before = std::fs::read(kept.data().join("hub.db")).expect("its database");
     let said = copy(scratch, &data, kept.data(), &[]).fails(1);
-    assert!(said.contains("is not empty") && said.contains("Nothing was changed"), "{said}");
+    assert!(
+        said.contains("is not empty") && said.contains("Nothing was changed"),
+        "{said}"
+    );
     assert_eq!(std::fs::read(kept.data().join("hub.db")).expect("its database"), before);
 
-    for url in ["postgres://ann:s3cret@127.0.0.1:1/none?sslmode=disable", "postgresql://ann:s3cret@x/y?word=s3cret"] {
+    for url in [
+        "postgres://ann:s3cret@127.0.0.1:1/none?sslmode=disable",
+        "postgresql://ann:s3cret@x/y?word=s3cret",
+    ] {
         let said = copy(scratch, &data, url, &[]).fails(1);
         assert!(!said.contains("s3cret"), "{said}");
     }
     for mistyped in ["postgre://ann:s3cret@db/hub", "mysql://ann:s3cret@db/hub"] {
-        for said in [copy(scratch, &data, mistyped, &[]).fails(1), copy(scratch, mistyped, &data, &[]).fails(1)] {
-            assert!(said.contains("no address of PostgreSQL") && !said.contains("s3cret"), "{said}");
+        for said in [
+            copy(scratch, &data, mistyped, &[]).fails(1),
+            copy(scratch, mistyped, &data, &[]).fails(1),
+        ] {
+            assert!(
+                said.contains("no address of PostgreSQL") && !said.contains("s3cret"),
+                "{said}"
+            );
         }
     }
     assert_eq!(copy(scratch, &data, scratch.path("new"), &["--to", "twice"]).code, 2);

@@ -6,15 +6,31 @@ use crate::harness::*;
 async fn the_ack_holds_id_status_and_two_addresses_and_nothing_else() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for (envelope, status) in [(ask("bot"), "open"), (task("bot"), "open"), (notify("bot"), "delivered")] {
+    for (envelope, status) in [
+        (ask("bot"), "open"),
+        (task("bot"), "open"),
+        (notify("bot"), "delivered"),
+    ] {
         let ack = bot.submit(&envelope).await.expect(202);
         let id = ack["id"].as_str().expect("an id");
         let poll_url = format!("{}/v1/messages/{id}", hub.url);
         let review_url = format!("{}/inbox/items/{id}", hub.url.replace("127.0.0.1", "localhost"));
-        assert_eq!(ack, json!({"id": id, "status": status, "poll_url": poll_url, "review_url": review_url}));
+        assert_eq!(
+            ack,
+            json!({"id": id, "status": status, "poll_url": poll_url, "review_url": review_url})
+        );
         let digits = id.strip_prefix("msg_").expect("the prefix of messages");
-        assert!(digits.len() == 26 && digits.chars().all(|digit| digit.is_ascii_lowercase() || digit.is_ascii_digit()));
-        assert_eq!(bot.get(ack["poll_url"].as_str().unwrap()).await.expect(200)["id"], id, "poll_url works verbatim");
+        assert!(
+            digits.len() == 26
+                && digits
+                    .chars()
+                    .all(|digit| digit.is_ascii_lowercase() || digit.is_ascii_digit())
+        );
+        assert_eq!(
+            bot.get(ack["poll_url"].as_str().unwrap()).await.expect(200)["id"],
+            id,
+            "poll_url works verbatim"
+        );
     }
 }
 
@@ -30,7 +46,11 @@ async fn a_pulled_message_is_the_envelope_with_id_and_status() {
         let id = bot.accepted(&envelope).await;
         let mut expected = envelope.clone();
         expected["id"] = json!(id);
-        expected["status"] = json!(if envelope["type"] == "notify" { "delivered" } else { "open" });
+        expected["status"] = json!(if envelope["type"] == "notify" {
+            "delivered"
+        } else {
+            "open"
+        });
         assert_eq!(bot.pull(&id).await, expected);
     }
 }
@@ -88,7 +108,11 @@ async fn a_notify_needs_no_key_and_never_gets_an_answer() {
     let mut envelope = notify("bot");
     envelope.as_object_mut().unwrap().remove("idempotency_key");
     let id = bot.accepted(&envelope).await;
-    assert_ne!(bot.accepted(&envelope).await, id, "without a key every notify is a new one");
+    assert_ne!(
+        bot.accepted(&envelope).await,
+        id,
+        "without a key every notify is a new one"
+    );
     let body = bot.get(&format!("/v1/messages/{id}?wait=30")).await.expect(200);
     assert_eq!(body["status"], "delivered");
     assert!(body.get("response").is_none(), "{body}");
@@ -102,17 +126,27 @@ async fn a_message_cannot_bring_its_own_id_status_or_response() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let sound = ask("bot").to_string();
-    let members = sound.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).expect("an object");
+    let members = sound
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+        .expect("an object");
     let forged = r#""id":"msg_mine","\u0073tatus":"answered","response":{"resolution":"answered"},"delivery":{}"#;
     let state = r#""state":{"id":1,"status":2,"response":3}"#;
     let text = format!("{{ {forged},{state},{members}}}");
-    let id = bot.post_bytes("/v1/messages", text).await.expect(202)["id"].as_str().unwrap().to_owned();
+    let id = bot.post_bytes("/v1/messages", text).await.expect(202)["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let pulled = bot.get(&format!("/v1/messages/{id}")).await;
     let body = pulled.expect(200);
     assert_eq!([&body["id"], &body["status"]], [&json!(id), &json!("open")]);
     assert!(body.get("response").is_none(), "{body}");
     assert!(!pulled.text().contains("msg_mine"), "{body}");
-    assert!(pulled.text().contains(state), "the same names inside state are the agent's own: {}", pulled.text());
+    assert!(
+        pulled.text().contains(state),
+        "the same names inside state are the agent's own: {}",
+        pulled.text()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,8 +163,16 @@ async fn an_agent_lists_its_own_messages_and_a_person_those_of_all() {
     let mut path = "/v1/messages?limit=2".to_owned();
     loop {
         let page = bot.get(&path).await.expect(200);
-        listed.extend(page["messages"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()));
-        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        listed.extend(
+            page["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|item| item["id"].as_str().unwrap().to_owned()),
+        );
+        let Some(cursor) = page["next_cursor"].as_str() else {
+            break;
+        };
         path = format!("/v1/messages?limit=2&cursor={cursor}");
     }
     listed.sort();

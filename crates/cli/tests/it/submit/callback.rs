@@ -13,12 +13,18 @@ async fn a_callback_goes_only_to_a_host_the_owner_approved_for_this_agent() {
     let hub = Hub::start().await;
     let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
     let envelope = push_to(ask("bot"), "https://hooks.example/resume");
-    bot.submit(&envelope).await.refused_field("invalid_field", "callback.url");
+    bot.submit(&envelope)
+        .await
+        .refused_field("invalid_field", "callback.url");
     hub.approve(&other, "hooks.example").await;
-    bot.submit(&envelope).await.refused_field("invalid_field", "callback.url");
+    bot.submit(&envelope)
+        .await
+        .refused_field("invalid_field", "callback.url");
     let registered = bot.post("/v1/callbacks", &json!({"host": "hooks.example"})).await;
     assert!(registered.status < 300, "{}", registered.text());
-    bot.submit(&envelope).await.refused_field("invalid_field", "callback.url");
+    bot.submit(&envelope)
+        .await
+        .refused_field("invalid_field", "callback.url");
     hub.approve(&bot, "hooks.example").await;
     bot.accepted(&envelope).await;
     let mut task = push_to(task("bot"), "https://else.example/resume");
@@ -42,9 +48,14 @@ async fn an_approval_is_for_the_whole_host_and_nothing_that_looks_like_it() {
         "https://evil.example#@hooks.example:8443/",
         "https://sub.hooks.example:8443/resume",
     ] {
-        bot.submit(&push_to(ask("bot"), url)).await.refused_field("invalid_field", "callback.url");
+        bot.submit(&push_to(ask("bot"), url))
+            .await
+            .refused_field("invalid_field", "callback.url");
     }
-    for url in ["https://hooks.example:8443/resume?run=7", "https://HOOKS.example:8443/resume"] {
+    for url in [
+        "https://hooks.example:8443/resume?run=7",
+        "https://HOOKS.example:8443/resume",
+    ] {
         bot.accepted(&push_to(ask("bot"), url)).await;
     }
 }
@@ -54,12 +65,22 @@ async fn a_callback_url_that_is_none_is_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, "hooks.example").await;
-    for url in
-        ["hooks.example/resume", "ftp://hooks.example/", "file:///etc/passwd", "javascript:alert(1)", "https://", ""]
-    {
+    for url in [
+        "hooks.example/resume",
+        "ftp://hooks.example/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://",
+        "",
+    ] {
         let reply = bot.submit(&push_to(ask("bot"), url)).await;
         assert!([400, 422].contains(&reply.status), "{url}: {}", reply.text());
-        assert!(reply.json()["error"]["field"].as_str().is_some_and(|field| field.contains("callback.url")), "{url}");
+        assert!(
+            reply.json()["error"]["field"]
+                .as_str()
+                .is_some_and(|field| field.contains("callback.url")),
+            "{url}"
+        );
     }
     let plain = bot.submit(&push_to(ask("bot"), "http://hooks.example/resume")).await;
     plain.refused_field("invalid_field", "callback.url");
@@ -88,7 +109,10 @@ async fn callback_credentials_have_the_shape_of_their_scheme() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_is_one_registered_here_and_never_a_variable_of_the_process() {
-    let hub = Setup::default().env("A2H_CALLBACK_SECRET", "from the environment").start().await;
+    let hub = Setup::default()
+        .env("A2H_CALLBACK_SECRET", "from the environment")
+        .start()
+        .await;
     let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
     hub.approve(&bot, "hooks.example").await;
     let secret = json!({"agent_id": other.id, "name": "deploy", "value": "s3cret"});

@@ -6,12 +6,17 @@ use crate::harness::*;
 fn spelled_otherwise(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let members =
-                map.iter().rev().map(|(key, value)| format!(" \n{} :\t{}", json!(key), spelled_otherwise(value)));
+            let members = map
+                .iter()
+                .rev()
+                .map(|(key, value)| format!(" \n{} :\t{}", json!(key), spelled_otherwise(value)));
             format!("{{{} }}", members.collect::<Vec<_>>().join(" ,"))
         }
         Value::Array(items) => {
-            format!("[ {} ]", items.iter().map(spelled_otherwise).collect::<Vec<_>>().join(" , "))
+            format!(
+                "[ {} ]",
+                items.iter().map(spelled_otherwise).collect::<Vec<_>>().join(" , ")
+            )
         }
         scalar => scalar.to_string(),
     }
@@ -24,7 +29,10 @@ async fn the_same_payload_again_gets_the_same_id() {
     for envelope in [select("bot"), input("bot"), task("bot"), notify("bot")] {
         let first = bot.submit(&envelope).await.expect(202);
         assert_eq!(bot.submit(&envelope).await.expect(202), first, "the same bytes");
-        let reordered = bot.post_bytes("/v1/messages", spelled_otherwise(&envelope)).await.expect(202);
+        let reordered = bot
+            .post_bytes("/v1/messages", spelled_otherwise(&envelope))
+            .await
+            .expect(202);
         assert_eq!(reordered, first, "another key order and white space");
         let mut other_run = envelope.clone();
         other_run["agent"]["run_id"] = json!("run-2");
@@ -127,8 +135,17 @@ async fn many_copies_at_once_make_one_message() {
         let request = bot.post_request("/v1/messages", envelope.clone());
         copies.spawn(Api::send(request));
     }
-    let ids: std::collections::BTreeSet<String> =
-        copies.join_all().await.iter().map(|reply| reply.expect(202)["id"].as_str().unwrap().to_owned()).collect();
+    let ids: std::collections::BTreeSet<String> = copies
+        .join_all()
+        .await
+        .iter()
+        .map(|reply| reply.expect(202)["id"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(ids.len(), 1, "{ids:?}");
-    assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        hub.owner.get("/v1/inbox").await.expect(200)["items"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
 }

@@ -26,7 +26,12 @@ async fn all_refused(bot: &Agent, cases: &[(&[Defect], Value)], status: u16, cod
             let error = &reply.json()["error"];
             let named = error["field"].as_str().unwrap_or_default();
             if reply.status != status || error["code"] != code || !named.contains(field) {
-                wrong.push(format!("{} with {name}: {} {}", sound["type"], reply.status, reply.text()));
+                wrong.push(format!(
+                    "{} with {name}: {} {}",
+                    sound["type"],
+                    reply.status,
+                    reply.text()
+                ));
             }
         }
     }

@@ -9,13 +9,26 @@ use crate::harness::*;
 async fn a_missing_or_bad_credential_comes_before_everything() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    for caller in [hub.anonymous(), hub.anonymous().bearer("nonsense"), hub.anonymous().api_key("")] {
+    for caller in [
+        hub.anonymous(),
+        hub.anonymous().bearer("nonsense"),
+        hub.anonymous().api_key(""),
+    ] {
         caller.submit(&ask("bot")).await.refused("unauthenticated");
-        caller.post_bytes("/v1/messages", "{ not json").await.refused("unauthenticated");
-        caller.get("/v1/messages/msg_00000000000000000000000000").await.refused("unauthenticated");
+        caller
+            .post_bytes("/v1/messages", "{ not json")
+            .await
+            .refused("unauthenticated");
+        caller
+            .get("/v1/messages/msg_00000000000000000000000000")
+            .await
+            .refused("unauthenticated");
     }
     // The hub may answer before it has read all of this; then the client sees the reply or a closed connection.
-    let huge = hub.anonymous().bearer("nonsense").post_request("/v1/messages", vec![b'x'; 5 << 20]);
+    let huge = hub
+        .anonymous()
+        .bearer("nonsense")
+        .post_request("/v1/messages", vec![b'x'; 5 << 20]);
     if let Ok(reply) = within("a reply", Api::try_send(huge)).await {
         reply.refused("unauthenticated");
     }
@@ -23,10 +36,17 @@ async fn a_missing_or_bad_credential_comes_before_everything() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn size_comes_before_syntax() {
-    let hub = Setup::default().config("[limits]\nmax_request_bytes = 4096\n").start().await;
+    let hub = Setup::default()
+        .config("[limits]\nmax_request_bytes = 4096\n")
+        .start()
+        .await;
     let bot = hub.agent("bot").await;
-    bot.post_bytes("/v1/messages", vec![b'{'; 4097]).await.refused("invalid_field");
-    bot.post_bytes("/v1/messages", vec![b'{'; 4096]).await.refused("validation_error");
+    bot.post_bytes("/v1/messages", vec![b'{'; 4097])
+        .await
+        .refused("invalid_field");
+    bot.post_bytes("/v1/messages", vec![b'{'; 4096])
+        .await
+        .refused("validation_error");
 }
 
 #[tokio::test(flavor = "multi_thread")]

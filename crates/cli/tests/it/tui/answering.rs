@@ -48,12 +48,17 @@ async fn a_no_takes_its_reason_along() {
 async fn an_owners_own_reason_is_offered_and_sent() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday\nAsk the on-call first").await;
+    Visitor::signed_in(&hub)
+        .await
+        .offer_reasons("Not on a Friday\nAsk the on-call first")
+        .await;
     let id = bot.accepted(&ask("bot")).await;
     let pane = Pane::of(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["r"]);
-    let screen = pane.shows_all(&["1. Not on a Friday", "2. Ask the on-call first", "3. in my own words"]).await;
+    let screen = pane
+        .shows_all(&["1. Not on a Friday", "2. Ask the on-call first", "3. in my own words"])
+        .await;
     assert!(!screen.contains("Too risky"), "{screen}");
     pane.press(&["2", "Enter"]);
     let response = response(&bot, &id).await;
@@ -114,7 +119,14 @@ async fn a_form_is_filled_in_and_its_faults_are_told_beside_the_fields() {
         "reason": "not yet", "day": "2026-06-04", "pin": "hunter2", "region": "us", "retries": 3, "urgent": true,
     });
     assert_eq!(value, expected);
-    let screen = pane.shows_all(&["answered by human:owner", "reason: not yet", "region: us", "urgent: yes"]).await;
+    let screen = pane
+        .shows_all(&[
+            "answered by human:owner",
+            "reason: not yet",
+            "region: us",
+            "urgent: yes",
+        ])
+        .await;
     assert!(!screen.contains("hunter2"), "{screen}");
 }
 
@@ -122,7 +134,12 @@ async fn a_form_is_filled_in_and_its_faults_are_told_beside_the_fields() {
 async fn a_text_and_several_choices_are_answered() {
     let mut hub = Hub::start().await;
     hub.agent("bot").await;
-    let ids = seed::ask(&mut hub, "bot", vec![("What next?", seed::text()), ("Which regions?", seed::many())]).await;
+    let ids = seed::ask(
+        &mut hub,
+        "bot",
+        vec![("What next?", seed::text()), ("Which regions?", seed::many())],
+    )
+    .await;
     let pane = Pane::of(&hub);
     pane.open("What next?").await;
     pane.press(&["Enter"]);
@@ -154,7 +171,9 @@ async fn a_task_is_ticked_off_and_completed() {
     assert_eq!(response["resolution"], "completed");
     let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
     assert_eq!(response["response"]["checklist"], steps);
-    let screen = pane.shows_all(&["Checklist sent back", "[x] rotate", "[ ] announce"]).await;
+    let screen = pane
+        .shows_all(&["Checklist sent back", "[x] rotate", "[ ] announce"])
+        .await;
     assert!(!screen.contains("[ ] rotate"), "{screen}");
 }
 
@@ -227,7 +246,12 @@ async fn a_search_narrows_the_list_and_finds_what_is_decided() {
     pane.hides("Deploy").await;
     assert!(!pane.text().contains("shed"));
     pane.press(&["Enter"]);
-    pane.shows_all(&["Paint the shed", "answered approve by human:owner at", "Paint the house"]).await;
+    pane.shows_all(&[
+        "Paint the shed",
+        "answered approve by human:owner at",
+        "Paint the house",
+    ])
+    .await;
     pane.press(&["Escape"]);
     pane.shows("Deploy").await;
 }

@@ -57,7 +57,8 @@ async fn several_choices_of_a_form_are_ticked() {
     let id = asked(&shell, "Where to?", form).await;
     let pane = Pane::of(&hub);
     pane.open("Where to?").await;
-    pane.shows_all(&["Zone  (any of these", "[ ] eu", "[ ] asia", "in other words"]).await;
+    pane.shows_all(&["Zone  (any of these", "[ ] eu", "[ ] asia", "in other words"])
+        .await;
     pane.press(&["Enter", "1", "Down", "Down", "Space"]);
     pane.shows_all(&["[x] eu", "[ ] us", "▌ [x] asia"]).await;
     pane.press(&["Tab"]);
@@ -72,7 +73,12 @@ async fn several_choices_of_a_form_are_ticked() {
 async fn a_form_is_answered_in_own_words() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
-    let id = asked(&shell, "Where to?", json!({"type": "form", "fields": [{"label": "Why"}]})).await;
+    let id = asked(
+        &shell,
+        "Where to?",
+        json!({"type": "form", "fields": [{"label": "Why"}]}),
+    )
+    .await;
     let pane = Pane::of(&hub);
     pane.open("Where to?").await;
     pane.press(&["Enter"]);
@@ -81,8 +87,13 @@ async fn a_form_is_answered_in_own_words() {
     pane.press(&["o"]);
     pane.write("nowhere yet");
     pane.press(&["Enter"]);
-    pane.shows_all(&["you filled in the form and wrote", "load", "nowhere yet"]).await;
-    assert_eq!(shell.look(&id).await["status"], "open", "nobody could say which was meant");
+    pane.shows_all(&["you filled in the form and wrote", "load", "nowhere yet"])
+        .await;
+    assert_eq!(
+        shell.look(&id).await["status"],
+        "open",
+        "nobody could say which was meant"
+    );
     rest(&pane).await;
     pane.press(&["Up", "Up", "Enter", "C-u"]);
     pane.hides("load").await;
@@ -104,7 +115,11 @@ async fn the_list_and_the_item_tell_whether_the_agent_waits() {
     let process = shell.waiting(&hub, &id).await;
     pane.shows("agent waiting").await;
     pane.press(&["Enter"]);
-    pane.shows_all(&["in /home/ann/shop (zsh, claude_code)", "the agent has been waiting in its terminal"]).await;
+    pane.shows_all(&[
+        "in /home/ann/shop (zsh, claude_code)",
+        "the agent has been waiting in its terminal",
+    ])
+    .await;
     process.abort();
     pane.shows("the agent has been gone from its terminal").await;
     asked(&shell, "Or not?", json!(null)).await;
@@ -132,7 +147,10 @@ async fn a_text_written_ahead_answers_the_next_question() {
     pane.write(" run the tests");
     pane.press(&["Enter"]);
     pane.shows("gets it when it asks next").await;
-    assert_eq!(hub.owner.get(&format!("/v1/inbox/{first}")).await.expect(200)["status"], "open");
+    assert_eq!(
+        hub.owner.get(&format!("/v1/inbox/{first}")).await.expect(200)["status"],
+        "open"
+    );
     let next = asked(&shell, "What now?", json!(null)).await;
     assert_eq!(shell.outcome(&next).await["reply"]["text"], "then run the tests");
 }
@@ -148,12 +166,20 @@ async fn prompts_take_own_words_and_numbers_of_many() {
     let pane = Look::of(&hub).term("dumb").size(110, 60).start();
     pane.shows_all(&["Which colours?", "Where to?", "Which one?"]).await;
     pane.write("w2\n");
-    pane.shows(&format!("For the next question of {}", shell.agent_id)).await;
+    pane.shows(&format!("For the next question of {}", shell.agent_id))
+        .await;
     pane.write("go on\n");
     pane.shows("gets it when it asks next.").await;
-    let waiting = hub.owner.get(&format!("/v1/terminals/{}/ahead", shell.agent_id)).await.expect(200);
+    let waiting = hub
+        .owner
+        .get(&format!("/v1/terminals/{}/ahead", shell.agent_id))
+        .await
+        .expect(200);
     assert_eq!(waiting["ahead"][0]["text"], "go on");
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    eventually("the list again", async || {
+        (pane.text().matches("Which one?").count() == 2).then_some(())
+    })
+    .await;
     pane.write("1\n");
     pane.shows("numbers with spaces, o for other words, r declines").await;
     pane.write("o\n");
@@ -163,13 +189,19 @@ async fn prompts_take_own_words_and_numbers_of_many() {
     pane.write("\n");
     assert_eq!(shell.outcome(&colours).await["reply"]["text"], "any");
     process.abort();
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 3).then_some(())).await;
+    eventually("the list again", async || {
+        (pane.text().matches("Which one?").count() == 3).then_some(())
+    })
+    .await;
     pane.write("1\n");
     pane.shows("Enter fills in the form, o for other words").await;
     pane.write("\n");
     pane.shows("Zone (the numbers of any, with spaces)").await;
     pane.write("3 1\n");
-    eventually("the second comment", async || (pane.text().matches("Comment").count() == 2).then_some(())).await;
+    eventually("the second comment", async || {
+        (pane.text().matches("Comment").count() == 2).then_some(())
+    })
+    .await;
     pane.write("\n");
     pane.shows("Nothing waits for you.").await;
     assert_eq!(shell.outcome(&form).await["reply"]["text"], "Zone: asia, eu");

@@ -14,12 +14,16 @@ async fn a_new_ask_and_a_notice_appear_by_themselves() {
     pane.shows("Nothing waits for you.").await;
     pane.shows("live").await;
     bot.accepted(&ask("bot")).await;
-    pane.shows_all(&["Deploy build 42?", "bot · confirm · waits until answered"]).await;
+    pane.shows_all(&["Deploy build 42?", "bot · confirm · waits until answered"])
+        .await;
     let mut urgent = ask("bot");
     (urgent["title"], urgent["priority"]) = (json!("First of all"), json!("urgent"));
     bot.accepted(&urgent).await;
     let screen = pane.shows_all(&["First of all", "Deploy build 42?"]).await;
-    assert!(screen.find("First of all") < screen.find("Deploy build 42?"), "urgent first: {screen}");
+    assert!(
+        screen.find("First of all") < screen.find("Deploy build 42?"),
+        "urgent first: {screen}"
+    );
     bot.accepted(&notify("bot")).await;
     pane.shows("Notices 1").await;
 }
@@ -29,14 +33,22 @@ async fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
-    let id = bot.accepted(&resolvers(input("bot"), &["human:owner", "human:ann"])).await;
+    let id = bot
+        .accepted(&resolvers(input("bot"), &["human:owner", "human:ann"]))
+        .await;
     let pane = Pane::of(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["Enter"]);
     pane.write("half a reason");
     pane.shows("> half a reason").await;
-    ann.resolve(&id, json!({"resolution": "answered", "value": {"reason": "ann was here"}})).await.expect(200);
-    pane.shows_all(&["Decided meanwhile", "answered by human:ann at", "reason: half a reason"]).await;
+    ann.resolve(
+        &id,
+        json!({"resolution": "answered", "value": {"reason": "ann was here"}}),
+    )
+    .await
+    .expect(200);
+    pane.shows_all(&["Decided meanwhile", "answered by human:ann at", "reason: half a reason"])
+        .await;
     pane.press(&["Escape"]);
     pane.shows("Nothing waits for you.").await;
 }
@@ -72,7 +84,8 @@ async fn an_answer_whose_reply_is_lost_is_neither_claimed_nor_denied() {
     let pane = Look::at(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows_all(&["the name tells", "answered approve by human:ben at"]).await;
+    pane.shows_all(&["the name tells", "answered approve by human:ben at"])
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,10 @@ use crate::harness::*;
 
 async fn given_back(pane: &Pane) {
     let screen = pane.shows_all(&["BEFORE", "ENDED 0", "isig icanon"]).await;
-    assert!(!screen.contains("Waiting 0"), "what was there before is there again: {screen}");
+    assert!(
+        !screen.contains("Waiting 0"),
+        "what was there before is there again: {screen}"
+    );
     assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
     assert_eq!(pane.ask_terminal("#{alternate_on} #{cursor_flag}"), "0 1");
 }
@@ -39,7 +42,10 @@ async fn it_ends_with_its_window() {
     let pane = Pane::of(&hub);
     pane.shows("Nothing waits for you.").await;
     let process = format!("/proc/{}", pane.close());
-    eventually("the process has ended", async || (!std::path::Path::new(&process).exists()).then_some(())).await;
+    eventually("the process has ended", async || {
+        (!std::path::Path::new(&process).exists()).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,13 +26,30 @@ impl Look {
     /// The person of the data directory: the owner.
     pub fn of(hub: &Hub) -> Self {
         let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
-        Self { width: 80, height: 24, term: "screen-256color", command: "inbox", args: String::new(), envs }
+        Self {
+            width: 80,
+            height: 24,
+            term: "screen-256color",
+            command: "inbox",
+            args: String::new(),
+            envs,
+        }
     }
 
     /// Somebody who reaches the hub by `url`.
     pub fn at(url: &str, token: &str) -> Self {
-        let envs = vec![("COUNTERSIGN_URL", url.to_owned()), ("COUNTERSIGN_TOKEN", token.to_owned())];
-        Self { width: 80, height: 24, term: "screen-256color", command: "inbox", args: String::new(), envs }
+        let envs = vec![
+            ("COUNTERSIGN_URL", url.to_owned()),
+            ("COUNTERSIGN_TOKEN", token.to_owned()),
+        ];
+        Self {
+            width: 80,
+            height: 24,
+            term: "screen-256color",
+            command: "inbox",
+            args: String::new(),
+            envs,
+        }
     }
 
     pub fn size(self, width: u16, height: u16) -> Self {
@@ -48,18 +65,34 @@ impl Look {
     }
 
     pub fn args(self, args: &str) -> Self {
-        Self { args: args.to_owned(), ..self }
+        Self {
+            args: args.to_owned(),
+            ..self
+        }
     }
 
     /// The shell around the program says when it has ended, and what it left of the terminal.
     pub fn start(&self) -> Pane {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let socket = format!("countersign-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let pane = Pane { socket, scratch: Scratch::new() };
-        let envs: String = self.envs.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+        let socket = format!(
+            "countersign-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let pane = Pane {
+            socket,
+            scratch: Scratch::new(),
+        };
+        let envs: String = self
+            .envs
+            .iter()
+            .map(|(name, value)| format!("{name}='{value}' "))
+            .collect();
         let home = pane.scratch.home().display().to_string();
-        let program =
-            format!("env -i HOME='{home}' TERM='{}' TZ=UTC {envs}{BINARY} {} {}", self.term, self.command, self.args);
+        let program = format!(
+            "env -i HOME='{home}' TERM='{}' TZ=UTC {envs}{BINARY} {} {}",
+            self.term, self.command, self.args
+        );
         let pid = pane.scratch.path("pid").display().to_string();
         let script = format!(
             "trap : INT\necho BEFORE\nsh -c 'echo $$ > {pid}; exec {}'\necho ENDED $?\nstty -a\nexec cat\n",
@@ -68,7 +101,18 @@ impl Look {
         let script = pane.scratch.write("script", &script);
         let (width, height) = (self.width.to_string(), self.height.to_string());
         let started = format!("sh {}", script.display());
-        pane.tmux(&["-f", "/dev/null", "-u", "new-session", "-d", "-x", &width, "-y", &height, &started]);
+        pane.tmux(&[
+            "-f",
+            "/dev/null",
+            "-u",
+            "new-session",
+            "-d",
+            "-x",
+            &width,
+            "-y",
+            &height,
+            &started,
+        ]);
         pane
     }
 }
@@ -80,14 +124,28 @@ impl Pane {
 
     fn output(&self, args: &[&str]) -> Output {
         let mut command = Command::new("tmux");
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("LC_ALL", "C.UTF-8").env("SHELL", "/bin/sh").env("TMUX_TMPDIR", self.scratch.path("home"));
-        command.arg("-L").arg(&self.socket).args(args).output().expect("tmux is installed")
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+            .env("LC_ALL", "C.UTF-8")
+            .env("SHELL", "/bin/sh")
+            .env("TMUX_TMPDIR", self.scratch.path("home"));
+        command
+            .arg("-L")
+            .arg(&self.socket)
+            .args(args)
+            .output()
+            .expect("tmux is installed")
     }
 
     fn tmux(&self, args: &[&str]) -> String {
         let output = self.output(args);
-        assert!(output.status.success(), "tmux {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "tmux {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).expect("text")
     }
 
@@ -120,7 +178,9 @@ impl Pane {
 
     pub fn signal(&self, name: &str) {
         let pid = std::fs::read_to_string(self.scratch.path("pid")).expect("the program has started");
-        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", pid.trim())]).status();
+        let sent = Command::new("sh")
+            .args(["-c", &format!("kill -{name} {}", pid.trim())])
+            .status();
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
@@ -138,7 +198,10 @@ impl Pane {
     /// All of it at once.
     pub async fn shows_all(&self, words: &[&str]) -> String {
         let all = |text: &String| words.iter().all(|words| text.contains(words));
-        eventually(&format!("the screen shows {words:?}"), async || Some(self.text()).filter(all)).await
+        eventually(&format!("the screen shows {words:?}"), async || {
+            Some(self.text()).filter(all)
+        })
+        .await
     }
 
     pub async fn hides(&self, words: &str) {
@@ -169,7 +232,10 @@ impl Pane {
 impl Drop for Pane {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("--- the screen ---\n{}", String::from_utf8_lossy(&self.output(&["capture-pane", "-p"]).stdout));
+            eprintln!(
+                "--- the screen ---\n{}",
+                String::from_utf8_lossy(&self.output(&["capture-pane", "-p"]).stdout)
+            );
         }
         self.output(&["kill-server"]);
     }

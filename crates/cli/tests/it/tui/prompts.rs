@@ -23,10 +23,14 @@ async fn a_dumb_terminal_gets_prompts_and_no_sequences() {
     pane.write("1\n");
     pane.shows("Comment").await;
     pane.write("go\n");
-    pane.shows_all(&["BEFORE", "Deploy \\u{1b}[2J?", "answered approve by human:owner at"]).await;
+    pane.shows_all(&["BEFORE", "Deploy \\u{1b}[2J?", "answered approve by human:owner at"])
+        .await;
     let response = bot.outcome(&id).await["response"]["response"].clone();
     assert_eq!([&response["value"], &response["comment"]], ["approve", "go"]);
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    eventually("the list again", async || {
+        (pane.text().matches("Which one?").count() == 2).then_some(())
+    })
+    .await;
     pane.write("\n");
     pane.shows("ENDED 0").await;
     assert_eq!(bot.pull(&second).await["status"], "open");
@@ -42,7 +46,8 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     let pane = Look::of(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
-    pane.shows("Enter fills in the form, r declines with a reason, b goes back:").await;
+    pane.shows("Enter fills in the form, r declines with a reason, b goes back:")
+        .await;
     pane.write("\n");
     pane.shows("reason * (text)").await;
     pane.write("no\n");
@@ -61,7 +66,10 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     let screen = pane.shows("answered by human:owner at").await;
     assert!(!screen.contains("hunter2"), "{screen}");
     let value = bot.outcome(&id).await["response"]["response"]["value"].clone();
-    assert_eq!(value, json!({"reason": "tests pass", "pin": "hunter2", "region": "us", "urgent": true}));
+    assert_eq!(
+        value,
+        json!({"reason": "tests pass", "pin": "hunter2", "region": "us", "urgent": true})
+    );
     pane.shows("Nothing waits for you.").await;
     pane.shows("ENDED 0").await;
 }
@@ -86,14 +94,21 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     pane.shows("completed by human:owner").await;
     let steps = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
     assert_eq!(bot.outcome(&first).await["response"]["response"]["checklist"], steps);
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    eventually("the list again", async || {
+        (pane.text().matches("Which one?").count() == 2).then_some(())
+    })
+    .await;
     pane.write("1\n");
-    pane.shows("Your answer (a number, r answers \"Deny\" with a reason; an empty line goes back):").await;
+    pane.shows("Your answer (a number, r answers \"Deny\" with a reason; an empty line goes back):")
+        .await;
     pane.write("r\n");
     pane.shows("1. Not on a Friday").await;
     pane.write("1\n");
     pane.shows("answered deny by human:owner").await;
-    assert_eq!(bot.outcome(&second).await["response"]["response"]["comment"], "Not on a Friday");
+    assert_eq!(
+        bot.outcome(&second).await["response"]["response"]["comment"],
+        "Not on a Friday"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,7 +125,10 @@ async fn a_no_is_offered_only_where_the_asker_takes_one() {
     pane.write("r\n");
     pane.shows("There is no such number.").await;
     pane.write("\n");
-    eventually("the list again", async || (pane.text().matches("Which one?").count() == 2).then_some(())).await;
+    eventually("the list again", async || {
+        (pane.text().matches("Which one?").count() == 2).then_some(())
+    })
+    .await;
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
 
@@ -157,7 +175,9 @@ async fn the_loser_is_told_line_by_line_too() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
-    let id = bot.accepted(&resolvers(ask("bot"), &["human:owner", "human:ann"])).await;
+    let id = bot
+        .accepted(&resolvers(ask("bot"), &["human:owner", "human:ann"]))
+        .await;
     let pane = Look::of(&hub).args("--plain").start();
     pane.shows("Which one?").await;
     pane.write("1\n");

@@ -9,7 +9,11 @@ use crate::runs::stage::*;
 
 fn started(hub: &Hub, strategy: &Value) -> Pane {
     let file = strategy_file(hub, strategy).display().to_string();
-    Look::of(hub).command("run").args(&format!("{file} --run-id r1")).size(100, 50).start()
+    Look::of(hub)
+        .command("run")
+        .args(&format!("{file} --run-id r1"))
+        .size(100, 50)
+        .start()
 }
 
 fn two_people() -> Value {
@@ -23,8 +27,13 @@ async fn a_question_is_answered_where_the_run_was_started() {
     let pane = started(&hub, &sequence(agents, &["draft", "editor"]));
     pane.shows("Your answer (one line").await;
     pane.write("fine\n");
-    let screen = pane.shows_all(&["BEFORE", "  | Draft\\u{1b}[2J:", "Run r1 completed", "ENDED 0"]).await;
-    assert!(screen.contains("completed\nfine\nENDED"), "the result comes last: {screen}");
+    let screen = pane
+        .shows_all(&["BEFORE", "  | Draft\\u{1b}[2J:", "Run r1 completed", "ENDED 0"])
+        .await;
+    assert!(
+        screen.contains("completed\nfine\nENDED"),
+        "the result comes last: {screen}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,13 +43,24 @@ async fn an_answer_from_elsewhere_withdraws_the_prompt_and_what_was_typed() {
     pane.shows_all(&["first needs your input", "Your answer"]).await;
     pane.write("half a");
     pane.shows("half a").await;
-    hub.owner.answer(&id_of(&hub, "r1").await, "from the desk").await.expect(200);
-    let screen = pane.shows_all(&["first needs no answer from here any more", "second needs your input"]).await;
+    hub.owner
+        .answer(&id_of(&hub, "r1").await, "from the desk")
+        .await
+        .expect(200);
+    let screen = pane
+        .shows_all(&["first needs no answer from here any more", "second needs your input"])
+        .await;
     assert!(screen.contains("  | from the desk"), "{screen}");
-    eventually("the second prompt", async || (pane.text().matches("Your answer").count() == 2).then_some(())).await;
+    eventually("the second prompt", async || {
+        (pane.text().matches("Your answer").count() == 2).then_some(())
+    })
+    .await;
     pane.write(" whole one\n");
     let screen = pane.shows("ENDED 0").await;
-    assert!(screen.contains("completed\n whole one\nENDED"), "nothing of the first is in the second: {screen}");
+    assert!(
+        screen.contains("completed\n whole one\nENDED"),
+        "nothing of the first is in the second: {screen}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,7 +86,14 @@ async fn ctrl_c_leaves_the_run_going_and_it_is_found_again() {
     pane.shows("Your answer").await;
     pane.write("half");
     pane.press(&["C-c"]);
-    let screen = pane.shows_all(&["Run r1 goes on.", "countersign runs follow r1", "ENDED 14", "isig icanon"]).await;
+    let screen = pane
+        .shows_all(&[
+            "Run r1 goes on.",
+            "countersign runs follow r1",
+            "ENDED 14",
+            "isig icanon",
+        ])
+        .await;
     assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
     let again = Look::of(&hub).command("runs").args("follow r1").size(100, 50).start();
     again.shows("Your answer").await;
@@ -82,8 +109,13 @@ async fn ctrl_d_means_that_nobody_answers_here() {
     pane.shows("Your answer").await;
     pane.press(&["C-d"]);
     let id = id_of(&hub, "r1").await;
-    let screen = pane.shows_all(&["Nobody answers here any more", &format!("countersign answer {id} TEXT")]).await;
-    assert!(screen.contains("\nNobody answers here"), "on a line of its own: {screen}");
+    let screen = pane
+        .shows_all(&["Nobody answers here any more", &format!("countersign answer {id} TEXT")])
+        .await;
+    assert!(
+        screen.contains("\nNobody answers here"),
+        "on a line of its own: {screen}"
+    );
     hub.owner.answer(&id, "from the desk").await.expect(200);
     pane.shows_all(&["Run r1 completed", "from the desk", "ENDED 0"]).await;
 }
@@ -95,7 +127,9 @@ async fn what_is_typed_while_the_hub_is_away_is_sent_when_it_is_back() {
     pane.shows("Your answer").await;
     let lines = |count: usize| {
         let pane = &pane;
-        eventually("the lines are taken", async move || (pane.text().matches("\n>").count() == count).then_some(()))
+        eventually("the lines are taken", async move || {
+            (pane.text().matches("\n>").count() == count).then_some(())
+        })
     };
     pane.write("\"\"\"\n");
     lines(1).await;
@@ -132,7 +166,11 @@ async fn half_a_line_that_a_lost_hub_took_from_the_screen_is_not_sent() {
     prompts(3).await;
     pane.write("ld\n");
     pane.shows("ENDED 0").await;
-    assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "ld\n", "what the last line showed");
+    assert_eq!(
+        hub.cli(&["runs", "follow", "r1"]).ok(),
+        "ld\n",
+        "what the last line showed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,7 +185,11 @@ async fn an_answer_the_hub_did_not_get_is_sent_again() {
     pane.shows("Ctrl-C leaves").await;
     hub.restart().await;
     let screen = pane.shows("ENDED 0").await;
-    assert_eq!(screen.matches("Your answer").count(), 1, "nobody has to type it again: {screen}");
+    assert_eq!(
+        screen.matches("Your answer").count(),
+        1,
+        "nobody has to type it again: {screen}"
+    );
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "once\n");
 }
 
@@ -155,7 +197,8 @@ async fn an_answer_the_hub_did_not_get_is_sent_again() {
 async fn the_live_inbox_takes_an_empty_answer_for_a_run_when_it_is_meant() {
     let hub = Hub::start().await;
     let file = strategy_file(&hub, &review()).display().to_string();
-    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"]).ok();
+    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
+        .ok();
     let pane = Pane::of(&hub);
     pane.shows("editor/Test strategy · text").await;
     pane.open("Draft: fish").await;
@@ -171,11 +214,13 @@ async fn the_live_inbox_takes_an_empty_answer_for_a_run_when_it_is_meant() {
 async fn line_by_line_an_empty_answer_is_written_as_two_quotes() {
     let hub = Hub::start().await;
     let file = strategy_file(&hub, &review()).display().to_string();
-    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"]).ok();
+    hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
+        .ok();
     let pane = Look::of(&hub).args("--plain").size(100, 50).start();
     pane.shows("     editor, text, waits for").await;
     pane.write("1\n");
-    pane.shows("Your answer (one line, \"\" for an empty one; an empty line goes back):").await;
+    pane.shows("Your answer (one line, \"\" for an empty one; an empty line goes back):")
+        .await;
     pane.write("\"\"\n");
     pane.shows("Comment").await;
     pane.write("\n");

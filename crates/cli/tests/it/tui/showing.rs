@@ -75,8 +75,14 @@ async fn the_help_names_every_key() {
     let pane = Look::of(&hub).size(60, 20).start();
     pane.shows("Nothing waits for you.").await;
     pane.press(&["?"]);
-    let all =
-        ["reject with a reason", "approve, complete", "archive a notice", "set aside until later", "Esc", "Ctrl-C"];
+    let all = [
+        "reject with a reason",
+        "approve, complete",
+        "archive a notice",
+        "set aside until later",
+        "Esc",
+        "Ctrl-C",
+    ];
     pane.shows_all(&all).await;
     pane.press(&["x"]);
     pane.hides("reject with a reason").await;

@@ -17,19 +17,36 @@ async fn what_is_set_aside_leaves_the_list_of_one_person_and_is_taken_back() {
     bot.accepted(&titled(ask("bot"), "now")).await;
     let owner = Visitor::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
-    let fields = [("csrf", csrf.as_str()), ("until", "tomorrow"), ("tz", "-120"), ("back", "/inbox?agent=bot")];
-    let list = owner.post(&format!("/inbox/items/{id}/aside"), &fields).await.expect(200);
-    assert_eq!((list.url.as_str(), titles(&list)), ("/inbox?agent=bot", vec!["now".to_owned()]));
+    let fields = [
+        ("csrf", csrf.as_str()),
+        ("until", "tomorrow"),
+        ("tz", "-120"),
+        ("back", "/inbox?agent=bot"),
+    ];
+    let list = owner
+        .post(&format!("/inbox/items/{id}/aside"), &fields)
+        .await
+        .expect(200);
+    assert_eq!(
+        (list.url.as_str(), titles(&list)),
+        ("/inbox?agent=bot", vec!["now".to_owned()])
+    );
     assert_eq!(list.text_at("#count"), "1");
     let aside = owner.get("/inbox/aside").await.expect(200);
     assert_eq!(titles(&aside), ["later"]);
     let until = aside.attribute(".row time.until", "data-ms").expect("until when");
-    assert_eq!(aside.attribute(".row time.until", "datetime").expect("an instant")[10..], *"T07:00:00.000Z");
+    assert_eq!(
+        aside.attribute(".row time.until", "datetime").expect("an instant")[10..],
+        *"T07:00:00.000Z"
+    );
     assert_eq!(aside.attribute("#rows", "data-returns-at"), Some(until.clone()));
     assert_eq!(list.attribute("#rows", "data-returns-at"), Some(until));
     let alice = Visitor::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox").await), ["later", "now"]);
-    let after = owner.submit(&aside, &format!("/inbox/items/{id}/return"), &[], None).await.expect(200);
+    let after = owner
+        .submit(&aside, &format!("/inbox/items/{id}/return"), &[], None)
+        .await
+        .expect(200);
     assert!(after.text_at(".empty").starts_with("Nothing is set aside."));
     assert_eq!(titles(&owner.get("/inbox").await), ["later", "now"]);
 }
@@ -41,9 +58,15 @@ async fn what_was_set_aside_comes_back_by_itself() {
     let owner = Visitor::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     let at = field_value(5000);
-    owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("at", &at)]).await.expect(200);
+    owner
+        .post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("at", &at)])
+        .await
+        .expect(200);
     assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 1);
-    eventually("the item is back", async || (titles(&owner.get("/inbox").await).len() == 1).then_some(())).await;
+    eventually("the item is back", async || {
+        (titles(&owner.get("/inbox").await).len() == 1).then_some(())
+    })
+    .await;
     assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 0);
 }
 
@@ -57,9 +80,16 @@ async fn setting_aside_wants_a_time_to_come_and_something_open() {
     let owner = Visitor::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     let aside = async |id: &str, name: &str, value: &str| {
-        owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), (name, value)]).await
+        owner
+            .post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), (name, value)])
+            .await
     };
-    for (name, value) in [("until", "some day"), ("at", ""), ("at", "2020-01-01T00:00"), ("at", "2999-01-01T00:00")] {
+    for (name, value) in [
+        ("until", "some day"),
+        ("at", ""),
+        ("at", "2020-01-01T00:00"),
+        ("at", "2999-01-01T00:00"),
+    ] {
         aside(&open, name, value).await.expect(422);
     }
     let late = aside(&over, "until", "1h").await.expect(409);
@@ -76,7 +106,10 @@ async fn what_is_set_aside_can_still_be_answered_by_others_and_then_is_gone_from
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
-    owner.post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("until", "4h")]).await.expect(200);
+    owner
+        .post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("until", "4h")])
+        .await
+        .expect(200);
     hub.owner.answer(&id, "deny").await.expect(200);
     assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 0);
 }

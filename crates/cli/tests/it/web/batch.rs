@@ -36,7 +36,9 @@ async fn approving_several_says_first_what_will_happen_to_each() {
     let withdrawn = bot.accepted(&withdrawn).await;
     let gone = "msg_00000000000000000000000000";
     let owner = Visitor::signed_in(&hub).await;
-    let ids = [&plain, &own, &choice, &work, &told, &theirs, &over, &withdrawn, gone, "nonsense"];
+    let ids = [
+        &plain, &own, &choice, &work, &told, &theirs, &over, &withdrawn, gone, "nonsense",
+    ];
     let page = owner.get(&review_of("approve", &ids)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Approve 1 of 9 selected");
     assert!(said(&page, "going", &plain).ends_with("will be answered Approve"));
@@ -68,16 +70,25 @@ async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
     let list = owner.get("/inbox").await;
     let picked: Vec<&str> = ids[..3].iter().map(String::as_str).collect();
     let filled: Vec<(&str, &str)> = picked.iter().map(|id| ("id", *id)).collect();
-    let review = owner.submit(&list, "form#batch", &filled, Some(("verdict", "deny"))).await.expect(200);
+    let review = owner
+        .submit(&list, "form#batch", &filled, Some(("verdict", "deny")))
+        .await
+        .expect(200);
     assert_eq!(review.text_at("#do"), "Deny 3");
     // Somebody is quicker with one of them.
     hub.owner.answer(&ids[1], "approve").await.expect(200);
-    let done = owner.submit(&review, "form#confirm", &[("reason", " not in May ")], None).await.expect(200);
+    let done = owner
+        .submit(&review, "form#confirm", &[("reason", " not in May ")], None)
+        .await
+        .expect(200);
     assert_eq!(done.text_at("h1"), "2 of 3 done");
     assert!(said(&done, "done", &ids[0]).ends_with("answered Deny"));
     assert!(said(&done, "failed", &ids[1]).contains("already answered Approve, by human:owner"));
     let response = bot.pull(&ids[2]).await["response"]["response"].clone();
-    assert_eq!([&response["value"], &response["comment"], &response["actor"]], ["deny", "not in May", "human:owner"]);
+    assert_eq!(
+        [&response["value"], &response["comment"], &response["actor"]],
+        ["deny", "not in May", "human:owner"]
+    );
     assert_eq!(bot.pull(&ids[1]).await["response"]["response"]["value"], "approve");
     assert_eq!(titles(&owner.get("/inbox").await), ["ask 3"]);
     // Sent twice, nothing is done twice.
@@ -94,7 +105,10 @@ async fn declining_leaves_what_may_not_be_declined() {
     must["request"]["permissions"] = json!({"allow_ignore": false});
     let must = bot.accepted(&must).await;
     let owner = Visitor::signed_in(&hub).await;
-    let review = owner.get(&review_of("decline", &[&form, &choice, &must])).await.expect(200);
+    let review = owner
+        .get(&review_of("decline", &[&form, &choice, &must]))
+        .await
+        .expect(200);
     assert!(said(&review, "left", &must).contains("withdrew declining"));
     let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(done.text_at("h1"), "2 of 2 done");
@@ -109,17 +123,37 @@ async fn several_are_set_aside_or_archived_at_once() {
     let (ask_id, task_id) = (bot.accepted(&ask("bot")).await, bot.accepted(&task("bot")).await);
     let (one, two) = (bot.accepted(&notify("bot")).await, bot.accepted(&notify("bot")).await);
     let owner = Visitor::signed_in(&hub).await;
-    let review = owner.get(&review_of("aside", &[&ask_id, &task_id, &one])).await.expect(200);
+    let review = owner
+        .get(&review_of("aside", &[&ask_id, &task_id, &one]))
+        .await
+        .expect(200);
     assert!(said(&review, "left", &one).contains("archive it"));
-    let wrong = owner.submit(&review, "form#confirm", &[("until", "at"), ("at", "2020-01-01T00:00")], None).await;
+    let wrong = owner
+        .submit(
+            &review,
+            "form#confirm",
+            &[("until", "at"), ("at", "2020-01-01T00:00")],
+            None,
+        )
+        .await;
     let wrong = wrong.expect(422);
-    assert_eq!(wrong.field("at").as_deref(), Some("2020-01-01T00:00"), "nothing typed is lost");
+    assert_eq!(
+        wrong.field("at").as_deref(),
+        Some("2020-01-01T00:00"),
+        "nothing typed is lost"
+    );
     assert!(wrong.text_at("#error-until").contains("within 90 days"));
-    let done = owner.submit(&wrong, "form#confirm", &[("until", "monday")], None).await.expect(200);
+    let done = owner
+        .submit(&wrong, "form#confirm", &[("until", "monday")], None)
+        .await
+        .expect(200);
     assert_eq!(done.text_at("h1"), "2 of 2 done");
     assert_eq!(titles(&owner.get("/inbox").await).len(), 0);
     assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 2);
-    let review = owner.get(&review_of("archive", &[&one, &two, &ask_id])).await.expect(200);
+    let review = owner
+        .get(&review_of("archive", &[&one, &two, &ask_id]))
+        .await
+        .expect(200);
     assert!(said(&review, "left", &ask_id).contains("only notices are archived"));
     let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(done.attribute("#onwards", "href").as_deref(), Some("/inbox/notices"));
@@ -133,7 +167,10 @@ async fn a_reason_too_long_to_send_stays_on_the_page() {
     let owner = Visitor::signed_in(&hub).await;
     let review = owner.get(&review_of("deny", &[&id])).await;
     let long = "x".repeat(20_001);
-    let refused = owner.submit(&review, "form#confirm", &[("reason", &long)], None).await.expect(422);
+    let refused = owner
+        .submit(&review, "form#confirm", &[("reason", &long)], None)
+        .await
+        .expect(422);
     assert_eq!(refused.field("reason"), Some(long));
     assert_eq!(refused.count(".error"), 1);
     assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
@@ -146,7 +183,10 @@ async fn a_reason_of_several_lines_reaches_the_agents_like_any_other_comment() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let review = owner.get(&review_of("deny", &[&id])).await;
-    owner.submit(&review, "form#confirm", &[("reason", "two\r\nlines")], None).await.expect(200);
+    owner
+        .submit(&review, "form#confirm", &[("reason", "two\r\nlines")], None)
+        .await
+        .expect(200);
     assert_eq!(bot.pull(&id).await["response"]["response"]["comment"], "two\nlines");
 }
 
@@ -154,18 +194,31 @@ async fn a_reason_of_several_lines_reaches_the_agents_like_any_other_comment() {
 async fn a_viewer_and_a_foreign_form_decide_nothing() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&resolvers(ask("bot"), &["human:eve", "human:owner"])).await;
+    let id = bot
+        .accepted(&resolvers(ask("bot"), &["human:eve", "human:owner"]))
+        .await;
     let eve = Visitor::as_person(&hub, "eve", "viewer").await;
     let review = eve.get(&review_of("approve", &[&id])).await.expect(200);
     assert!(said(&review, "left", &id).contains("not yours to answer"));
     assert_eq!(review.count("form#confirm"), 0);
-    let fields = [("csrf", csrf(&review)), ("verdict", "approve".to_owned()), ("id", id.clone())];
+    let fields = [
+        ("csrf", csrf(&review)),
+        ("verdict", "approve".to_owned()),
+        ("id", id.clone()),
+    ];
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let done = eve.post("/inbox/batch", &fields).await.expect(200);
     assert!(said(&done, "failed", &id).contains("not yours to answer"));
     let owner = Visitor::signed_in(&hub).await;
-    owner.post("/inbox/batch", &[("verdict", "approve"), ("id", &id)]).await.expect(403);
-    owner.get("/inbox/batch?verdict=approve").await.expect(200).text_at(".empty");
+    owner
+        .post("/inbox/batch", &[("verdict", "approve"), ("id", &id)])
+        .await
+        .expect(403);
+    owner
+        .get("/inbox/batch?verdict=approve")
+        .await
+        .expect(200)
+        .text_at(".empty");
     owner.get("/inbox/batch?verdict=destroy").await.expect(422);
     assert_eq!(bot.pull(&id).await["status"], "open");
 }

@@ -51,7 +51,11 @@ impl Page {
 
     /// An attribute of the first element that `selector` finds.
     pub fn attribute(&self, selector: &str, name: &str) -> Option<String> {
-        self.parsed().select(&css(selector)).next()?.attr(name).map(str::to_owned)
+        self.parsed()
+            .select(&css(selector))
+            .next()?
+            .attr(name)
+            .map(str::to_owned)
     }
 
     /// What the first field of this name holds.
@@ -64,14 +68,19 @@ impl Page {
             "select" => {
                 let chosen = found.select(&css("option[selected]")).next();
                 let option = chosen.or_else(|| found.select(&css("option")).next())?;
-                option.attr("value").map_or_else(|| option.text().collect(), str::to_owned)
+                option
+                    .attr("value")
+                    .map_or_else(|| option.text().collect(), str::to_owned)
             }
             _ => found.attr("value").unwrap_or_default().to_owned(),
         })
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     #[track_caller]
@@ -93,8 +102,9 @@ fn text_of(element: ElementRef<'_>) -> String {
 }
 
 fn collect_text(element: ElementRef<'_>, text: &mut String) {
-    const INLINE: [&str; 13] =
-        ["a", "b", "bdi", "code", "del", "em", "i", "ins", "kbd", "small", "span", "strong", "time"];
+    const INLINE: [&str; 13] = [
+        "a", "b", "bdi", "code", "del", "em", "i", "ins", "kbd", "small", "span", "strong", "time",
+    ];
     const UNSEEN: [&str; 3] = ["script", "style", "template"];
     let name = element.value().name();
     if UNSEEN.contains(&name) {
@@ -122,14 +132,26 @@ pub struct Visitor {
 impl Visitor {
     /// Not signed in.
     pub fn stranger(hub: &Hub) -> Self {
-        let http = Client::builder().no_proxy().redirect(redirect::Policy::none()).build().expect("an HTTP client");
-        Self { http, base: hub.url.clone(), cookies: Mutex::default() }
+        let http = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .build()
+            .expect("an HTTP client");
+        Self {
+            http,
+            base: hub.url.clone(),
+            cookies: Mutex::default(),
+        }
     }
 
     /// The same browser, at another hub of the same name.
     pub fn at(&self, hub: &Hub) -> Self {
         let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
-        Self { http: self.http.clone(), base: hub.url.clone(), cookies }
+        Self {
+            http: self.http.clone(),
+            base: hub.url.clone(),
+            cookies,
+        }
     }
 
     /// The owner, by the link that the hub printed. It works once in the life of a hub process.
@@ -183,21 +205,35 @@ impl Visitor {
     /// As an owner: one reason to reject with in every line.
     pub async fn offer_reasons(&self, lines: &str) {
         let page = self.get("/inbox/settings/presets").await.expect(200);
-        self.submit(&page, "form#presets", &[("lines", lines)], None).await.expect(200);
+        self.submit(&page, "form#presets", &[("lines", lines)], None)
+            .await
+            .expect(200);
     }
 
     /// Sends exactly these fields, as no page of the hub may ever have shown them.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
-        let request = self.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+        let request = self
+            .request(Method::POST, path)
+            .header("content-type", "application/x-www-form-urlencoded");
         self.follow(path_of(path), request.body(encoded(fields))).await
     }
 
     /// With our cookies and what browsers say about where a request comes from.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{}", self.base, path_of(path)));
-        let cookies: Vec<String> = self.cookies().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let request = request.header("sec-fetch-site", "same-origin").header("origin", &self.base);
-        if cookies.is_empty() { request } else { request.header(COOKIE, cookies.join("; ")) }
+        let cookies: Vec<String> = self
+            .cookies()
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let request = request
+            .header("sec-fetch-site", "same-origin")
+            .header("origin", &self.base);
+        if cookies.is_empty() {
+            request
+        } else {
+            request.header(COOKIE, cookies.join("; "))
+        }
     }
 
     pub fn cookies(&self) -> BTreeMap<String, String> {
@@ -205,7 +241,10 @@ impl Visitor {
     }
 
     pub fn set_cookie(&self, name: &str, value: &str) {
-        self.cookies.lock().expect("nobody panicked").insert(name.to_owned(), value.to_owned());
+        self.cookies
+            .lock()
+            .expect("nobody panicked")
+            .insert(name.to_owned(), value.to_owned());
     }
 
     async fn follow(&self, path: &str, request: RequestBuilder) -> Page {
@@ -214,11 +253,21 @@ impl Visitor {
             let response = within("a page", request.send()).await.expect("the hub replies");
             self.keep_cookies(&response);
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            let html = within("the page's text", response.text()).await.expect("the reply is text");
+            let html = within("the page's text", response.text())
+                .await
+                .expect("the reply is text");
             if status != 303 {
-                return Page { status, url: path, html, headers };
+                return Page {
+                    status,
+                    url: path,
+                    html,
+                    headers,
+                };
             }
-            let place = headers.get(LOCATION).and_then(|place| place.to_str().ok()).expect("a place to go to");
+            let place = headers
+                .get(LOCATION)
+                .and_then(|place| place.to_str().ok())
+                .expect("a place to go to");
             path = path_of(place).to_owned();
             request = self.request(Method::GET, &path);
         }
@@ -242,22 +291,33 @@ impl Visitor {
 
 pub async fn printed_link(hub: &Hub) -> String {
     let said = hub.process().stdout_with("/signin/").await;
-    said.split_whitespace().find(|word| word.contains("/signin/")).expect("the link").to_owned()
+    said.split_whitespace()
+        .find(|word| word.contains("/signin/"))
+        .expect("the link")
+        .to_owned()
 }
 
 pub async fn new_link(hub: &Hub, name: &str) -> String {
-    let made = hub.owner.post("/v1/admin/people/link", &json!({ "name": name })).await.expect(200);
+    let made = hub
+        .owner
+        .post("/v1/admin/people/link", &json!({ "name": name }))
+        .await
+        .expect(200);
     made["url"].as_str().expect("a link").to_owned()
 }
 
 /// Links may name the hub otherwise than we reach it.
 fn path_of(link: &str) -> &str {
-    let Some((_scheme, rest)) = link.split_once("://") else { return link };
+    let Some((_scheme, rest)) = link.split_once("://") else {
+        return link;
+    };
     rest.find('/').map_or("/", |start| &rest[start..])
 }
 
 fn encoded(fields: &[(&str, &str)]) -> String {
-    let pairs = fields.iter().map(|(name, value)| format!("{}={}", percent(name), percent(value)));
+    let pairs = fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", percent(name), percent(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 

@@ -20,12 +20,30 @@ async fn a_choice_is_sent_and_the_page_says_what_was_decided() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
-    assert_eq!(page.attribute("button.choice[data-role=approve]", "data-key").as_deref(), Some("1"));
-    assert_eq!(page.attribute("button.choice[data-role=deny]", "value").as_deref(), Some("deny"));
-    let after = owner.submit(&page, "form#answer", &[("comment", "go\r\non")], Some(("value", "approve"))).await;
+    assert_eq!(
+        page.attribute("button.choice[data-role=approve]", "data-key")
+            .as_deref(),
+        Some("1")
+    );
+    assert_eq!(
+        page.attribute("button.choice[data-role=deny]", "value").as_deref(),
+        Some("deny")
+    );
+    let after = owner
+        .submit(
+            &page,
+            "form#answer",
+            &[("comment", "go\r\non")],
+            Some(("value", "approve")),
+        )
+        .await;
     let after = after.expect(200);
     assert_eq!(after.url, format!("/inbox/items/{id}"));
-    assert!(after.text_at("#outcome").starts_with("answered Approve by human:owner at"));
+    assert!(
+        after
+            .text_at("#outcome")
+            .starts_with("answered Approve by human:owner at")
+    );
     assert_eq!(after.text_at("#said-comment"), "go on");
     let pulled = bot.pull(&id).await;
     assert_eq!(value(&pulled), "approve");
@@ -40,7 +58,10 @@ async fn enter_in_a_field_presses_no_choice() {
     for envelope in [ask("bot"), select("bot"), input("bot"), task("bot")] {
         let page = open(&owner, &bot.accepted(&envelope).await).await;
         let first = "#answer button";
-        assert!(page.attribute(first, "disabled").is_some(), "the first button of a form is the one Enter presses");
+        assert!(
+            page.attribute(first, "disabled").is_some(),
+            "the first button of a form is the one Enter presses"
+        );
         assert_eq!(page.count("#panel [autofocus]"), 0);
     }
 }
@@ -51,13 +72,24 @@ async fn looking_decides_nothing_however_the_address_reads() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
-    owner.get(&format!("/inbox/items/{id}?value=approve&verdict=answered")).await.expect(200);
-    let instead = owner.get(&format!("/inbox/items/{id}/decide?value=approve")).await.expect(200);
+    owner
+        .get(&format!("/inbox/items/{id}?value=approve&verdict=answered"))
+        .await
+        .expect(200);
+    let instead = owner
+        .get(&format!("/inbox/items/{id}/decide?value=approve"))
+        .await
+        .expect(200);
     assert_eq!(instead.url, format!("/inbox/items/{id}"));
-    let foreign = owner.post(&format!("/inbox/items/{id}/decide"), &[("value", "approve")]).await;
+    let foreign = owner
+        .post(&format!("/inbox/items/{id}/decide"), &[("value", "approve")])
+        .await;
     foreign.expect(403);
     let wrong = [("csrf", "wrong"), ("value", "approve")];
-    owner.post(&format!("/inbox/items/{id}/decide"), &wrong).await.expect(403);
+    owner
+        .post(&format!("/inbox/items/{id}/decide"), &wrong)
+        .await
+        .expect(403);
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
 
@@ -69,12 +101,26 @@ async fn a_rejection_brings_its_preset_and_its_reason_to_the_agent() {
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &confirm).await;
     let filled = [("preset", "Too risky"), ("reason", "Not on a Friday.")];
-    owner.submit(&page, "form#answer", &filled, Some(("verdict", "denied"))).await.expect(200);
+    owner
+        .submit(&page, "form#answer", &filled, Some(("verdict", "denied")))
+        .await
+        .expect(200);
     let pulled = bot.pull(&confirm).await;
-    assert_eq!((pulled["status"].as_str(), value(&pulled).as_str()), (Some("answered"), Some("deny")));
+    assert_eq!(
+        (pulled["status"].as_str(), value(&pulled).as_str()),
+        (Some("answered"), Some("deny"))
+    );
     assert_eq!(pulled["response"]["response"]["comment"], "Too risky\nNot on a Friday.");
     let page = open(&owner, &choice).await;
-    owner.submit(&page, "form#answer", &[("reason", "neither")], Some(("verdict", "declined"))).await.expect(200);
+    owner
+        .submit(
+            &page,
+            "form#answer",
+            &[("reason", "neither")],
+            Some(("verdict", "declined")),
+        )
+        .await
+        .expect(200);
     let pulled = bot.pull(&choice).await;
     assert_eq!(
         (&pulled["status"], &pulled["response"]["response"]["comment"]),
@@ -89,12 +135,25 @@ async fn a_reason_is_not_lost_when_the_plain_choice_is_pressed() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
-    let filled = [("preset", "Too risky"), ("reason", "Not on a Friday."), ("comment", "Ask on Monday.")];
-    let after = owner.submit(&page, "form#answer", &filled, Some(("value", "deny"))).await.expect(200);
-    assert_eq!(after.text_at("#said-comment"), "Too risky Not on a Friday. Ask on Monday.");
+    let filled = [
+        ("preset", "Too risky"),
+        ("reason", "Not on a Friday."),
+        ("comment", "Ask on Monday."),
+    ];
+    let after = owner
+        .submit(&page, "form#answer", &filled, Some(("value", "deny")))
+        .await
+        .expect(200);
+    assert_eq!(
+        after.text_at("#said-comment"),
+        "Too risky Not on a Friday. Ask on Monday."
+    );
     let pulled = bot.pull(&id).await;
     assert_eq!(value(&pulled), "deny");
-    assert_eq!(pulled["response"]["response"]["comment"], "Too risky\nNot on a Friday.\nAsk on Monday.");
+    assert_eq!(
+        pulled["response"]["response"]["comment"],
+        "Too risky\nNot on a Friday.\nAsk on Monday."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,9 +165,20 @@ async fn a_yes_or_no_in_the_askers_own_words_is_neither_and_rejecting_it_decline
     let id = bot.accepted(&envelope).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
-    assert_eq!((page.count("button.choice[data-role='']"), page.count("#only-decline")), (2, 0));
+    assert_eq!(
+        (page.count("button.choice[data-role='']"), page.count("#only-decline")),
+        (2, 0)
+    );
     assert_eq!(page.text_at("#decline"), "Decline with this reason");
-    owner.submit(&page, "form#answer", &[("reason", "neither")], Some(("verdict", "declined"))).await.expect(200);
+    owner
+        .submit(
+            &page,
+            "form#answer",
+            &[("reason", "neither")],
+            Some(("verdict", "declined")),
+        )
+        .await
+        .expect(200);
     let pulled = bot.pull(&id).await;
     assert_eq!(
         (&pulled["status"], &pulled["response"]["response"]["comment"]),
@@ -123,7 +193,11 @@ async fn the_reasons_to_pick_from_are_those_of_the_hub() {
     let page = open(&Visitor::signed_in(&hub).await, &id).await;
     let presets = page.count("#reject input[name=preset]");
     assert!(presets > 2, "built-in reasons and none: {presets}");
-    assert_eq!(page.attribute("#reject input[name=preset][checked]", "value").as_deref(), Some(""));
+    assert_eq!(
+        page.attribute("#reject input[name=preset][checked]", "value")
+            .as_deref(),
+        Some("")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,15 +212,33 @@ async fn one_of_several_is_picked_or_said_in_own_words_but_not_both() {
     assert_eq!(page.count("[name=typed]"), 0);
     let none = owner.submit(&page, "form#answer", &[], ANSWERED).await.expect(422);
     assert_eq!(none.text_at("#error-value"), "pick a choice");
-    owner.submit(&none, "form#answer", &[("value", "green")], ANSWERED).await.expect(200);
+    owner
+        .submit(&none, "form#answer", &[("value", "green")], ANSWERED)
+        .await
+        .expect(200);
     assert_eq!(value(&bot.pull(&picked).await), "green");
     let page = open(&owner, &worded).await;
-    let both = owner.submit(&page, "form#answer", &[("value", "green"), ("typed", "red")], ANSWERED).await.expect(422);
-    assert_eq!((both.count("#error-typed"), both.field("typed").as_deref()), (1, Some("red")));
-    assert!(both.attribute("input[value=green]", "checked").is_some(), "nothing is lost");
-    owner.submit(&both, "form#answer", &[("value", "")], ANSWERED).await.expect(200);
+    let both = owner
+        .submit(&page, "form#answer", &[("value", "green"), ("typed", "red")], ANSWERED)
+        .await
+        .expect(422);
+    assert_eq!(
+        (both.count("#error-typed"), both.field("typed").as_deref()),
+        (1, Some("red"))
+    );
+    assert!(
+        both.attribute("input[value=green]", "checked").is_some(),
+        "nothing is lost"
+    );
+    owner
+        .submit(&both, "form#answer", &[("value", "")], ANSWERED)
+        .await
+        .expect(200);
     let pulled = bot.pull(&worded).await;
-    assert_eq!((value(&pulled), &pulled["response"]["response"]["edited"]), (&json!("red"), &json!(true)));
+    assert_eq!(
+        (value(&pulled), &pulled["response"]["response"]["edited"]),
+        (&json!("red"), &json!(true))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +256,10 @@ async fn own_words_to_a_sensitive_question_are_typed_hidden_and_never_come_back(
     let filled = [("value", "green"), ("typed", "hunter2")];
     let both = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
     assert!(both.count("#error-typed") == 1 && !both.has("hunter2"), "{}", both.html);
-    owner.submit(&both, "form#answer", &[("value", ""), ("typed", "hunter2")], ANSWERED).await.expect(200);
+    owner
+        .submit(&both, "form#answer", &[("value", ""), ("typed", "hunter2")], ANSWERED)
+        .await
+        .expect(200);
     assert_eq!(value(&bot.pull(&id).await), "hunter2");
 }
 
@@ -180,9 +275,15 @@ async fn what_was_said_to_a_sensitive_question_is_written_anew_after_a_refusal()
     let filled = [("reason", "hunter2"), ("comment", "swordfish")];
     let again = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
     assert!(!again.has("hunter2") && !again.has("swordfish"), "{}", again.html);
-    assert!(again.text_at("#answer").contains("write the reason again"), "it is not lost unseen");
+    assert!(
+        again.text_at("#answer").contains("write the reason again"),
+        "it is not lost unseen"
+    );
     assert!(again.text_at("#error-comment").starts_with("write the comment again"));
-    assert_eq!((again.count("#reject[open]"), again.count("#comment-box[open]")), (1, 1));
+    assert_eq!(
+        (again.count("#reject[open]"), again.count("#comment-box[open]")),
+        (1, 1)
+    );
     let filled = [("value", "green"), ("comment", "swordfish")];
     owner.submit(&again, "form#answer", &filled, ANSWERED).await.expect(200);
     assert_eq!(bot.pull(&id).await["response"]["response"]["comment"], "swordfish");
@@ -214,7 +315,10 @@ async fn a_form_has_the_right_input_for_every_field() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&secret_form()).await;
     let page = open(&Visitor::signed_in(&hub).await, &id).await;
-    let kind = |name: &str| page.attribute(&format!("[name='field.{name}']"), "type").unwrap_or_default();
+    let kind = |name: &str| {
+        page.attribute(&format!("[name='field.{name}']"), "type")
+            .unwrap_or_default()
+    };
     assert_eq!(
         ["reason", "retries", "region", "day", "mail", "pin"].map(kind),
         ["text", "number", "radio", "date", "email", "password"]
@@ -223,10 +327,23 @@ async fn a_form_has_the_right_input_for_every_field() {
         assert_eq!(page.count(&format!("{tag}[name='field.{name}']")), 1, "{name}");
     }
     let retries = |attribute: &str| page.attribute("[name='field.retries']", attribute).unwrap_or_default();
-    assert_eq!([retries("min"), retries("step"), retries("value"), retries("data-type")], ["0", "1", "2", "integer"]);
-    assert_eq!(page.field("field.pin").as_deref(), Some(""), "a secret is not even suggested");
-    assert_eq!(page.attribute("[name='field.pin']", "autocomplete").as_deref(), Some("off"));
-    assert_eq!(page.attribute("[name='field.reason']", "aria-required").as_deref(), Some("true"));
+    assert_eq!(
+        [retries("min"), retries("step"), retries("value"), retries("data-type")],
+        ["0", "1", "2", "integer"]
+    );
+    assert_eq!(
+        page.field("field.pin").as_deref(),
+        Some(""),
+        "a secret is not even suggested"
+    );
+    assert_eq!(
+        page.attribute("[name='field.pin']", "autocomplete").as_deref(),
+        Some("off")
+    );
+    assert_eq!(
+        page.attribute("[name='field.reason']", "aria-required").as_deref(),
+        Some("true")
+    );
     assert!(page.text_at("#answer").contains("Why *") && page.text_at("#answer").contains("For the log"));
 }
 
@@ -249,16 +366,28 @@ async fn a_refused_form_keeps_all_that_was_typed_but_its_secrets() {
     let again = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
     assert_eq!(again.text_at("#error-reason"), "write at least 3 characters");
     assert_eq!(again.text_at("#error-retries"), "give 0 or more");
-    assert_eq!(again.attribute("[name='field.reason']", "aria-describedby").as_deref(), Some("error-reason"));
+    assert_eq!(
+        again.attribute("[name='field.reason']", "aria-describedby").as_deref(),
+        Some("error-reason")
+    );
     assert_eq!(again.count("#error-pin"), 1);
-    for (name, held) in [("reason", "no"), ("retries", "-1"), ("urgent", "false"), ("notes", "two\nlines")] {
+    for (name, held) in [
+        ("reason", "no"),
+        ("retries", "-1"),
+        ("urgent", "false"),
+        ("notes", "two\nlines"),
+    ] {
         assert_eq!(again.field(&format!("field.{name}")).as_deref(), Some(held));
     }
     assert!(again.attribute("[name='field.region'][value='1']", "checked").is_some());
     assert_eq!(again.field("comment").as_deref(), Some("so far"));
     assert!(!again.has("hunter2"));
     assert_eq!(bot.pull(&id).await["status"], "open");
-    let right = [("field.reason", "because"), ("field.retries", ""), ("field.pin", "1234")];
+    let right = [
+        ("field.reason", "because"),
+        ("field.retries", ""),
+        ("field.pin", "1234"),
+    ];
     owner.submit(&again, "form#answer", &right, ANSWERED).await.expect(200);
     let expected = json!({"reason": "because", "urgent": false, "region": "us", "notes": "two\nlines", "pin": "1234"});
     assert_eq!(*value(&bot.pull(&id).await), expected);
@@ -274,7 +403,12 @@ async fn a_choice_that_is_missing_from_a_form_is_told_where_it_is() {
     let page = open(&owner, &id).await;
     let again = owner.submit(&page, "form#answer", &[], ANSWERED).await.expect(422);
     let group = "fieldset[role=radiogroup][aria-required=true][aria-describedby=error-region]";
-    assert_eq!((again.count(group), again.count("#error-region")), (1, 1), "{}", again.html);
+    assert_eq!(
+        (again.count(group), again.count("#error-region")),
+        (1, 1),
+        "{}",
+        again.html
+    );
     assert!(again.count(&format!("{group} input[aria-invalid=true]")) >= 2);
     assert_eq!(again.count("fieldset[aria-invalid]"), 0, "what is wrong can be gone to");
 }
@@ -286,13 +420,31 @@ async fn a_task_sends_back_what_was_ticked() {
     let (done, left) = (bot.accepted(&task("bot")).await, bot.accepted(&task("bot")).await);
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &done).await;
-    let after = owner.submit(&page, "form#answer", &[("done", "1")], Some(("verdict", "completed"))).await.expect(200);
-    assert!(after.text_at("#outcome").contains("☑ done: announce"), "{}", after.text_at("#outcome"));
+    let after = owner
+        .submit(&page, "form#answer", &[("done", "1")], Some(("verdict", "completed")))
+        .await
+        .expect(200);
+    assert!(
+        after.text_at("#outcome").contains("☑ done: announce"),
+        "{}",
+        after.text_at("#outcome")
+    );
     let pulled = bot.pull(&done).await;
     let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
-    assert_eq!((&pulled["status"], &pulled["response"]["response"]["checklist"]), (&json!("completed"), &ticks));
+    assert_eq!(
+        (&pulled["status"], &pulled["response"]["response"]["checklist"]),
+        (&json!("completed"), &ticks)
+    );
     let page = open(&owner, &left).await;
-    owner.submit(&page, "form#answer", &[("comment", "no need")], Some(("verdict", "dismissed"))).await.expect(200);
+    owner
+        .submit(
+            &page,
+            "form#answer",
+            &[("comment", "no need")],
+            Some(("verdict", "dismissed")),
+        )
+        .await
+        .expect(200);
     let pulled = bot.pull(&left).await;
     assert_eq!(
         (&pulled["status"], &pulled["response"]["response"]["comment"]),
@@ -306,20 +458,42 @@ async fn the_loser_sees_who_won_and_keeps_what_was_typed() {
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
     let alice = Visitor::by_new_link(&hub, "alice").await;
-    let id = bot.accepted(&resolvers(secret_form(), &["human:owner", "human:alice"])).await;
+    let id = bot
+        .accepted(&resolvers(secret_form(), &["human:owner", "human:alice"]))
+        .await;
     let owner = Visitor::signed_in(&hub).await;
     let (seen_by_owner, seen_by_alice) = (open(&owner, &id).await, open(&alice, &id).await);
     let first = [("field.reason", "alice was here")];
-    alice.submit(&seen_by_alice, "form#answer", &first, ANSWERED).await.expect(200);
-    let filled = [("field.reason", "my long reason"), ("field.pin", "hunter2"), ("comment", "and more")];
-    let late = owner.submit(&seen_by_owner, "form#answer", &filled, ANSWERED).await.expect(409);
+    alice
+        .submit(&seen_by_alice, "form#answer", &first, ANSWERED)
+        .await
+        .expect(200);
+    let filled = [
+        ("field.reason", "my long reason"),
+        ("field.pin", "hunter2"),
+        ("comment", "and more"),
+    ];
+    let late = owner
+        .submit(&seen_by_owner, "form#answer", &filled, ANSWERED)
+        .await
+        .expect(409);
     assert!(late.text_at("#notice").starts_with("Somebody was first."));
-    assert!(late.text_at("#outcome").starts_with("answered by human:alice at"), "{}", late.text_at("#outcome"));
+    assert!(
+        late.text_at("#outcome").starts_with("answered by human:alice at"),
+        "{}",
+        late.text_at("#outcome")
+    );
     let typed = late.text_at("#typed");
-    assert!(typed.contains("Why: my long reason") && typed.contains("Comment: and more"), "{typed}");
+    assert!(
+        typed.contains("Why: my long reason") && typed.contains("Comment: and more"),
+        "{typed}"
+    );
     assert!(typed.contains("pin: (hidden)") && !late.has("hunter2"), "{typed}");
     assert_eq!(late.count("#answer"), 0);
-    let again = alice.submit(&seen_by_alice, "form#answer", &first, ANSWERED).await.expect(409);
+    let again = alice
+        .submit(&seen_by_alice, "form#answer", &first, ANSWERED)
+        .await
+        .expect(409);
     assert!(again.text_at("#notice").starts_with("You had decided this already."));
 }
 
@@ -331,7 +505,10 @@ async fn an_answer_that_comes_after_the_expiry_is_told_so() {
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     bot.outcome(&id).await;
-    let late = owner.submit(&page, "form#answer", &[], Some(("value", "approve"))).await.expect(409);
+    let late = owner
+        .submit(&page, "form#answer", &[], Some(("value", "approve")))
+        .await
+        .expect(409);
     assert!(late.text_at("#notice").starts_with("Its time was over"));
     assert!(late.text_at("#outcome").starts_with("ended without an answer"));
     assert!(late.text_at("#typed").contains("Your answer: Approve"));
@@ -343,18 +520,27 @@ async fn whoever_may_not_answer_is_refused_whatever_they_send() {
     let bot = hub.agent("bot").await;
     let victor = Visitor::as_person(&hub, "victor", "viewer").await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let id = bot.accepted(&resolvers(ask("bot"), &["human:owner", "human:victor"])).await;
+    let id = bot
+        .accepted(&resolvers(ask("bot"), &["human:owner", "human:victor"]))
+        .await;
     for visitor in [&victor, &alice] {
         let token = csrf(&open(visitor, &id).await);
-        let refused =
-            visitor.post(&format!("/inbox/items/{id}/decide"), &[("csrf", &token), ("value", "approve")]).await;
+        let refused = visitor
+            .post(
+                &format!("/inbox/items/{id}/decide"),
+                &[("csrf", &token), ("value", "approve")],
+            )
+            .await;
         assert!(refused.expect(403).text_at("#panel").contains("not yours to answer"));
     }
     let notice = bot.accepted(&notify("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let token = csrf(&open(&owner, &notice).await);
     owner
-        .post(&format!("/inbox/items/{notice}/decide"), &[("csrf", &token), ("verdict", "completed")])
+        .post(
+            &format!("/inbox/items/{notice}/decide"),
+            &[("csrf", &token), ("verdict", "completed")],
+        )
         .await
         .expect(403);
     assert_eq!(bot.pull(&id).await["status"], "open");
@@ -367,7 +553,10 @@ async fn not_now_is_offered_and_is_no_answer() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
-    let list = owner.submit(&page, "form#aside", &[], Some(("until", "1h"))).await.expect(200);
+    let list = owner
+        .submit(&page, "form#aside", &[], Some(("until", "1h")))
+        .await
+        .expect(200);
     assert_eq!((list.url.as_str(), list.count(".row")), ("/inbox", 0));
     assert_eq!(owner.get("/inbox/aside").await.count(".row"), 1);
     assert_eq!(bot.pull(&id).await["status"], "open");

@@ -20,7 +20,10 @@ impl Stream {
         let response = response.expect("the hub replies");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        let mut stream = Self { response, unread: String::new() };
+        let mut stream = Self {
+            response,
+            unread: String::new(),
+        };
         let first = stream.record().await.expect("a first record");
         assert!(first.contains("retry: 2000"), "{first}");
         stream
@@ -35,7 +38,8 @@ impl Stream {
                 return Some(record);
             }
             let chunk = within("an event", self.response.chunk()).await.ok()??;
-            self.unread.push_str(std::str::from_utf8(&chunk).expect("events are UTF-8"));
+            self.unread
+                .push_str(std::str::from_utf8(&chunk).expect("events are UTF-8"));
         }
     }
 
@@ -64,8 +68,21 @@ async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
     let row = Html::parse_fragment(row);
     let arrived = row.select(&css("li.row")).next().expect("one row");
     let list = owner.get("/inbox").await;
-    for name in ["id", "data-rank", "data-seq", "data-kind", "data-agent", "data-project", "data-tags", "data-people"] {
-        assert_eq!(arrived.attr(name).map(str::to_owned), list.attribute(".row", name), "{name}");
+    for name in [
+        "id",
+        "data-rank",
+        "data-seq",
+        "data-kind",
+        "data-agent",
+        "data-project",
+        "data-tags",
+        "data-people",
+    ] {
+        assert_eq!(
+            arrived.attr(name).map(str::to_owned),
+            list.attribute(".row", name),
+            "{name}"
+        );
     }
     assert_eq!(arrived.attr("data-mine"), None, "the same row goes to everybody");
     assert_eq!(
@@ -78,7 +95,12 @@ async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
     let notice = bot.accepted(&notify("bot")).await;
     let noticed = stream.event("noticed").await;
     assert_eq!(noticed["id"], notice.as_str());
-    assert!(noticed["html"].as_str().expect("a row").contains(&format!("/inbox/items/{notice}/archive")));
+    assert!(
+        noticed["html"]
+            .as_str()
+            .expect("a row")
+            .contains(&format!("/inbox/items/{notice}/archive"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

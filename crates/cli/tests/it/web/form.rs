@@ -35,12 +35,21 @@ impl Form {
     #[track_caller]
     pub fn find(page: &Page, form: &str) -> Self {
         let parsed = page.parsed();
-        let selector = if form.starts_with('/') { format!("form[action^='{form}']") } else { form.to_owned() };
+        let selector = if form.starts_with('/') {
+            format!("form[action^='{form}']")
+        } else {
+            form.to_owned()
+        };
         let found = parsed.select(&css(&selector)).next();
         let found = found.unwrap_or_else(|| panic!("no form {form} in {}: {}", page.url, page.html));
         Self {
-            action: found.attr("action").filter(|action| !action.is_empty()).map(str::to_owned),
-            is_post: found.attr("method").is_some_and(|method| method.eq_ignore_ascii_case("post")),
+            action: found
+                .attr("action")
+                .filter(|action| !action.is_empty())
+                .map(str::to_owned),
+            is_post: found
+                .attr("method")
+                .is_some_and(|method| method.eq_ignore_ascii_case("post")),
             controls: controls(&parsed, found),
             filled: Vec::new(),
             page: format!("{form} in {}", page.url),
@@ -60,7 +69,8 @@ impl Form {
                 self.filled.push((name.to_owned(), value.to_owned()));
             }
         }
-        self.controls.retain(|control| !filled.iter().any(|(name, _)| control.name == *name));
+        self.controls
+            .retain(|control| !filled.iter().any(|(name, _)| control.name == *name));
         self
     }
 
@@ -69,7 +79,11 @@ impl Form {
         let Some((name, value)) = pressed else { return self };
         let is_there =
             |control: &Control| control.sort == Sort::Button && control.name == name && control.value == value;
-        assert!(self.controls.iter().any(is_there), "no button {name}={value} in {}", self.page);
+        assert!(
+            self.controls.iter().any(is_there),
+            "no button {name}={value} in {}",
+            self.page
+        );
         self.filled.push((name.to_owned(), value.to_owned()));
         self
     }
@@ -81,7 +95,8 @@ impl Form {
             Sort::Button => false,
         });
         let kept = kept.map(|control| (control.name.as_str(), control.value.as_str()));
-        kept.chain(self.filled.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect()
+        kept.chain(self.filled.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+            .collect()
     }
 }
 
@@ -96,15 +111,26 @@ fn controls(parsed: &Html, form: ElementRef<'_>) -> Vec<Control> {
 }
 
 fn read(element: ElementRef<'_>) -> Vec<Control> {
-    let Some(name) = element.attr("name").filter(|_| element.attr("disabled").is_none()) else { return Vec::new() };
+    let Some(name) = element.attr("name").filter(|_| element.attr("disabled").is_none()) else {
+        return Vec::new();
+    };
     let value = element.attr("value");
-    let one = |value: String, sort| vec![Control { name: name.to_owned(), value, sort }];
+    let one = |value: String, sort| {
+        vec![Control {
+            name: name.to_owned(),
+            value,
+            sort,
+        }]
+    };
     match (element.value().name(), element.attr("type").unwrap_or_default()) {
         ("textarea", _) => one(element.text().collect(), Sort::Value),
         ("select", _) => options(element, name),
-        ("input", "checkbox" | "radio") => {
-            one(value.unwrap_or("on").to_owned(), Sort::Choice { on: element.attr("checked").is_some() })
-        }
+        ("input", "checkbox" | "radio") => one(
+            value.unwrap_or("on").to_owned(),
+            Sort::Choice {
+                on: element.attr("checked").is_some(),
+            },
+        ),
         ("input", "submit") | ("button", "submit" | "") => one(value.unwrap_or_default().to_owned(), Sort::Button),
         ("button", _) | ("input", "button" | "reset" | "image" | "file") => Vec::new(),
         _ => one(value.unwrap_or_default().to_owned(), Sort::Value),
@@ -117,9 +143,15 @@ fn options(select: ElementRef<'_>, name: &str) -> Vec<Control> {
     let is_said = select.select(&css("option[selected]")).next().is_some();
     let by_itself = select.attr("multiple").is_none() && !is_said;
     let options = select.select(&all).enumerate().map(|(index, option)| {
-        let value = option.attr("value").map_or_else(|| option.text().collect(), str::to_owned);
+        let value = option
+            .attr("value")
+            .map_or_else(|| option.text().collect(), str::to_owned);
         let on = option.attr("selected").is_some() || (by_itself && index == 0);
-        Control { name: name.to_owned(), value, sort: Sort::Choice { on } }
+        Control {
+            name: name.to_owned(),
+            value,
+            sort: Sort::Choice { on },
+        }
     });
     options.collect()
 }

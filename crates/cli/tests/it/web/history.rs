@@ -12,7 +12,10 @@ async fn the_history_says_who_decided_what_when_and_how_long_it_took() {
     let second = bot.accepted(&titled(task("bot"), "second")).await;
     let cancelled = bot.accepted(&titled(ask("bot"), "third")).await;
     bot.accepted(&titled(ask("bot"), "still open")).await;
-    hub.owner.resolve(&second, serde_json::json!({"resolution": "completed"})).await.expect(200);
+    hub.owner
+        .resolve(&second, serde_json::json!({"resolution": "completed"}))
+        .await
+        .expect(200);
     hub.owner.answer(&first, "approve").await.expect(200);
     bot.cancel(&cancelled).await.expect(200);
     let owner = Visitor::signed_in(&hub).await;
@@ -22,10 +25,23 @@ async fn the_history_says_who_decided_what_when_and_how_long_it_took() {
     assert!(note.starts_with("answered Approve by human:owner, "), "{note}");
     assert!(note.contains(", after 0 s") || note.contains(", after 1 s"), "{note}");
     assert!(page.attribute(&format!("#row-{first} .note time"), "data-ms").is_some());
-    assert!(page.text_at(&format!("#row-{second} .note")).starts_with("completed by human:owner"));
-    assert!(page.text_at(&format!("#row-{cancelled} .note")).starts_with("cancelled by agent:bot"));
-    assert_eq!(page.count(&format!("#row-{cancelled} .track")), 0, "the agent knows what it did itself");
-    let done = owner.submit(&page, "form#filters", &[("status", "answered"), ("agent", "bot")], None).await.expect(200);
+    assert!(
+        page.text_at(&format!("#row-{second} .note"))
+            .starts_with("completed by human:owner")
+    );
+    assert!(
+        page.text_at(&format!("#row-{cancelled} .note"))
+            .starts_with("cancelled by agent:bot")
+    );
+    assert_eq!(
+        page.count(&format!("#row-{cancelled} .track")),
+        0,
+        "the agent knows what it did itself"
+    );
+    let done = owner
+        .submit(&page, "form#filters", &[("status", "answered"), ("agent", "bot")], None)
+        .await
+        .expect(200);
     assert_eq!(titles(&done), ["first"]);
     owner.get("/inbox/history?status=open").await.expect(400);
     owner.get("/inbox/history?before=1").await.expect(400);
@@ -48,7 +64,10 @@ async fn the_history_says_whether_the_answer_has_reached_the_agent() {
     assert_eq!(track(&pushed).await, "delivered");
     assert_eq!(track(&pulled).await, "waiting for the agent");
     bot.pull(&pulled).await;
-    eventually("it is fetched", async || (track(&pulled).await == "fetched by the agent").then_some(())).await;
+    eventually("it is fetched", async || {
+        (track(&pulled).await == "fetched by the agent").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,13 +88,22 @@ async fn a_long_history_goes_on_behind_a_link() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get("/inbox/history").await.text_at(".empty").starts_with("Nothing has been decided yet."));
+    assert!(
+        owner
+            .get("/inbox/history")
+            .await
+            .text_at(".empty")
+            .starts_with("Nothing has been decided yet.")
+    );
     for nth in 0..31 {
         let id = bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await;
         hub.owner.answer(&id, "deny").await.expect(200);
     }
     let first = owner.get("/inbox/history?status=answered").await.expect(200);
     assert_eq!(titles(&first).first().map(String::as_str), Some("ask 30"));
-    let second = owner.get(&first.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    let second = owner
+        .get(&first.attribute("a#older", "href").expect("a next page"))
+        .await
+        .expect(200);
     assert_eq!(titles(&second), ["ask 0"]);
 }

@@ -37,16 +37,33 @@ async fn an_item_says_what_is_asked_by_whom_and_how_pressing_it_is() {
     assert_eq!(page.text_at("h1"), "Deploy build 42?");
     assert!(page.text_at("title").starts_with("Deploy build 42? ·"));
     let at = |name: &str| page.attribute("#item", name).unwrap_or_default();
-    assert_eq!([at("data-id"), at("data-status"), at("data-kind")], [id, "open".to_owned(), "confirm".to_owned()]);
+    assert_eq!(
+        [at("data-id"), at("data-status"), at("data-kind")],
+        [id, "open".to_owned(), "confirm".to_owned()]
+    );
     assert!(page.has("<strong>green</strong>"));
     assert_eq!(page.text_at(".meta-line .priority"), "urgent");
-    assert_eq!(page.attribute(".meta-line .agent", "href").as_deref(), Some("/inbox?agent=bot"));
-    assert_eq!(page.attribute(".tags a", "href").as_deref(), Some("/inbox?tag=two%20words"));
+    assert_eq!(
+        page.attribute(".meta-line .agent", "href").as_deref(),
+        Some("/inbox?agent=bot")
+    );
+    assert_eq!(
+        page.attribute(".tags a", "href").as_deref(),
+        Some("/inbox?tag=two%20words")
+    );
     let about = page.text_at("#about");
-    assert!(["bot", "shop", "run-1", "cli", "branch", "main"].iter().all(|word| about.contains(word)), "{about}");
+    assert!(
+        ["bot", "shop", "run-1", "cli", "branch", "main"]
+            .iter()
+            .all(|word| about.contains(word)),
+        "{about}"
+    );
     let expiry = page.text_at(".expiry");
     assert!(expiry.contains("then it will answer “Deny” by itself"), "{expiry}");
-    assert_eq!(page.attribute(".countdown", "data-at"), page.attribute("#item", "data-expires"));
+    assert_eq!(
+        page.attribute(".countdown", "data-at"),
+        page.attribute("#item", "data-expires")
+    );
     let trail = page.text_at("#trail");
     assert!(trail.contains("agent:bot submitted"), "{trail}");
 }
@@ -66,7 +83,10 @@ async fn every_part_of_the_context_is_shown_as_what_it_is() {
     let page = open(&Visitor::signed_in(&hub).await, &id).await;
     assert_eq!(page.count("section.part"), 5);
     assert!(page.has("<em>words</em>"));
-    assert_eq!((page.text_at(".diff .del"), page.text_at(".diff .add")), ("-old".to_owned(), "+new".to_owned()));
+    assert_eq!(
+        (page.text_at(".diff .del"), page.text_at(".diff .add")),
+        ("-old".to_owned(), "+new".to_owned())
+    );
     assert!(page.count(".json details.tree") >= 1);
     assert_eq!(page.text_at("details.raw pre"), "{ \"build\": 42 }");
     let links = page.count("#content a[href^='https://ci.example/report.pdf'][rel~=noopener][target=_blank]");
@@ -89,7 +109,10 @@ async fn what_agents_keep_for_themselves_and_what_is_secret_is_never_on_the_page
     let owner = Visitor::signed_in(&hub).await;
     let before = open(&owner, &id).await;
     let value = json!({"reason": "because", "pin": "PINSECRET"});
-    hub.owner.resolve(&id, json!({"resolution": "answered", "value": value})).await.expect(200);
+    hub.owner
+        .resolve(&id, json!({"resolution": "answered", "value": value}))
+        .await
+        .expect(200);
     hub.delivery(&id, "delivered").await;
     let after = open(&owner, &id).await;
     for page in [&before, &after] {
@@ -113,7 +136,11 @@ async fn a_sensitive_answer_is_not_shown_again_and_neither_is_its_comment() {
     let answer = json!({"resolution": "answered", "value": "green", "comment": "HUSH"});
     hub.owner.resolve(&id, answer).await.expect(200);
     let page = open(&owner, &id).await;
-    assert!(page.text_at("#outcome").starts_with("answered by human:owner at"), "{}", page.text_at("#outcome"));
+    assert!(
+        page.text_at("#outcome").starts_with("answered by human:owner at"),
+        "{}",
+        page.text_at("#outcome")
+    );
     assert!(!page.text_at("#panel").contains("Green") && !page.has("HUSH"));
 }
 
@@ -123,7 +150,9 @@ async fn whoever_may_not_answer_is_told_who_may_and_gets_no_form() {
     let bot = hub.agent("bot").await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let victor = Visitor::as_person(&hub, "victor", "viewer").await;
-    let id = bot.accepted(&resolvers(task("bot"), &["human:owner", "human:victor"])).await;
+    let id = bot
+        .accepted(&resolvers(task("bot"), &["human:owner", "human:victor"]))
+        .await;
     for visitor in [&alice, &victor] {
         let page = open(visitor, &id).await;
         assert_eq!((page.count("#answer"), page.count("#reject")), (0, 0));
@@ -147,7 +176,10 @@ async fn what_the_asker_withdrew_is_not_offered() {
     assert_eq!((only_answer.count("#send"), only_answer.count("#reject")), (1, 0));
     assert!(only_answer.text_at(".withdrawn").contains("does not let you decline"));
     let only_decline = open(&owner, &bot.accepted(&permitted(json!({"allow_respond": false}))).await).await;
-    assert_eq!((only_decline.count("#send"), only_decline.count("input.choice")), (0, 0));
+    assert_eq!(
+        (only_decline.count("#send"), only_decline.count("input.choice")),
+        (0, 0)
+    );
     assert_eq!(only_decline.attribute("#decline", "value").as_deref(), Some("declined"));
 }
 
@@ -171,7 +203,10 @@ async fn what_is_not_there_and_what_is_no_longer_kept_have_pages_of_their_own() 
     hub.interrupt();
     {
         let store = Store::open_sqlite(&hub.data().join("hub.db"), Arc::new(SystemClock)).expect("the hub's database");
-        let everything = Purge { resolved_before: Timestamp::from_millis(i64::MAX), limit: 10 };
+        let everything = Purge {
+            resolved_before: Timestamp::from_millis(i64::MAX),
+            limit: 10,
+        };
         assert_eq!(store.run(everything).await.expect("a purge"), 1);
     }
     hub.restart().await;
@@ -183,7 +218,10 @@ async fn what_is_not_there_and_what_is_no_longer_kept_have_pages_of_their_own() 
     }
     let fields = [("csrf", csrf(&gone)), ("value", "approve".to_owned())];
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    owner.post(&format!("/inbox/items/{id}/decide"), &fields).await.expect(410);
+    owner
+        .post(&format!("/inbox/items/{id}/decide"), &fields)
+        .await
+        .expect(410);
     owner.post("/inbox/items/nonsense/decide", &fields).await.expect(404);
 }
 
@@ -193,7 +231,10 @@ async fn an_expired_item_says_that_nobody_decided() {
     let bot = hub.agent("bot").await;
     let mut with_default = expiring(ask("bot"), 1200);
     with_default["request"]["default_on_expire"] = json!("deny");
-    let (defaulted, silent) = (bot.accepted(&with_default).await, bot.accepted(&expiring(task("bot"), 1200)).await);
+    let (defaulted, silent) = (
+        bot.accepted(&with_default).await,
+        bot.accepted(&expiring(task("bot"), 1200)).await,
+    );
     let owner = Visitor::signed_in(&hub).await;
     for id in [&defaulted, &silent] {
         bot.outcome(id).await;
@@ -201,10 +242,16 @@ async fn an_expired_item_says_that_nobody_decided() {
     let page = open(&owner, &defaulted).await;
     assert_eq!(page.attribute("#item", "data-status").as_deref(), Some("expired"));
     let outcome = page.text_at("#outcome");
-    assert!(outcome.starts_with("answered by its default Deny by system:default_on_expire"), "{outcome}");
+    assert!(
+        outcome.starts_with("answered by its default Deny by system:default_on_expire"),
+        "{outcome}"
+    );
     assert!(outcome.contains("Nobody answered in time"), "{outcome}");
     let outcome = open(&owner, &silent).await.text_at("#outcome");
-    assert!(outcome.starts_with("ended without an answer by system:expired"), "{outcome}");
+    assert!(
+        outcome.starts_with("ended without an answer by system:expired"),
+        "{outcome}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,11 +262,22 @@ async fn the_track_leads_from_the_decision_to_the_agent_that_fetched_it() {
     hub.owner.answer(&id, "approve").await.expect(200);
     let owner = Visitor::signed_in(&hub).await;
     let waiting = open(&owner, &id).await;
-    assert!(waiting.text_at("#outcome").starts_with("answered Approve by human:owner at"));
+    assert!(
+        waiting
+            .text_at("#outcome")
+            .starts_with("answered Approve by human:owner at")
+    );
     assert_eq!(waiting.text_at("#track .now"), "Waiting for the agent to fetch it");
     let presence = waiting.text_at(".presence");
-    assert!(presence.starts_with("seen ") && presence.ends_with(" s ago"), "{presence}");
-    assert_eq!(waiting.count(".presence time.age[data-since]"), 2, "it grows while the page is open");
+    assert!(
+        presence.starts_with("seen ") && presence.ends_with(" s ago"),
+        "{presence}"
+    );
+    assert_eq!(
+        waiting.count(".presence time.age[data-since]"),
+        2,
+        "it grows while the page is open"
+    );
     bot.pull(&id).await;
     let track = eventually("the agent has fetched it", async || {
         let page = open(&owner, &id).await;
@@ -260,24 +318,41 @@ async fn a_delivery_that_was_given_up_says_why_and_an_owner_has_it_tried_again()
     let seen_by_alice = open(&alice, &id).await;
     assert_eq!(seen_by_alice.count("#retry"), 0);
     let token = csrf(&seen_by_alice);
-    alice.post(&format!("/inbox/items/{id}/retry"), &[("csrf", &token)]).await.expect(403);
+    alice
+        .post(&format!("/inbox/items/{id}/retry"), &[("csrf", &token)])
+        .await
+        .expect(403);
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let failed = page.text_at("#track .failed");
-    assert!(failed.ends_with(", given up after attempt 1: it answered 404"), "{failed}");
+    assert!(
+        failed.ends_with(", given up after attempt 1: it answered 404"),
+        "{failed}"
+    );
     owner.submit(&page, "form#retry", &[], None).await.expect(200);
     receiver.at("/hook", 2).await;
     hub.delivery(&id, "delivered").await;
     let page = open(&owner, &id).await;
-    assert!(page.text_at("#track").contains("Delivered to"), "{}", page.text_at("#track"));
+    assert!(
+        page.text_at("#track").contains("Delivered to"),
+        "{}",
+        page.text_at("#track")
+    );
     assert_eq!(page.count("#retry"), 0);
-    assert!(page.text_at("#trail").contains("human:owner asked for the delivery to be tried again"));
+    assert!(
+        page.text_at("#trail")
+            .contains("human:owner asked for the delivery to be tried again")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_that_fails_says_when_it_is_tried_next() {
     let config = "[push]\nfirst_retry_ms = 600000\n";
-    let hub = Setup::default().args(&["--allow-loopback-callbacks"]).config(config).start().await;
+    let hub = Setup::default()
+        .args(&["--allow-loopback-callbacks"])
+        .config(config)
+        .start()
+        .await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
@@ -288,10 +363,14 @@ async fn a_delivery_that_fails_says_when_it_is_tried_next() {
     let step = eventually("the first attempt has failed", async || {
         let page = open(&owner, &id).await;
         let step = page.text_at("#track .now");
-        step.contains("attempt 1 failed").then_some((step, page.count("#track .now .then time")))
+        step.contains("attempt 1 failed")
+            .then_some((step, page.count("#track .now .then time")))
     });
     let (step, next_try) = step.await;
-    assert!(step.contains(" yet, attempt 1 failed: it answered 503; next try at 20"), "{step}");
+    assert!(
+        step.contains(" yet, attempt 1 failed: it answered 503; next try at 20"),
+        "{step}"
+    );
     assert_eq!(next_try, 1);
 }
 
@@ -309,8 +388,16 @@ async fn from_one_item_the_next_and_the_previous_are_one_step_away() {
     let next = async |id: &str| open(&owner, id).await.attribute("a#next[rel=next]", "href");
     let previous = async |id: &str| open(&owner, id).await.attribute("a#previous[rel=prev]", "href");
     let to = |id: &str| Some(format!("/inbox/items/{id}"));
-    assert_eq!((previous(&urgent).await, next(&urgent).await), (None, to(&first)), "what is urgent comes first");
-    assert_eq!((previous(&first).await, next(&first).await), (to(&urgent), to(&third)), "only theirs");
+    assert_eq!(
+        (previous(&urgent).await, next(&urgent).await),
+        (None, to(&first)),
+        "what is urgent comes first"
+    );
+    assert_eq!(
+        (previous(&first).await, next(&first).await),
+        (to(&urgent), to(&third)),
+        "only theirs"
+    );
     assert_eq!((previous(&third).await, next(&third).await), (to(&first), None));
 }
 
@@ -345,7 +432,15 @@ async fn text_runs_in_the_direction_of_its_own_letters() {
     let id = bot.accepted(&envelope).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &id).await;
-    for text in ["h1", "#body", ".part .md", ".choices .label", "#reject .presets span[dir]", "#reason", "#comment"] {
+    for text in [
+        "h1",
+        "#body",
+        ".part .md",
+        ".choices .label",
+        "#reject .presets span[dir]",
+        "#reason",
+        "#comment",
+    ] {
         assert_eq!(page.attribute(text, "dir").as_deref(), Some("auto"), "{text}");
     }
     let answer = json!({"resolution": "answered", "value": "yes", "comment": "בהצלחה"});
@@ -361,10 +456,21 @@ async fn a_script_gets_the_inside_of_the_page_only() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
-    let request = owner.request(reqwest::Method::GET, &format!("/inbox/items/{id}")).header("x-fragment", "main");
+    let request = owner
+        .request(reqwest::Method::GET, &format!("/inbox/items/{id}"))
+        .header("x-fragment", "main");
     let text = Api::send(request).await.text();
-    assert!(text.trim_start().starts_with("<title>") && text.contains("<main id=\"main\""), "{text}");
+    assert!(
+        text.trim_start().starts_with("<title>") && text.contains("<main id=\"main\""),
+        "{text}"
+    );
     assert!(!text.contains("<body"));
     let stranger = Visitor::stranger(&hub);
-    assert!(stranger.get(&format!("/inbox/items/{id}")).await.url.starts_with("/signin?next="));
+    assert!(
+        stranger
+            .get(&format!("/inbox/items/{id}"))
+            .await
+            .url
+            .starts_with("/signin?next=")
+    );
 }

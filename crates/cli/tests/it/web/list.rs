@@ -7,7 +7,9 @@ use crate::harness::*;
 
 /// The titles of the rows, from the top.
 pub fn titles(page: &Page) -> Vec<String> {
-    (1..=page.count("#rows > .row")).map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title"))).collect()
+    (1..=page.count("#rows > .row"))
+        .map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title")))
+        .collect()
 }
 
 pub fn titled(mut envelope: Value, title: &str) -> Value {
@@ -17,7 +19,8 @@ pub fn titled(mut envelope: Value, title: &str) -> Value {
 
 /// What every form of this visitor carries.
 pub fn csrf(page: &Page) -> String {
-    page.attribute("meta[name=csrf]", "content").expect("a page of somebody who is signed in")
+    page.attribute("meta[name=csrf]", "content")
+        .expect("a page of somebody who is signed in")
 }
 
 fn of_priority(priority: &str, title: &str) -> Value {
@@ -30,7 +33,13 @@ fn of_priority(priority: &str, title: &str) -> Value {
 async fn urgent_comes_first_then_the_longest_waiting() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for (priority, title) in [("low", "l"), ("normal", "n1"), ("urgent", "u"), ("normal", "n2"), ("high", "h")] {
+    for (priority, title) in [
+        ("low", "l"),
+        ("normal", "n1"),
+        ("urgent", "u"),
+        ("normal", "n2"),
+        ("high", "h"),
+    ] {
         bot.accepted(&of_priority(priority, title)).await;
     }
     bot.accepted(&titled(notify("bot"), "not a question")).await;
@@ -56,14 +65,33 @@ async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
     let row = format!("#row-{id}");
     let at = |name: &str| page.attribute(&row, name).unwrap_or_default();
     assert_eq!(
-        [at("data-kind"), at("data-agent"), at("data-project"), at("data-tags"), at("data-mine"), at("data-people")],
+        [
+            at("data-kind"),
+            at("data-agent"),
+            at("data-project"),
+            at("data-tags"),
+            at("data-mine"),
+            at("data-people")
+        ],
         ["confirm", "bot", "shop", "deploy two%20words", "yes", "4c102969"]
     );
-    assert_eq!(page.text_at(&format!("{row} .who")), "bot · shop · confirm · deploy · two words");
-    assert_eq!(page.attribute(&format!("{row} a.title"), "href"), Some(format!("/inbox/items/{id}")));
+    assert_eq!(
+        page.text_at(&format!("{row} .who")),
+        "bot · shop · confirm · deploy · two words"
+    );
+    assert_eq!(
+        page.attribute(&format!("{row} a.title"), "href"),
+        Some(format!("/inbox/items/{id}"))
+    );
     assert!(page.attribute(&format!("{row} .age.fresh"), "data-since").is_some());
-    assert!(page.text_at(&format!("{row} .expiry")).ends_with("then it will answer “Deny” by itself"));
-    assert!(page.text_at(&format!("#row-{silent} .expiry")).ends_with("then it ends without an answer"));
+    assert!(
+        page.text_at(&format!("{row} .expiry"))
+            .ends_with("then it will answer “Deny” by itself")
+    );
+    assert!(
+        page.text_at(&format!("#row-{silent} .expiry"))
+            .ends_with("then it ends without an answer")
+    );
     assert_eq!(page.attribute(&format!("{row} .pick"), "value"), Some(id));
 }
 
@@ -79,14 +107,29 @@ async fn the_list_is_narrowed_down_by_form_and_by_the_names_in_it() {
     other.accepted(&titled(ask("other&co"), "theirs")).await;
     let owner = Visitor::signed_in(&hub).await;
     let all = owner.get("/inbox").await;
-    for (link, found) in [("a.agent[href*=other]", "theirs"), ("a.project", "tagged"), ("a.tag", "tagged")] {
-        let page = owner.get(&all.attribute(&format!("#rows {link}"), "href").expect(link)).await.expect(200);
+    for (link, found) in [
+        ("a.agent[href*=other]", "theirs"),
+        ("a.project", "tagged"),
+        ("a.tag", "tagged"),
+    ] {
+        let page = owner
+            .get(&all.attribute(&format!("#rows {link}"), "href").expect(link))
+            .await
+            .expect(200);
         assert_eq!(titles(&page), [found], "{link}");
     }
-    let kinds = owner.submit(&all, "form#filters", &[("agent", "bot"), ("kind", "task")], None).await.expect(200);
+    let kinds = owner
+        .submit(&all, "form#filters", &[("agent", "bot"), ("kind", "task")], None)
+        .await
+        .expect(200);
     assert_eq!(titles(&kinds), ["work"]);
-    assert_eq!((kinds.field("agent").as_deref(), kinds.field("kind").as_deref()), (Some("bot"), Some("task")));
-    let without = kinds.attribute("#active a.tag", "href").expect("a way to take a filter off");
+    assert_eq!(
+        (kinds.field("agent").as_deref(), kinds.field("kind").as_deref()),
+        (Some("bot"), Some("task"))
+    );
+    let without = kinds
+        .attribute("#active a.tag", "href")
+        .expect("a way to take a filter off");
     assert_eq!(without, "/inbox?kind=task");
     let nothing = owner.get("/inbox?agent=nobody&cursor=&junk=%ff").await.expect(200);
     assert!(nothing.text_at(".empty").starts_with("Nothing open fits these filters"));
@@ -103,8 +146,15 @@ async fn a_long_list_goes_on_behind_a_link() {
     let owner = Visitor::signed_in(&hub).await;
     let first = owner.get("/inbox?agent=bot").await.expect(200);
     assert_eq!(titles(&first).len(), 30);
-    assert_eq!(first.attribute("#rows", "data-most").as_deref(), Some("30"), "as many as scripts leave there");
-    let second = owner.get(&first.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    assert_eq!(
+        first.attribute("#rows", "data-most").as_deref(),
+        Some("30"),
+        "as many as scripts leave there"
+    );
+    let second = owner
+        .get(&first.attribute("a#older", "href").expect("a next page"))
+        .await
+        .expect(200);
     assert_eq!(titles(&second), ["ask 30", "ask 31", "ask 32"]);
     assert_eq!(second.attribute("a#first", "href").as_deref(), Some("/inbox?agent=bot"));
     assert_eq!(second.count("a#older"), 0);
@@ -115,15 +165,30 @@ async fn what_is_not_yours_to_answer_is_shown_and_marked() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let theirs = bot.accepted(&ask("bot")).await;
-    let shared = bot.accepted(&resolvers(ask("bot"), &["human:owner", "human:alice", "human:eve"])).await;
+    let shared = bot
+        .accepted(&resolvers(ask("bot"), &["human:owner", "human:alice", "human:eve"]))
+        .await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox").await.expect(200);
-    assert_eq!(page.attribute(&format!("#row-{theirs}"), "data-mine").as_deref(), Some("no"));
+    assert_eq!(
+        page.attribute(&format!("#row-{theirs}"), "data-mine").as_deref(),
+        Some("no")
+    );
     assert!(page.text_at(&format!("#row-{theirs}")).contains("not yours to answer"));
-    assert_eq!(page.attribute(&format!("#row-{shared}"), "data-mine").as_deref(), Some("yes"));
+    assert_eq!(
+        page.attribute(&format!("#row-{shared}"), "data-mine").as_deref(),
+        Some("yes")
+    );
     // Being named does not make a viewer a resolver.
-    let eve = Visitor::as_person(&hub, "eve", "viewer").await.get("/inbox").await.expect(200);
-    assert_eq!(eve.attribute(&format!("#row-{shared}"), "data-mine").as_deref(), Some("no"));
+    let eve = Visitor::as_person(&hub, "eve", "viewer")
+        .await
+        .get("/inbox")
+        .await
+        .expect(200);
+    assert_eq!(
+        eve.attribute(&format!("#row-{shared}"), "data-mine").as_deref(),
+        Some("no")
+    );
     assert_eq!(eve.count("#batch button[value=approve]"), 0);
 }
 
@@ -136,8 +201,18 @@ async fn what_an_agent_writes_is_shown_and_does_nothing() {
     envelope["agent"]["project"] = json!("<b>\u{2066}");
     bot.accepted(&envelope).await;
     let page = Visitor::signed_in(&hub).await.get("/inbox").await.expect(200);
-    assert_eq!(page.text_at(".row .title"), "<script>alert(1)</script> pay \\u{202e}001\\u{202c}");
-    assert_eq!((page.count("#rows script"), page.count("#rows img"), page.count("#rows b")), (0, 0, 0));
+    assert_eq!(
+        page.text_at(".row .title"),
+        "<script>alert(1)</script> pay \\u{202e}001\\u{202c}"
+    );
+    assert_eq!(
+        (
+            page.count("#rows script"),
+            page.count("#rows img"),
+            page.count("#rows b")
+        ),
+        (0, 0, 0)
+    );
     let seen = page.text();
     assert!(!seen.contains(['\u{202e}', '\u{200b}', '\u{2066}']), "{seen}");
 }
@@ -154,11 +229,19 @@ async fn names_with_hidden_characters_are_filtered_by_and_neither_offered_nor_pu
     let page = owner.get("/inbox").await.expect(200);
     assert_eq!(page.count("#tags option"), 1);
     assert_eq!(page.attribute("#tags option", "value").as_deref(), Some("plain"));
-    let link = page.attribute("#rows a.tag[href*='%E2%80%AE']", "href").expect("the tag's link");
+    let link = page
+        .attribute("#rows a.tag[href*='%E2%80%AE']", "href")
+        .expect("the tag's link");
     let narrowed = owner.get(&link).await.expect(200);
-    assert_eq!((titles(&narrowed).len(), narrowed.count("#filters label input")), (1, 2));
+    assert_eq!(
+        (titles(&narrowed).len(), narrowed.count("#filters label input")),
+        (1, 2)
+    );
     assert!(narrowed.text_at("#active").contains("tag: pay\\u{202e}dna"));
-    let further = owner.submit(&narrowed, "form#filters", &[("kind", "task")], None).await.expect(200);
+    let further = owner
+        .submit(&narrowed, "form#filters", &[("kind", "task")], None)
+        .await
+        .expect(200);
     assert!(further.url.contains("pay%E2%80%AEdna"), "it stays on: {}", further.url);
 }
 
@@ -170,9 +253,14 @@ async fn an_empty_inbox_says_so_and_a_stranger_sees_nothing_of_it() {
     assert!(page.text_at(".empty").starts_with("Nothing waits for you."));
     assert_eq!((page.count("ol#rows[data-list=open]"), page.count(".row")), (1, 0));
     let stranger = Visitor::stranger(&hub);
-    for path in
-        ["/inbox?tag=a", "/inbox/notices", "/inbox/aside", "/inbox/history", "/inbox/search?q=a", "/inbox/batch"]
-    {
+    for path in [
+        "/inbox?tag=a",
+        "/inbox/notices",
+        "/inbox/aside",
+        "/inbox/history",
+        "/inbox/search?q=a",
+        "/inbox/batch",
+    ] {
         let page = stranger.get(path).await;
         assert!(page.url.starts_with("/signin?next=%2Finbox"), "{path}: {}", page.url);
     }
@@ -183,10 +271,15 @@ async fn a_script_gets_the_inside_of_the_page_alone() {
     let hub = Hub::start().await;
     hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
-    let request = owner.request(reqwest::Method::GET, "/inbox").header("x-fragment", "main");
+    let request = owner
+        .request(reqwest::Method::GET, "/inbox")
+        .header("x-fragment", "main");
     let reply = Api::send(request).await;
     let text = reply.text();
     assert_eq!(reply.status, 200);
     assert!(text.trim_start().starts_with("<title>(1) Inbox"), "{text}");
-    assert!(text.contains("<main id=\"main\"") && text.contains("class=\"row\"") && !text.contains("<body"), "{text}");
+    assert!(
+        text.contains("<main id=\"main\"") && text.contains("class=\"row\"") && !text.contains("<body"),
+        "{text}"
+    );
 }

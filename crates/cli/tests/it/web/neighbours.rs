@@ -39,7 +39,11 @@ async fn neighbours_are_found_behind_many_that_are_for_others() {
     assert_eq!(beside(&owner, &second).await, [to(&first), to(&third)]);
     assert_eq!(beside(&owner, &third).await, [to(&second), None]);
     hub.owner.answer(&third, "approve").await.expect(200);
-    assert_eq!(beside(&owner, &third).await, [to(&second), to(&first)], "at the end it begins again");
+    assert_eq!(
+        beside(&owner, &third).await,
+        [to(&second), to(&first)],
+        "at the end it begins again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +74,10 @@ async fn whoever_only_looks_passes_by_all_and_what_was_set_aside_is_passed_over(
     let viewer = Visitor::as_person(&hub, "vera", "viewer").await;
     assert_eq!(beside(&viewer, &ids[1]).await, [to(&ids[0]), to(&ids[2])]);
     let aside = json!({"until": from_now(3_600_000)});
-    hub.owner.post(&format!("/v1/inbox/{}/aside", ids[1]), &aside).await.expect(200);
+    hub.owner
+        .post(&format!("/v1/inbox/{}/aside", ids[1]), &aside)
+        .await
+        .expect(200);
     let owner = Visitor::signed_in(&hub).await;
     assert_eq!(beside(&owner, &ids[2]).await, [to(&ids[0]), None]);
 }

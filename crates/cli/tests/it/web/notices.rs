@@ -16,7 +16,11 @@ async fn notices_stand_apart_from_decisions_newest_first() {
     assert_eq!(titles(&notices), ["newer", "older"]);
     assert_eq!(notices.text_at("#notices-count"), "2");
     assert_eq!(notices.count("[value=approve]"), 0);
-    assert_eq!(notices.count("#rows[data-list=notices] .age"), 0, "nothing of it grows stale");
+    assert_eq!(
+        notices.count("#rows[data-list=notices] .age"),
+        0,
+        "nothing of it grows stale"
+    );
     assert_eq!(titles(&owner.get("/inbox").await), ["a question"]);
 }
 
@@ -28,16 +32,31 @@ async fn a_notice_is_archived_by_its_form_and_for_its_reader_alone() {
     let id = bot.accepted(&titled(notify("bot"), "read")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/notices").await;
-    let after = owner.submit(&page, &format!("/inbox/items/{id}/archive"), &[], None).await.expect(200);
+    let after = owner
+        .submit(&page, &format!("/inbox/items/{id}/archive"), &[], None)
+        .await
+        .expect(200);
     assert_eq!(after.url, "/inbox/notices");
     assert_eq!(titles(&after), ["kept"]);
     let alice = Visitor::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox/notices").await), ["read", "kept"]);
     // And back again.
     let csrf = csrf(&after);
-    owner.post(&format!("/inbox/items/{id}/return"), &[("csrf", &csrf), ("back", "/inbox/notices")]).await.expect(200);
+    owner
+        .post(
+            &format!("/inbox/items/{id}/return"),
+            &[("csrf", &csrf), ("back", "/inbox/notices")],
+        )
+        .await
+        .expect(200);
     assert_eq!(titles(&owner.get("/inbox/notices").await), ["read", "kept"]);
-    owner.post(&format!("/inbox/items/{kept}/archive"), &[("csrf", "of another session")]).await.expect(403);
+    owner
+        .post(
+            &format!("/inbox/items/{kept}/archive"),
+            &[("csrf", "of another session")],
+        )
+        .await
+        .expect(403);
     assert_eq!(titles(&owner.get("/inbox/notices").await).len(), 2);
 }
 
@@ -49,10 +68,16 @@ async fn what_waits_for_an_answer_cannot_be_archived_away() {
     let csrf = csrf(&owner.get("/inbox").await);
     for envelope in [ask("bot"), task("bot")] {
         let id = bot.accepted(&envelope).await;
-        let refused = owner.post(&format!("/inbox/items/{id}/archive"), &[("csrf", &csrf)]).await.expect(422);
+        let refused = owner
+            .post(&format!("/inbox/items/{id}/archive"), &[("csrf", &csrf)])
+            .await
+            .expect(422);
         assert!(refused.text_at("#problem").contains("set it aside instead"));
     }
-    owner.post("/inbox/items/msg_nonsense/archive", &[("csrf", &csrf)]).await.expect(404);
+    owner
+        .post("/inbox/items/msg_nonsense/archive", &[("csrf", &csrf)])
+        .await
+        .expect(404);
     assert_eq!(titles(&owner.get("/inbox").await).len(), 2);
 }
 
@@ -60,13 +85,22 @@ async fn what_waits_for_an_answer_cannot_be_archived_away() {
 async fn no_notices_is_said_and_many_go_on_behind_a_link() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get("/inbox/notices").await.text_at(".empty").starts_with("No notices."));
+    assert!(
+        owner
+            .get("/inbox/notices")
+            .await
+            .text_at(".empty")
+            .starts_with("No notices.")
+    );
     let bot = hub.agent("bot").await;
     for nth in 0..32 {
         bot.accepted(&titled(notify("bot"), &format!("note {nth}"))).await;
     }
     let first = owner.get("/inbox/notices").await;
     assert_eq!(titles(&first).len(), 30);
-    let second = owner.get(&first.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    let second = owner
+        .get(&first.attribute("a#older", "href").expect("a next page"))
+        .await
+        .expect(200);
     assert_eq!(titles(&second), ["note 1", "note 0"]);
 }

@@ -9,7 +9,13 @@ use crate::harness::*;
 async fn a_wrong_address_shows_people_a_page_and_tells_programs_in_json() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    for path in ["/inbox/", "/inbox/nonsense", "/inbox/items/a/b/c", "/signin/a/b", "/inbox/settings/nonsense"] {
+    for path in [
+        "/inbox/",
+        "/inbox/nonsense",
+        "/inbox/items/a/b/c",
+        "/signin/a/b",
+        "/inbox/settings/nonsense",
+    ] {
         let page = owner.get(path).await.expect(404);
         assert!(page.header("content-type").starts_with("text/html"), "{path}");
         assert_eq!(page.text_at("#problem"), "there is no such page", "{path}");
@@ -18,7 +24,11 @@ async fn a_wrong_address_shows_people_a_page_and_tells_programs_in_json() {
         hub.owner.get(path).await.refused("not_found");
     }
     let wrong = Api::send(owner.request(Method::PUT, "/inbox")).await;
-    assert!(wrong.status == 405 && wrong.text().contains("<main"), "{}", wrong.text());
+    assert!(
+        wrong.status == 405 && wrong.text().contains("<main"),
+        "{}",
+        wrong.text()
+    );
     let refused = hub.owner.get("/v1/admin/keys/rotate").await.expect(405);
     assert_eq!(refused["error"]["code"], "method_not_allowed");
 }
@@ -44,7 +54,13 @@ async fn whoever_looks_where_one_can_only_send_is_led_to_the_page() {
         assert_eq!(owner.get(&format!("{item}/{act}")).await.expect(200).url, item);
     }
     let stranger = Visitor::stranger(&hub);
-    assert!(stranger.get(&format!("{item}/aside")).await.url.starts_with("/signin?next="));
+    assert!(
+        stranger
+            .get(&format!("{item}/aside"))
+            .await
+            .url
+            .starts_with("/signin?next=")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,7 +68,10 @@ async fn an_address_with_nonsense_behind_it_still_shows_its_page() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     for page in ["", "/people", "/agents", "/deliveries", "/presets"] {
-        owner.get(&format!("/inbox/settings{page}?done=a&done=b&id=%ff&&=")).await.expect(200);
+        owner
+            .get(&format!("/inbox/settings{page}?done=a&done=b&id=%ff&&="))
+            .await
+            .expect(200);
     }
     let refused = owner.get("/inbox/history?status=nonsense").await.expect(400);
     assert!(refused.header("content-type").starts_with("text/html"));

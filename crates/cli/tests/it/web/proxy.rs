@@ -10,10 +10,16 @@ const MORE_THAN_ALLOWED: usize = 15;
 /// Guesses at one name as a request with this X-Forwarded-For, and says with which status the hub answers.
 async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
     let csrf = page.field("csrf").expect("a guarded form");
-    let request = visitor.request(Method::POST, "/signin").header("x-forwarded-for", forwarded_for);
+    let request = visitor
+        .request(Method::POST, "/signin")
+        .header("x-forwarded-for", forwarded_for);
     let request = request.header("content-type", "application/x-www-form-urlencoded");
     let request = request.body(format!("csrf={csrf}&name=alice&password=a+guess"));
-    within("an answer to a guess", request.send()).await.expect("the hub replies").status().as_u16()
+    within("an answer to a guess", request.send())
+        .await
+        .expect("the hub replies")
+        .status()
+        .as_u16()
 }
 
 /// Whether guessing goes on for as long as the header changes as `forwarded_for` says.
@@ -32,21 +38,38 @@ async fn is_stopped(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_clients_of_a_trusted_proxy_are_slowed_down_apart() {
-    let hub = Setup::default().config("trusted_proxies = [\"127.0.0.1\", \"10.0.3.0/24\"]\n").start().await;
+    let hub = Setup::default()
+        .config("trusted_proxies = [\"127.0.0.1\", \"10.0.3.0/24\"]\n")
+        .start()
+        .await;
     assert!(is_stopped(&hub, |_| "192.0.2.7".to_owned()).await);
     let visitor = Visitor::stranger(&hub);
     let page = visitor.get("/signin").await.expect(200);
-    assert_eq!(guess(&visitor, &page, "192.0.2.7, 10.0.3.9").await, 429, "the same one through two proxies");
-    assert_eq!(guess(&visitor, &page, "192.0.2.8").await, 422, "the other one is not held up");
+    assert_eq!(
+        guess(&visitor, &page, "192.0.2.7, 10.0.3.9").await,
+        429,
+        "the same one through two proxies"
+    );
+    assert_eq!(
+        guess(&visitor, &page, "192.0.2.8").await,
+        422,
+        "the other one is not held up"
+    );
     let log = hub.process().stderr_with("from=192.0.2.8").await;
-    assert!(log.contains("from=192.0.2.7") && !log.contains("from=127.0.0.1"), "{log}");
+    assert!(
+        log.contains("from=192.0.2.7") && !log.contains("from=127.0.0.1"),
+        "{log}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stranger_cannot_dodge_the_limit_by_the_header() {
     for config in ["", "trusted_proxies = [\"10.0.3.0/24\"]\n"] {
         let hub = Setup::default().config(config).start().await;
-        assert!(is_stopped(&hub, |number| format!("192.0.2.{number}")).await, "{config:?}");
+        assert!(
+            is_stopped(&hub, |number| format!("192.0.2.{number}")).await,
+            "{config:?}"
+        );
         let log = hub.process().stderr_with("from=127.0.0.1").await;
         assert!(!log.contains("192.0.2."), "what a stranger claims is not logged: {log}");
     }
@@ -54,24 +77,46 @@ async fn a_stranger_cannot_dodge_the_limit_by_the_header() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_a_trusted_proxy_cannot_dodge_the_limit_by_the_header() {
-    let hub = Setup::default().args(&["--trusted-proxies", "10.0.3.0/24,127.0.0.1"]).start().await;
-    assert!(is_stopped(&hub, |number| format!("198.51.100.{number}, 192.0.2.7")).await, "its own address counts");
-    assert!(is_stopped(&hub, |number| format!("198.51.100.{number}, nobody-{number}")).await, "or else the proxy's");
+    let hub = Setup::default()
+        .args(&["--trusted-proxies", "10.0.3.0/24,127.0.0.1"])
+        .start()
+        .await;
+    assert!(
+        is_stopped(&hub, |number| format!("198.51.100.{number}, 192.0.2.7")).await,
+        "its own address counts"
+    );
+    assert!(
+        is_stopped(&hub, |number| format!("198.51.100.{number}, nobody-{number}")).await,
+        "or else the proxy's"
+    );
 }
 
 #[test]
 fn a_public_url_below_a_path_is_refused() {
-    for (config, args) in
-        [("", vec!["--public-url", "https://example.com/hub"]), ("public_url = \"https://example.com/hub\"\n", vec![])]
-    {
+    for (config, args) in [
+        ("", vec!["--public-url", "https://example.com/hub"]),
+        ("public_url = \"https://example.com/hub\"\n", vec![]),
+    ] {
         let said = Setup::default().config(config).args(&args).refused().fails(1);
-        assert!(said.contains("public_url: https://example.com/hub has a path"), "{said}");
-        assert!(said.contains("a host name of its own") && said.contains("a port of its own"), "{said}");
+        assert!(
+            said.contains("public_url: https://example.com/hub has a path"),
+            "{said}"
+        );
+        assert!(
+            said.contains("a host name of its own") && said.contains("a port of its own"),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn a_proxy_that_is_no_network_is_refused() {
-    let said = Setup::default().args(&["--trusted-proxies", "127.0.0.1,proxy.example"]).refused().fails(1);
-    assert!(said.contains("trusted_proxies: \"proxy.example\" is no network"), "{said}");
+    let said = Setup::default()
+        .args(&["--trusted-proxies", "127.0.0.1,proxy.example"])
+        .refused()
+        .fails(1);
+    assert!(
+        said.contains("trusted_proxies: \"proxy.example\" is no network"),
+        "{said}"
+    );
 }

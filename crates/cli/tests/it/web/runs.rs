@@ -24,7 +24,14 @@ pub fn address(run: &str) -> String {
 async fn the_list_says_how_every_run_stands_the_latest_first() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get("/runs").await.expect(200).text_at(".empty").starts_with("No strategy has been run yet."));
+    assert!(
+        owner
+            .get("/runs")
+            .await
+            .expect(200)
+            .text_at(".empty")
+            .starts_with("No strategy has been run yet.")
+    );
     let mut client = Client::connect(&hub).await;
     let done = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
@@ -35,17 +42,42 @@ async fn the_list_says_how_every_run_stands_the_latest_first() {
     let waiting = client.begin(&hub, &review(), "# A *bird*").await;
     client.asked().await;
     let page = owner.get("/runs").await.expect(200);
-    let order: Vec<_> = (1..=3).map(|nth| page.attribute(&format!("#rows > li:nth-child({nth})"), "data-id")).collect();
+    let order: Vec<_> = (1..=3)
+        .map(|nth| page.attribute(&format!("#rows > li:nth-child({nth})"), "data-id"))
+        .collect();
     assert_eq!(order, [&waiting, &failed, &done].map(|run| Some(run.clone())));
     let state = |run: &str| page.text_at(&format!("#row-{run} .state"));
-    assert_eq!([state(&waiting), state(&failed), state(&done)], ["waiting for an answer", "failed", "completed"]);
+    assert_eq!(
+        [state(&waiting), state(&failed), state(&done)],
+        ["waiting for an answer", "failed", "completed"]
+    );
     let row = page.text_at(&format!("#row-{done}"));
-    assert!(["Test strategy", "started", "took", &done].iter().all(|word| row.contains(word)), "{row}");
-    assert_eq!(page.attribute(&format!("#row-{done} a.title"), "href"), Some(address(&done)));
+    assert!(
+        ["Test strategy", "started", "took", &done]
+            .iter()
+            .all(|word| row.contains(word)),
+        "{row}"
+    );
+    assert_eq!(
+        page.attribute(&format!("#row-{done} a.title"), "href"),
+        Some(address(&done))
+    );
     let ask = page.text_at(&format!("#row-{waiting} .ask"));
-    assert!(ask.starts_with("editor waits") && ask.ends_with("Draft: # A *bird*"), "{ask}");
-    let link = page.attribute(&format!("#row-{waiting} .ask a"), "href").expect("a link");
-    assert!(owner.get(&link).await.expect(200).text_at("h1").contains("Draft: # A *bird*"));
+    assert!(
+        ask.starts_with("editor waits") && ask.ends_with("Draft: # A *bird*"),
+        "{ask}"
+    );
+    let link = page
+        .attribute(&format!("#row-{waiting} .ask a"), "href")
+        .expect("a link");
+    assert!(
+        owner
+            .get(&link)
+            .await
+            .expect(200)
+            .text_at("h1")
+            .contains("Draft: # A *bird*")
+    );
     assert_eq!(page.attribute("#nav-runs", "aria-current").as_deref(), Some("page"));
 }
 
@@ -60,16 +92,29 @@ async fn a_long_list_goes_on_behind_a_link_and_is_narrowed_down_by_how_runs_stan
     let owner = Visitor::signed_in(&hub).await;
     let first = owner.get("/runs").await.expect(200);
     assert_eq!(first.count("#rows > .row"), 30);
-    let second = owner.get(&first.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    let second = owner
+        .get(&first.attribute("a#older", "href").expect("a next page"))
+        .await
+        .expect(200);
     assert_eq!((second.count("#rows > .row"), second.count("a#older")), (2, 0));
     assert_eq!(second.attribute("a#first", "href").as_deref(), Some("/runs"));
     let completed = owner.get("/runs?status=completed").await.expect(200);
     assert_eq!(completed.count("#rows > .row"), 1);
     assert_eq!(completed.text_at(".tabs [aria-current]"), "Completed");
     let running = owner.get("/runs?status=running").await.expect(200);
-    let rest = owner.get(&running.attribute("a#older", "href").expect("a next page")).await.expect(200);
+    let rest = owner
+        .get(&running.attribute("a#older", "href").expect("a next page"))
+        .await
+        .expect(200);
     assert_eq!((running.count("#rows > .row"), rest.count("#rows > .row")), (30, 1));
-    assert!(owner.get("/runs?status=error").await.expect(200).text_at(".empty").starts_with("No such runs."));
+    assert!(
+        owner
+            .get("/runs?status=error")
+            .await
+            .expect(200)
+            .text_at(".empty")
+            .starts_with("No such runs.")
+    );
     for nonsense in ["/runs?status=eaten", "/runs?cursor=7", "/runs/run-0-0?before=x"] {
         owner.get(nonsense).await.expect(400);
     }
@@ -84,22 +129,44 @@ async fn a_run_shows_its_steps_where_it_runs_and_what_it_waits_for() {
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Test strategy");
-    assert!(page.text_at("#run-head").starts_with("waiting for an answer started"), "{}", page.text_at("#run-head"));
+    assert!(
+        page.text_at("#run-head").starts_with("waiting for an answer started"),
+        "{}",
+        page.text_at("#run-head")
+    );
     assert_eq!(page.count("#steps > .step"), 2);
     assert!(page.text_at("#steps > li").starts_with("Started"));
     let draft = page.text_at("#steps > .step.done");
-    assert!(draft.starts_with("draft done") && draft.ends_with("What it was given fish Draft: fish"), "{draft}");
+    assert!(
+        draft.starts_with("draft done") && draft.ends_with("What it was given fish Draft: fish"),
+        "{draft}"
+    );
     let editor = page.text_at("#steps > .step.at-work");
     assert!(editor.starts_with("editor waiting since"), "{editor}");
     assert!(page.text_at("#panel h2").starts_with("editor waits for an answer"));
     assert_eq!(page.text_at("#panel .prompt"), "Draft: fish");
     let about = page.text_at("#about");
-    assert!(["draft, editor, print", "sequential", ".json"].iter().all(|word| about.contains(word)), "{about}");
+    assert!(
+        ["draft, editor, print", "sequential", ".json"]
+            .iter()
+            .all(|word| about.contains(word)),
+        "{about}"
+    );
     client.answer(&run, "editor", "**fine**").await;
     client.result().await;
     let page = owner.get(&address(&run)).await.expect(200);
-    assert_eq!(page.text_at("#steps > li:last-child .mark").split(' ').next(), Some("Completed"));
-    assert_eq!((page.count("#steps > .step.done"), page.count("#panel form"), page.count(".md strong")), (3, 0, 2));
+    assert_eq!(
+        page.text_at("#steps > li:last-child .mark").split(' ').next(),
+        Some("Completed")
+    );
+    assert_eq!(
+        (
+            page.count("#steps > .step.done"),
+            page.count("#panel form"),
+            page.count(".md strong")
+        ),
+        (3, 0, 2)
+    );
     client.proceed(&run, "").await;
     client.asked().await;
     let page = owner.get(&address(&run)).await.expect(200);
@@ -140,11 +207,22 @@ async fn a_run_is_stopped_by_those_who_may_decide_and_by_no_foreign_form() {
     let page = alice.get(&path).await.expect(200);
     let page = alice.submit(&page, "form#stop", &[], None).await.expect(200);
     assert_eq!(page.url, path);
-    assert!(page.text_at("#run-head").starts_with("stopped"), "{}", page.text_at("#run-head"));
+    assert!(
+        page.text_at("#run-head").starts_with("stopped"),
+        "{}",
+        page.text_at("#run-head")
+    );
     assert_eq!(client.failure().await.0, "CANCELLED");
     assert_eq!(page.count("form#stop"), 0);
-    alice.post("/runs/nobody/stop", &[("csrf", &csrf(&page))]).await.expect(404);
-    assert_eq!(alice.get(&stop).await.expect(200).url, path, "who looks where one can only send sees the run");
+    alice
+        .post("/runs/nobody/stop", &[("csrf", &csrf(&page))])
+        .await
+        .expect(404);
+    assert_eq!(
+        alice.get(&stop).await.expect(200).url,
+        path,
+        "who looks where one can only send sees the run"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,24 +230,43 @@ async fn of_a_very_long_run_the_latest_steps_are_shown_and_a_link_leads_to_earli
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"print": echo()});
-    let run = client.begin(&hub, &cycle(agents, &["print"], json!({"cycles": 2_600})), "round").await;
+    let run = client
+        .begin(&hub, &cycle(agents, &["print"], json!({"cycles": 2_600})), "round")
+        .await;
     client.result().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let count = page.count("#steps > li");
-    assert!((20..=100).contains(&count) && page.html.len() < 256 * 1024, "{count} lines, {} bytes", page.html.len());
+    assert!(
+        (20..=100).contains(&count) && page.html.len() < 256 * 1024,
+        "{count} lines, {} bytes",
+        page.html.len()
+    );
     assert!(page.text_at("#steps > li:last-child").starts_with("Completed"));
     let seq = |page: &Page, place: &str| {
-        let seq = page.attribute(&format!("#steps > li:{place}"), "data-seq").expect("a number");
+        let seq = page
+            .attribute(&format!("#steps > li:{place}"), "data-seq")
+            .expect("a number");
         seq.parse::<u64>().expect("a number")
     };
-    let earlier = owner.get(&page.attribute("a#earlier", "href").expect("earlier ones")).await.expect(200);
+    let earlier = owner
+        .get(&page.attribute("a#earlier", "href").expect("earlier ones"))
+        .await
+        .expect(200);
     assert!(seq(&earlier, "last-child") < seq(&page, "first-child"));
-    assert_eq!(earlier.count("#steps > .at-work, #run[data-seq]"), 0, "what is over does not change");
+    assert_eq!(
+        earlier.count("#steps > .at-work, #run[data-seq]"),
+        0,
+        "what is over does not change"
+    );
     assert_eq!(earlier.count("#steps > .step.done"), earlier.count("#steps > li"));
     let shown = hub.owner.get(&format!("/v1/runs/{run}")).await.expect(200);
     assert_eq!(shown["earlier"], json!(seq(&page, "first-child")));
-    assert!(shown["steps"].as_array().is_some_and(|steps| (20..=100).contains(&steps.len())));
+    assert!(
+        shown["steps"]
+            .as_array()
+            .is_some_and(|steps| (20..=100).contains(&steps.len()))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -184,7 +281,10 @@ async fn a_long_text_is_cut_and_kept_as_a_file() {
     assert!(page.html.len() < 256 * 1024 && !page.has("END"), "{}", page.html.len());
     let whole = page.attribute("#steps .rest a", "href").expect("the whole text");
     let file = owner.get(&whole).await.expect(200);
-    assert_eq!((file.html.as_str(), file.header("content-type")), (text.as_str(), "text/plain; charset=utf-8"));
+    assert_eq!(
+        (file.html.as_str(), file.header("content-type")),
+        (text.as_str(), "text/plain; charset=utf-8")
+    );
     assert!(file.header("content-disposition").starts_with("attachment"));
     for nothing in ["0", "999999", "x"] {
         owner.get(&format!("/runs/{run}/texts/{nothing}")).await.expect(404);
@@ -211,13 +311,22 @@ async fn whatever_a_strategy_is_called_and_says_does_nothing() {
     client.asked().await;
     let owner = Visitor::signed_in(&hub).await;
     let item = crate::runs::inbox::id_of(&hub, &run).await;
-    for path in ["/runs".to_owned(), address(&run), "/inbox".to_owned(), format!("/inbox/items/{item}")] {
+    for path in [
+        "/runs".to_owned(),
+        address(&run),
+        "/inbox".to_owned(),
+        format!("/inbox/items/{item}"),
+    ] {
         let page = owner.get(&path).await.expect(200);
         let inside = "main script, main img, main iframe, main svg, main a[href^='javascript']";
         assert_eq!((page.count(inside), page.count("title")), (0, 1), "{path}");
         assert_eq!(page.count("#rows b, #steps b, #panel b, #content b"), 0, "{path}");
         let hidden = ['\u{202e}', '\u{200b}', '\u{2066}', '\u{1b}'];
-        assert!(!page.text().contains(hidden) && page.text().contains("\\u{2066}pay"), "{path}: {}", page.text());
+        assert!(
+            !page.text().contains(hidden) && page.text().contains("\\u{2066}pay"),
+            "{path}: {}",
+            page.text()
+        );
     }
 }
 
@@ -247,7 +356,14 @@ async fn a_run_that_is_prepared_shows_so_and_is_listed_as_waiting_to_begin() {
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get(&address(&run)).await.expect(200).text_at("#run-head").starts_with("prepared, not started"));
+    assert!(
+        owner
+            .get(&address(&run))
+            .await
+            .expect(200)
+            .text_at("#run-head")
+            .starts_with("prepared, not started")
+    );
     assert_eq!(owner.get("/runs").await.expect(200).count("#rows > .row"), 1);
     client.start(&run, "x").await;
     client.result().await;

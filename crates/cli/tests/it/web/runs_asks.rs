@@ -19,7 +19,10 @@ async fn a_run_is_answered_on_its_own_page() {
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let sent = [("value", "two\r\nlines")];
-    let page = owner.submit(&page, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+    let page = owner
+        .submit(&page, "form#answer", &sent, Some(("verdict", "answered")))
+        .await
+        .expect(200);
     assert_eq!(page.url, address(&run));
     assert_eq!(client.result().await, "two\nlines");
     page_with(&owner, &address(&run), "It is over.").await;
@@ -38,9 +41,16 @@ async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
         assert_eq!(item.attribute("#value", "aria-required"), None);
         assert!(item.text_at("#answer").contains("An empty answer is an answer, too."));
         let sent = [("value", text.as_str())];
-        owner.submit(&item, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+        owner
+            .submit(&item, "form#answer", &sent, Some(("verdict", "answered")))
+            .await
+            .expect(200);
         assert_eq!(client.result().await, text);
-        let words = if text.is_empty() { "answered with an empty text" } else { "answered" };
+        let words = if text.is_empty() {
+            "answered with an empty text"
+        } else {
+            "answered"
+        };
         assert!(open(&owner, &id).await.text_at("#outcome").starts_with(words));
         assert!(owner.get("/inbox/history").await.expect(200).html.len() < 64 * 1024);
     }
@@ -49,7 +59,10 @@ async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
     let item = open(&owner, &id_of(&hub, &run).await).await;
     let sent = [("value", "x".repeat(1024 * 1024 + 1))];
     let sent = sent.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let refused = owner.submit(&item, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(422);
+    let refused = owner
+        .submit(&item, "form#answer", &sent, Some(("verdict", "answered")))
+        .await
+        .expect(422);
     assert!(refused.text_at("#error-value").contains("keep it within"));
 }
 
@@ -65,23 +78,45 @@ async fn an_ask_of_a_run_names_its_agent_and_strategy_and_leads_to_the_run() {
     let id = id_of(&hub, &run).await;
     let inbox = owner.get("/inbox").await.expect(200);
     let row = format!("#row-{id}");
-    assert_eq!(inbox.text_at(&format!("{row} .who")), "editor · Test strategy · text · run");
+    assert_eq!(
+        inbox.text_at(&format!("{row} .who")),
+        "editor · Test strategy · text · run"
+    );
     assert_eq!(inbox.attribute(&format!("{row} a.run"), "href"), Some(address(&run)));
     let narrowed = inbox.attribute(&format!("{row} a.agent"), "href").expect("a filter");
     let narrowed = owner.get(&narrowed).await.expect(200);
-    assert_eq!((narrowed.count("#rows > .row"), narrowed.count(&row)), (1, 1), "and not that of {other}");
-    assert!(narrowed.text_at("#active").contains(&format!("agent: editor in run {run}")));
+    assert_eq!(
+        (narrowed.count("#rows > .row"), narrowed.count(&row)),
+        (1, 1),
+        "and not that of {other}"
+    );
+    assert!(
+        narrowed
+            .text_at("#active")
+            .contains(&format!("agent: editor in run {run}"))
+    );
     let item = open(&owner, &id).await;
     assert_eq!(item.text_at(".meta-line .who"), "from editor · Test strategy · its run");
     assert_eq!(item.attribute(".meta-line a.run", "href"), Some(address(&run)));
     assert_eq!(item.text_at("#body"), "Draft: fish");
     assert_eq!(item.text_at(".presence"), "waiting for the answer now");
-    assert_eq!((item.count("#comment"), item.count("#reject")), (0, 0), "a run goes on with the answer alone");
+    assert_eq!(
+        (item.count("#comment"), item.count("#reject")),
+        (0, 0),
+        "a run goes on with the answer alone"
+    );
     hub.owner.answer(&id, "fine").await.expect(200);
     let item = open(&owner, &id).await;
-    assert!(item.text_at("#track").ends_with("The run goes on with it"), "{}", item.text_at("#track"));
+    assert!(
+        item.text_at("#track").ends_with("The run goes on with it"),
+        "{}",
+        item.text_at("#track")
+    );
     let history = owner.get("/inbox/history").await.expect(200);
-    assert_eq!((history.text_at(".row .agent").as_str(), history.count(".row .track")), ("editor", 0));
+    assert_eq!(
+        (history.text_at(".row .agent").as_str(), history.count(".row .track")),
+        ("editor", 0)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,13 +134,25 @@ async fn a_permission_has_its_four_choices_on_both_pages() {
         assert!(labels.iter().all(|label| shown.contains(label)), "{shown}");
         assert!(page.text().contains("echo hello '<b>'"), "{}", page.text());
     }
-    let refused = owner.submit(&page, "form#answer", &[], Some(("verdict", "answered"))).await.expect(422);
+    let refused = owner
+        .submit(&page, "form#answer", &[], Some(("verdict", "answered")))
+        .await
+        .expect(422);
     assert_eq!(refused.text_at("#error-value"), "pick a choice");
     let sent = [("value", "allow-session")];
-    let page = owner.submit(&page, "form#answer", &sent, Some(("verdict", "answered"))).await.expect(200);
+    let page = owner
+        .submit(&page, "form#answer", &sent, Some(("verdict", "answered")))
+        .await
+        .expect(200);
     assert_eq!(page.url, address(&run));
     assert_eq!(client.result().await, "hello <b>");
-    assert!(owner.get(&address(&run)).await.text_at("#steps").contains("What it may do changed"));
+    assert!(
+        owner
+            .get(&address(&run))
+            .await
+            .text_at("#steps")
+            .contains("What it may do changed")
+    );
 }
 
 /// Whoever may allow a command here has seen what the item in the inbox shows of it: a shell does what it is given.
@@ -117,14 +164,24 @@ async fn a_permission_shows_its_input_and_directory_on_both_pages() {
     let long = format!("# harmless\n{}\nrm -rf precious", "# x\n".repeat(5000));
     let hidden = long.len() - 2 * 4096;
     for (input, not_shown) in [("rm -rf precious", None), (long.as_str(), Some(hidden))] {
-        let run = client.begin(&hub, &alone(command("sh", &["-s", "--", "now"])), input).await;
+        let run = client
+            .begin(&hub, &alone(command("sh", &["-s", "--", "now"])), input)
+            .await;
         let ask = client.until("request_permission").await.pop().expect("the request");
         let cwd = ask["details"]["cwd"].as_str().expect("a directory");
         let item = open(&owner, &id_of(&hub, &run).await).await;
         let page = owner.get(&address(&run)).await.expect(200);
         for shown in [item.text_at("#item"), page.text_at("#ask")] {
-            assert!(["sh -s -- now", "rm -rf precious", cwd].iter().all(|part| shown.contains(part)), "{shown}");
-            assert!(shown.contains("runs without asking from now on, whatever input it is given"), "{shown}");
+            assert!(
+                ["sh -s -- now", "rm -rf precious", cwd]
+                    .iter()
+                    .all(|part| shown.contains(part)),
+                "{shown}"
+            );
+            assert!(
+                shown.contains("runs without asking from now on, whatever input it is given"),
+                "{shown}"
+            );
             match not_shown {
                 Some(bytes) => assert!(shown.contains(&format!("{bytes} of them, in the middle, are not shown"))),
                 None => assert!(!shown.contains("not shown"), "{shown}"),
@@ -145,7 +202,11 @@ async fn an_ask_whose_run_was_stopped_says_so() {
     let reply = hub.owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
     assert_eq!((reply.status, reply.text().as_str()), (204, ""));
     let item = open(&Visitor::signed_in(&hub).await, &id).await;
-    assert!(item.text_at("#track").contains("The run ended before anybody answered"), "{}", item.text_at("#track"));
+    assert!(
+        item.text_at("#track").contains("The run ended before anybody answered"),
+        "{}",
+        item.text_at("#track")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +249,9 @@ async fn the_page_of_a_run_hears_what_changes_and_what_an_agent_writes() {
 
 /// These pieces, then a pause, then those.
 pub fn held(before: &[&str], gate: &Gate, after: &[&str]) -> Turn {
-    let (Turn::Stream(mut first), Turn::Stream(rest)) = (says(before), says(after)) else { unreachable!() };
+    let (Turn::Stream(mut first), Turn::Stream(rest)) = (says(before), says(after)) else {
+        unreachable!()
+    };
     first.truncate(before.len() + 1);
     first.push(Part::Hold(gate.clone()));
     first.extend(rest.into_iter().skip(1));

@@ -18,13 +18,22 @@ async fn open_and_decided_and_told_are_found_together_with_how_they_stand() {
     body["body"] = json!("The **refunds** of May.");
     let open = bot.accepted(&body).await;
     let start = owner.get("/inbox").await;
-    let page = owner.submit(&start, "form[role=search]", &[("q", "REFUND")], None).await.expect(200);
+    let page = owner
+        .submit(&start, "form[role=search]", &[("q", "REFUND")], None)
+        .await
+        .expect(200);
     assert_eq!(titles(&page), ["Something else", "refund sent", "Refund order 4711"]);
     assert_eq!(page.field("q").as_deref(), Some("REFUND"));
     assert_eq!(page.text_at(&format!("#row-{open} .status")), "open");
     assert_eq!(page.text_at(&format!("#row-{told} .status")), "notice");
-    assert!(page.text_at(&format!("#row-{decided} .note")).starts_with("answered Approve by human:owner"));
-    assert_eq!(titles(&owner.get("/inbox/search?q=order+refund").await), ["Refund order 4711"]);
+    assert!(
+        page.text_at(&format!("#row-{decided} .note"))
+            .starts_with("answered Approve by human:owner")
+    );
+    assert_eq!(
+        titles(&owner.get("/inbox/search?q=order+refund").await),
+        ["Refund order 4711"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,13 +46,33 @@ async fn sensitive_words_are_not_found_and_no_query_breaks_the_page() {
     let owner = Visitor::signed_in(&hub).await;
     let none = owner.get("/inbox/search?q=Hushhush").await.expect(200);
     assert!(none.text_at(".empty").starts_with("Nothing found."));
-    assert!(owner.get("/inbox/search").await.expect(200).text_at(".empty").starts_with("Type a word"));
-    for query in
-        ["%22", "*", "a*%22+OR+b", "NEAR(a+b)", "-", "%00", "title:x", "%F0%9F%98%80", "%3Cscript%3E", "(", "'"]
-    {
+    assert!(
+        owner
+            .get("/inbox/search")
+            .await
+            .expect(200)
+            .text_at(".empty")
+            .starts_with("Type a word")
+    );
+    for query in [
+        "%22",
+        "*",
+        "a*%22+OR+b",
+        "NEAR(a+b)",
+        "-",
+        "%00",
+        "title:x",
+        "%F0%9F%98%80",
+        "%3Cscript%3E",
+        "(",
+        "'",
+    ] {
         let page = owner.get(&format!("/inbox/search?q={query}")).await.expect(200);
         assert_eq!(page.count("#main script"), 0);
     }
-    owner.get(&format!("/inbox/search?q={}", "long+".repeat(2000))).await.expect(200);
+    owner
+        .get(&format!("/inbox/search?q={}", "long+".repeat(2000)))
+        .await
+        .expect(200);
     owner.get("/inbox/search?q=a&before=x").await.expect(400);
 }

@@ -11,15 +11,27 @@ async fn an_invited_person_signs_in_by_the_link_that_was_shown_once() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/people").await.expect(200);
-    let made = owner.submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None).await.expect(200);
+    let made = owner
+        .submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None)
+        .await
+        .expect(200);
     let link = made.text_at("code.secret");
-    assert!(made.text_at("#once-title").contains("It signs in once, until 20"), "{}", made.text_at("#once-title"));
-    assert!(made.attribute("#once-title time[datetime]", "data-ms").is_some(), "in the reader's zone");
+    assert!(
+        made.text_at("#once-title").contains("It signs in once, until 20"),
+        "{}",
+        made.text_at("#once-title")
+    );
+    assert!(
+        made.attribute("#once-title time[datetime]", "data-ms").is_some(),
+        "in the reader's zone"
+    );
     assert!(!owner.get("/inbox/settings/people").await.has(&link), "shown once");
     let alice = Visitor::stranger(&hub);
     alice.redeem(&link).await;
     assert!(alice.get("/inbox").await.expect(200).has("data-person=\"alice\""));
-    let again = owner.submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None).await;
+    let again = owner
+        .submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None)
+        .await;
     assert!(again.expect(422).text().contains("alice is there already"));
 }
 
@@ -35,8 +47,14 @@ async fn roles_are_changed_and_the_last_owner_stays() {
     // At once, and with the same session.
     alice.get("/inbox/settings/people").await.expect(200);
     let page = alice.get("/inbox/settings/people").await;
-    alice.submit(&page, "tr#person-owner form[action$='/remove']", &[], None).await.expect(200);
-    assert!(owner.get("/inbox").await.url.starts_with("/signin"), "a removed account is signed out");
+    alice
+        .submit(&page, "tr#person-owner form[action$='/remove']", &[], None)
+        .await
+        .expect(200);
+    assert!(
+        owner.get("/inbox").await.url.starts_with("/signin"),
+        "a removed account is signed out"
+    );
     let page = alice.get("/inbox/settings/people").await;
     let refused = alice.submit(&page, role, &[("role", "viewer")], None).await.expect(422);
     assert!(refused.text().contains("the last owner stays one"));
@@ -47,17 +65,28 @@ async fn an_agents_credentials_are_shown_once_rotated_and_revoked() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/agents").await.expect(200);
-    let made = owner.submit(&page, "form#agent-add", &[("id", "acme/bot")], None).await.expect(200);
+    let made = owner
+        .submit(&page, "form#agent-add", &[("id", "acme/bot")], None)
+        .await
+        .expect(200);
     let token = made.text_at("section.once dd:first-of-type code");
     let bot = hub.anonymous().bearer(&token);
     bot.accepted(&ask("acme/bot")).await;
     let page = owner.get("/inbox/settings/agents/one?id=acme%2Fbot").await.expect(200);
     assert!(!page.has(&token));
-    let rotated = owner.submit(&page, "form#rotate", &[("overlap_hours", "0")], None).await.expect(200);
-    let fresh = hub.anonymous().bearer(&rotated.text_at("section.once dd:first-of-type code"));
+    let rotated = owner
+        .submit(&page, "form#rotate", &[("overlap_hours", "0")], None)
+        .await
+        .expect(200);
+    let fresh = hub
+        .anonymous()
+        .bearer(&rotated.text_at("section.once dd:first-of-type code"));
     fresh.accepted(&ask("acme/bot")).await;
     bot.submit(&ask("acme/bot")).await.refused("unauthenticated");
-    let refused = owner.submit(&page, "form#rotate", &[("overlap_hours", "soon")], None).await.expect(422);
+    let refused = owner
+        .submit(&page, "form#rotate", &[("overlap_hours", "soon")], None)
+        .await
+        .expect(422);
     assert_eq!(refused.count("#error-overlap_hours"), 1);
     owner.submit(&page, "form#agent-remove", &[], None).await.expect(200);
     fresh.submit(&ask("acme/bot")).await.refused("unauthenticated");
@@ -68,21 +97,51 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
-    bot.post("/v1/callbacks", &json!({"host": receiver.host()})).await.expect(201);
+    bot.post("/v1/callbacks", &json!({"host": receiver.host()}))
+        .await
+        .expect(201);
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get("/inbox/settings/agents").await.text().contains("1 callback host to approve"));
+    assert!(
+        owner
+            .get("/inbox/settings/agents")
+            .await
+            .text()
+            .contains("1 callback host to approve")
+    );
     let page = owner.get("/inbox/settings/agents/one?id=bot").await;
-    owner.submit(&page, "#hosts form[action$='/approve']", &[], None).await.expect(200);
+    owner
+        .submit(&page, "#hosts form[action$='/approve']", &[], None)
+        .await
+        .expect(200);
     receiver.script("/resume", &[Act::Status(400)]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/resume"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
     let page = owner.get("/inbox/settings/deliveries").await;
-    assert!(page.text().contains(&id) && page.text().contains("it answered 400"), "{}", page.text());
-    assert!(owner.get("/inbox").await.text().contains("1 answer does not reach their agent"));
-    owner.submit(&page, "form[action$='/deliveries/retry']", &[], None).await.expect(200);
+    assert!(
+        page.text().contains(&id) && page.text().contains("it answered 400"),
+        "{}",
+        page.text()
+    );
+    assert!(
+        owner
+            .get("/inbox")
+            .await
+            .text()
+            .contains("1 answer does not reach their agent")
+    );
+    owner
+        .submit(&page, "form[action$='/deliveries/retry']", &[], None)
+        .await
+        .expect(200);
     hub.delivery(&id, "delivered").await;
-    assert!(owner.get("/inbox/settings/deliveries").await.text().contains("Every pushed answer has reached its agent"));
+    assert!(
+        owner
+            .get("/inbox/settings/deliveries")
+            .await
+            .text()
+            .contains("Every pushed answer has reached its agent")
+    );
 }
 
 #[tokio::test]
@@ -94,7 +153,10 @@ async fn secrets_are_set_and_never_shown() {
     let filled = [("name", "env:HOOK"), ("value", "hush-hush-value")];
     let set = owner.submit(&page, "form#secret-add", &filled, None).await.expect(200);
     assert!(set.text().contains("env:HOOK") && !set.has("hush-hush-value"));
-    let removed = owner.submit(&set, "#secrets form[action$='/secrets/remove']", &[], None).await.expect(200);
+    let removed = owner
+        .submit(&set, "#secrets form[action$='/secrets/remove']", &[], None)
+        .await
+        .expect(200);
     assert!(!removed.text().contains("env:HOOK"));
 }
 
@@ -103,7 +165,10 @@ async fn a_token_is_made_used_and_ended() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await.expect(200);
-    let made = alice.submit(&page, "form#token-add", &[("label", "my laptop")], None).await.expect(200);
+    let made = alice
+        .submit(&page, "form#token-add", &[("label", "my laptop")], None)
+        .await
+        .expect(200);
     let token = made.text_at("section.once dd:nth-of-type(2) code");
     let api = hub.anonymous().bearer(&token);
     api.get("/v1/inbox").await.expect(200);
@@ -112,7 +177,10 @@ async fn a_token_is_made_used_and_ended() {
     let mine = "#tokens li:has([aria-label*='my laptop']) form";
     alice.submit(&page, mine, &[], None).await.expect(200);
     api.get("/v1/inbox").await.refused("unauthenticated");
-    let refused = alice.submit(&page, "form#token-add", &[("label", " ")], None).await.expect(422);
+    let refused = alice
+        .submit(&page, "form#token-add", &[("label", " ")], None)
+        .await
+        .expect(422);
     assert_eq!(refused.count("#error-label"), 1);
 }
 
@@ -128,10 +196,23 @@ async fn a_person_sees_and_ends_the_tokens_of_their_terminals() {
     let (container, laptop) = (make("the container").await, make("the laptop").await);
     let page = alice.get("/inbox/settings").await.expect(200);
     assert!(page.text_at("#terminal-tokens").contains("the container") && !page.has("cst_"));
-    assert!(!page.text_at("#tokens").contains("the container"), "they are told apart");
-    let page = alice.submit(&page, "#terminal-tokens li:has([aria-label*='the container']) form", &[], None).await;
+    assert!(
+        !page.text_at("#tokens").contains("the container"),
+        "they are told apart"
+    );
+    let page = alice
+        .submit(
+            &page,
+            "#terminal-tokens li:has([aria-label*='the container']) form",
+            &[],
+            None,
+        )
+        .await;
     assert!(!page.expect(200).text_at("#terminal-tokens").contains("the container"));
-    container.post("/v1/hap/join", &json!({})).await.refused("unauthenticated");
+    container
+        .post("/v1/hap/join", &json!({}))
+        .await
+        .refused("unauthenticated");
     laptop.post("/v1/hap/join", &json!({})).await.expect(201);
     let own = Visitor::signed_in(&hub).await.get("/inbox/settings").await.expect(200);
     assert_eq!(own.count("#terminal-tokens li"), 1, "that of hub.json");
@@ -144,13 +225,29 @@ async fn a_password_is_changed_only_by_whoever_knows_it() {
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await;
     let differ = [("password", "correct horse battery"), ("again", "correct horse battle")];
-    let refused = alice.submit(&page, "form#password-form", &differ, None).await.expect(422);
+    let refused = alice
+        .submit(&page, "form#password-form", &differ, None)
+        .await
+        .expect(422);
     assert_eq!(refused.count("#error-again"), 1);
-    let first = [("password", "correct horse battery"), ("again", "correct horse battery")];
-    let page = alice.submit(&page, "form#password-form", &first, None).await.expect(200);
+    let first = [
+        ("password", "correct horse battery"),
+        ("again", "correct horse battery"),
+    ];
+    let page = alice
+        .submit(&page, "form#password-form", &first, None)
+        .await
+        .expect(200);
     assert!(page.text().contains("Your password is set."));
-    let guess = [("current", "a wrong guess"), ("password", "something else 1"), ("again", "something else 1")];
-    let refused = alice.submit(&page, "form#password-form", &guess, None).await.expect(422);
+    let guess = [
+        ("current", "a wrong guess"),
+        ("password", "something else 1"),
+        ("again", "something else 1"),
+    ];
+    let refused = alice
+        .submit(&page, "form#password-form", &guess, None)
+        .await
+        .expect(422);
     assert_eq!(refused.count("#error-current"), 1);
 }
 
@@ -158,11 +255,20 @@ async fn a_password_is_changed_only_by_whoever_knows_it() {
 async fn a_new_password_ends_every_other_session() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let (there, bob) = (Visitor::by_new_link(&hub, "alice").await, Visitor::as_person(&hub, "bob", "resolver").await);
+    let (there, bob) = (
+        Visitor::by_new_link(&hub, "alice").await,
+        Visitor::as_person(&hub, "bob", "resolver").await,
+    );
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
     let page = alice.get("/inbox/settings").await.expect(200);
-    assert!(page.text_at("#password-form").contains("ends your sessions in all other browsers"));
-    let new = [("password", "correct horse battery"), ("again", "correct horse battery")];
+    assert!(
+        page.text_at("#password-form")
+            .contains("ends your sessions in all other browsers")
+    );
+    let new = [
+        ("password", "correct horse battery"),
+        ("again", "correct horse battery"),
+    ];
     let page = alice.submit(&page, "form#password-form", &new, None).await.expect(200);
     assert!(page.text().contains("All other sessions have ended."));
     assert!(there.get("/inbox").await.url.starts_with("/signin"), "at once");
@@ -176,10 +282,17 @@ async fn the_reasons_an_owner_writes_are_offered_to_everybody() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
-    owner.offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n").await;
+    owner
+        .offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n")
+        .await;
     let id = bot.accepted(&ask("bot")).await;
     let item = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
-    assert_eq!(item.count("#reject input[name=preset]:not([value=''])"), 2, "{}", item.html);
+    assert_eq!(
+        item.count("#reject input[name=preset]:not([value=''])"),
+        2,
+        "{}",
+        item.html
+    );
     assert!(item.text_at("#reject").contains("Ask the on-call first"));
 }
 
@@ -189,7 +302,10 @@ async fn the_reasons_an_owner_writes_come_back_from_the_api() {
     let (bot, vic) = (hub.agent("bot").await, hub.person("vic", "viewer").await);
     let before = vic.get("/v1/presets").await.expect(200);
     assert_eq!(before["reject"][0], "Too risky");
-    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n").await;
+    Visitor::signed_in(&hub)
+        .await
+        .offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n")
+        .await;
     let expected = json!({"reject": ["Not on a Friday", "Ask the on-call first"]});
     for person in [&vic, &hub.owner] {
         assert_eq!(person.get("/v1/presets").await.expect(200), expected);
@@ -204,13 +320,24 @@ async fn the_reasons_an_owner_writes_come_back_from_the_api() {
 async fn no_settings_page_is_for_strangers_and_owners_pages_are_for_owners() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    let (stranger, alice) = (Visitor::stranger(&hub), Visitor::as_person(&hub, "alice", "resolver").await);
+    let (stranger, alice) = (
+        Visitor::stranger(&hub),
+        Visitor::as_person(&hub, "alice", "resolver").await,
+    );
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         let path = format!("/inbox/settings/{page}");
         assert!(stranger.get(&path).await.url.starts_with("/signin"), "{path}");
         alice.get(&path).await.expect(403);
     }
-    for path in ["people", "people/role", "people/remove", "agents", "agents/rotate", "agents/remove", "presets"] {
+    for path in [
+        "people",
+        "people/role",
+        "people/remove",
+        "agents",
+        "agents/rotate",
+        "agents/remove",
+        "presets",
+    ] {
         let reply = Api::send(alice.request(Method::POST, &format!("/inbox/settings/{path}"))).await;
         assert_eq!(reply.status, 403, "{path} without the form's token: {}", reply.text());
     }

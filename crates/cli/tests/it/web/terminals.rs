@@ -34,7 +34,12 @@ async fn a_cue_says_who_asks_from_where_and_whether_it_waits() {
     let page = open(&owner, &first).await;
     assert_eq!(page.text_at(".meta-line .agent"), shell.agent_id);
     let place = page.text_at("#cue .place");
-    assert!(["claude_code", "/home/ann/shop", "zsh"].iter().all(|word| place.contains(word)), "{place}");
+    assert!(
+        ["claude_code", "/home/ann/shop", "zsh"]
+            .iter()
+            .all(|word| place.contains(word)),
+        "{place}"
+    );
     assert_eq!(page.text_at(".presence"), "waiting now");
     assert_eq!(page.text_at("#agent-note"), "");
     let row = format!("#row-{first} .who");
@@ -48,8 +53,15 @@ async fn a_cue_says_who_asks_from_where_and_whether_it_waits() {
     process.abort();
     until_gone(&hub, &first).await;
     let page = open(&owner, &first).await;
-    assert!(page.text_at(".presence").starts_with("gone since"), "{}", page.text_at(".presence"));
-    assert_eq!(page.text_at("#agent-note"), "The agent is gone; its next cueme call collects your answer.");
+    assert!(
+        page.text_at(".presence").starts_with("gone since"),
+        "{}",
+        page.text_at(".presence")
+    );
+    assert_eq!(
+        page.text_at("#agent-note"),
+        "The agent is gone; its next cueme call collects your answer."
+    );
     assert!(owner.get("/inbox").await.text_at(&row).contains("gone"));
 }
 
@@ -63,8 +75,14 @@ async fn what_took_the_place_of_what_is_a_link_either_way() {
     until_gone(&hub, &first).await;
     let second = shell.ask_for_id("Two?").await;
     let (old, new) = (open(&owner, &first).await, open(&owner, &second).await);
-    assert_eq!(old.attribute("#superseded a", "href"), Some(format!("/inbox/items/{second}")));
-    assert_eq!(new.attribute("#replaces a", "href"), Some(format!("/inbox/items/{first}")));
+    assert_eq!(
+        old.attribute("#superseded a", "href"),
+        Some(format!("/inbox/items/{second}"))
+    );
+    assert_eq!(
+        new.attribute("#replaces a", "href"),
+        Some(format!("/inbox/items/{first}"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,10 +90,19 @@ async fn a_pause_shows_as_paused() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
-    let pause = id(&shell.post(&json!({"agent_id": shell.agent_id, "kind": "pause"})).await.expect(201));
+    let pause = id(&shell
+        .post(&json!({"agent_id": shell.agent_id, "kind": "pause"}))
+        .await
+        .expect(201));
     let _process = shell.waiting(&hub, &pause).await;
     assert_eq!(open(&owner, &pause).await.text_at(".presence"), "paused, waiting");
-    assert!(owner.get("/inbox").await.text_at(&format!("#row-{pause}")).contains("paused, waiting"));
+    assert!(
+        owner
+            .get("/inbox")
+            .await
+            .text_at(&format!("#row-{pause}"))
+            .contains("paused, waiting")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,19 +122,28 @@ async fn own_words_answer_every_question_and_never_together_with_a_choice() {
         assert_eq!(page.count("textarea#own-words"), 1, "{nth}");
         if let Some(offered) = offered {
             let both = [("typed", "on\nMonday"), offered];
-            let refused = owner.submit(&page, "form#answer", &both, Some(("verdict", "answered"))).await.expect(422);
+            let refused = owner
+                .submit(&page, "form#answer", &both, Some(("verdict", "answered")))
+                .await
+                .expect(422);
             let error = refused.text_at("#error-typed");
             assert!(error.contains("choose one of the two"), "{nth}: {error}");
             assert_eq!(refused.field("typed").as_deref().map(str::trim), Some("on\nMonday"));
         }
         let words = [("typed", "on\r\nMonday")];
-        owner.submit(&page, "form#answer", &words, Some(("verdict", "answered"))).await.expect(200);
+        owner
+            .submit(&page, "form#answer", &words, Some(("verdict", "answered")))
+            .await
+            .expect(200);
         assert_eq!(shell.outcome(&id).await["reply"]["text"], "on\nMonday", "{nth}");
     }
     let pressed = cue(&shell, "pressed?", json!({"type": "confirm", "confirm_label": "Ship"})).await;
     let page = open(&owner, &pressed).await;
     let words = [("typed", "on Monday")];
-    let refused = owner.submit(&page, "form#answer", &words, Some(("value", "approve"))).await.expect(422);
+    let refused = owner
+        .submit(&page, "form#answer", &words, Some(("value", "approve")))
+        .await
+        .expect(422);
     assert!(refused.text_at("#error-typed").contains("choose one of the two"));
     assert_eq!(shell.look(&pressed).await["status"], "open");
 }
@@ -119,12 +155,25 @@ async fn none_of_the_choices_says_where_the_answer_goes() {
     let owner = Visitor::signed_in(&hub).await;
     let id = cue(&shell, "Which?", choice(false)).await;
     let page = open(&owner, &id).await;
-    assert!(page.text_at("fieldset.choices").ends_with("None of these: my own words below"));
+    assert!(
+        page.text_at("fieldset.choices")
+            .ends_with("None of these: my own words below")
+    );
     let nothing = [("value", ""), ("typed", " ")];
-    let refused = owner.submit(&page, "form#answer", &nothing, Some(("verdict", "answered"))).await.expect(422);
-    assert!(refused.text_at("#error-value").contains("write an answer of your own"), "{}", refused.text());
+    let refused = owner
+        .submit(&page, "form#answer", &nothing, Some(("verdict", "answered")))
+        .await
+        .expect(422);
+    assert!(
+        refused.text_at("#error-value").contains("write an answer of your own"),
+        "{}",
+        refused.text()
+    );
     let words = [("value", ""), ("typed", "Red")];
-    owner.submit(&page, "form#answer", &words, Some(("verdict", "answered"))).await.expect(200);
+    owner
+        .submit(&page, "form#answer", &words, Some(("verdict", "answered")))
+        .await
+        .expect(200);
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "Red");
 }
 
@@ -137,11 +186,25 @@ async fn any_number_of_boxes_is_ticked_in_a_form() {
     let page = open(&owner, &id).await;
     assert_eq!(page.count("fieldset input[type=checkbox][name='field.Zone']"), 3);
     let ticked = [("field.Zone", "0"), ("field.Zone", "2"), ("field.Why", "load")];
-    let done = owner.submit(&page, "form#answer", &ticked, Some(("verdict", "answered"))).await.expect(200);
-    assert!(done.text_at("#answered").contains("Zone eu, asia"), "{}", done.text_at("#answered"));
+    let done = owner
+        .submit(&page, "form#answer", &ticked, Some(("verdict", "answered")))
+        .await
+        .expect(200);
+    assert!(
+        done.text_at("#answered").contains("Zone eu, asia"),
+        "{}",
+        done.text_at("#answered")
+    );
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "Zone: eu, asia\nWhy: load");
-    let late = owner.submit(&page, "form#answer", &ticked, Some(("verdict", "answered"))).await.expect(409);
-    assert!(late.text_at("#typed").contains("Zone: eu, asia"), "{}", late.text_at("#typed"));
+    let late = owner
+        .submit(&page, "form#answer", &ticked, Some(("verdict", "answered")))
+        .await
+        .expect(409);
+    assert!(
+        late.text_at("#typed").contains("Zone: eu, asia"),
+        "{}",
+        late.text_at("#typed")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +215,10 @@ async fn a_long_prompt_is_one_link_away_and_only_for_who_is_signed_in() {
     let prompt = format!("Long\n{}", "<b>word</b> ".repeat(40_000));
     let (long, short) = (shell.ask_for_id(&prompt).await, shell.ask_for_id("Short?").await);
     assert_eq!(open(&owner, &short).await.count("#whole-text"), 0);
-    let link = open(&owner, &long).await.attribute("#whole-text", "href").expect("a link");
+    let link = open(&owner, &long)
+        .await
+        .attribute("#whole-text", "href")
+        .expect("a link");
     let whole = owner.get(&link).await.expect(200);
     assert!(whole.html == prompt && whole.header("content-disposition").starts_with("attachment"));
     assert_eq!(whole.header("content-type"), "text/plain; charset=utf-8");
@@ -164,24 +230,45 @@ async fn a_long_prompt_is_one_link_away_and_only_for_who_is_signed_in() {
 async fn terminals_are_listed_the_latest_first_with_how_they_stand() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    assert!(owner.get("/inbox/terminals").await.text_at(".empty").contains("cueme -p"));
+    assert!(
+        owner
+            .get("/inbox/terminals")
+            .await
+            .text_at(".empty")
+            .contains("cueme -p")
+    );
     let (idle, asking) = (Shell::join(&hub).await, Shell::join(&hub).await);
     let first = asking.ask_for_id("One?").await;
     let process = asking.waiting(&hub, &first).await;
     let page = owner.get("/inbox/terminals").await.expect(200);
-    assert_eq!(page.attribute("#nav-terminals", "aria-current").as_deref(), Some("page"));
+    assert_eq!(
+        page.attribute("#nav-terminals", "aria-current").as_deref(),
+        Some("page")
+    );
     assert_eq!(page.count(".terminal"), 2);
-    assert_eq!(page.attribute(".terminal", "data-agent").as_ref(), Some(&asking.agent_id));
+    assert_eq!(
+        page.attribute(".terminal", "data-agent").as_ref(),
+        Some(&asking.agent_id)
+    );
     let card = page.text_at(".terminal");
     for word in ["claude_code", "/home/ann/shop", "zsh", "owner", "waiting now", "1 open"] {
         assert!(card.contains(word), "{word}: {card}");
     }
-    assert_eq!(page.attribute(".terminal a.last", "href"), Some(format!("/inbox/items/{first}")));
+    assert_eq!(
+        page.attribute(".terminal a.last", "href"),
+        Some(format!("/inbox/items/{first}"))
+    );
     let other = format!(".terminal[data-agent='{}']", idle.agent_id);
     assert!(page.text_at(&other).contains("idle"));
     process.abort();
     until_gone(&hub, &first).await;
-    assert!(owner.get("/inbox/terminals").await.text_at(".terminal h2").contains("gone"));
+    assert!(
+        owner
+            .get("/inbox/terminals")
+            .await
+            .text_at(".terminal h2")
+            .contains("gone")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -190,20 +277,41 @@ async fn what_is_typed_ahead_answers_the_next_question_and_can_be_taken_back() {
     let shell = Shell::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/terminals").await;
-    let refused = owner.submit(&page, "form.ahead-form", &[("text", "  ")], None).await.expect(422);
+    let refused = owner
+        .submit(&page, "form.ahead-form", &[("text", "  ")], None)
+        .await
+        .expect(422);
     assert!(refused.text_at(".ahead .error").contains("blank"), "{}", refused.text());
-    let told = owner.submit(&page, "form.ahead-form", &[("text", "go\r\non")], None).await.expect(200);
+    let told = owner
+        .submit(&page, "form.ahead-form", &[("text", "go\r\non")], None)
+        .await
+        .expect(200);
     assert_eq!(told.text_at(".aheads .text"), "go on");
-    let back = owner.submit(&told, "/inbox/terminals/ahead/drop", &[], None).await.expect(200);
+    let back = owner
+        .submit(&told, "/inbox/terminals/ahead/drop", &[], None)
+        .await
+        .expect(200);
     assert_eq!((back.url.as_str(), back.count(".aheads")), ("/inbox/terminals", 0));
-    owner.submit(&told, "/inbox/terminals/ahead/drop", &[], None).await.expect(404);
+    owner
+        .submit(&told, "/inbox/terminals/ahead/drop", &[], None)
+        .await
+        .expect(404);
 
-    owner.submit(&page, "form.ahead-form", &[("text", "go\r\non")], None).await.expect(200);
+    owner
+        .submit(&page, "form.ahead-form", &[("text", "go\r\non")], None)
+        .await
+        .expect(200);
     let first = shell.ask_for_id("And now?").await;
     assert_eq!(shell.outcome(&first).await["reply"]["text"], "go\non");
     let decided = open(&owner, &first).await;
-    assert_eq!(decided.text_at("#said-comment"), "Written before this question was asked.");
-    let next = owner.submit(&decided, "form.ahead-form", &[("text", "then stop")], None).await.expect(200);
+    assert_eq!(
+        decided.text_at("#said-comment"),
+        "Written before this question was asked."
+    );
+    let next = owner
+        .submit(&decided, "form.ahead-form", &[("text", "then stop")], None)
+        .await
+        .expect(200);
     assert_eq!(next.url, format!("/inbox/items/{first}"));
     assert!(next.text_at("#panel .aheads").contains("then stop"));
 }
@@ -215,9 +323,16 @@ async fn nobody_types_ahead_for_another_persons_agent() {
     let owner = Visitor::signed_in(&hub).await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = owner.get("/inbox/terminals").await;
-    owner.submit(&page, "form.ahead-form", &[("text", "SECRET")], None).await.expect(200);
+    owner
+        .submit(&page, "form.ahead-form", &[("text", "SECRET")], None)
+        .await
+        .expect(200);
     let seen = alice.get("/inbox/terminals").await.expect(200);
-    assert!(!seen.has("SECRET") && seen.text().contains("1 text waits"), "{}", seen.text());
+    assert!(
+        !seen.has("SECRET") && seen.text().contains("1 text waits"),
+        "{}",
+        seen.text()
+    );
     assert_eq!(seen.count("form.ahead-form"), 0);
     let token = csrf(&seen);
     let agent = shell.agent_id.as_str();
@@ -225,6 +340,9 @@ async fn nobody_types_ahead_for_another_persons_agent() {
     alice.post("/inbox/terminals/ahead", &forged).await.expect(403);
     let taken = [("csrf", token.as_str()), ("agent", agent), ("id", "1")];
     alice.post("/inbox/terminals/ahead/drop", &taken).await.expect(404);
-    owner.post("/inbox/terminals/ahead", &[("agent", agent), ("text", "no token")]).await.expect(403);
+    owner
+        .post("/inbox/terminals/ahead", &[("agent", agent), ("text", "no token")])
+        .await
+        .expect(403);
     assert_eq!(owner.get("/inbox/terminals").await.text_at(".aheads .text"), "SECRET");
 }

@@ -17,9 +17,14 @@ fn part(head: &str, body: &[u8]) -> Vec<u8> {
 
 /// What a browser makes of a form with files.
 fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
-    let typed = pairs.iter().map(|(name, value)| part(&format!("name=\"{name}\""), value.as_bytes()));
+    let typed = pairs
+        .iter()
+        .map(|(name, value)| part(&format!("name=\"{name}\""), value.as_bytes()));
     let files = files.iter().map(|(name, body)| {
-        let head = format!("name=\"files\"; filename=\"{}\"\r\nContent-Type: text/html", name.replace('"', "%22"));
+        let head = format!(
+            "name=\"files\"; filename=\"{}\"\r\nContent-Type: text/html",
+            name.replace('"', "%22")
+        );
         part(&head, body)
     });
     let end = format!("--{BOUNDARY}--\r\n").into_bytes();
@@ -28,18 +33,28 @@ fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// Sends the answer and gives the status and what the reply says.
 async fn send(visitor: &Visitor, page: &Page, filled: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
-    let form = Form::find(page, "form#answer").fill(filled).press(Some(("verdict", "answered")));
+    let form = Form::find(page, "form#answer")
+        .fill(filled)
+        .press(Some(("verdict", "answered")));
     let action = form.action.clone().expect("an action");
     post(visitor, &action, multipart(&form.pairs(), files)).await
 }
 
 async fn post(visitor: &Visitor, path: &str, body: Vec<u8>) -> Page {
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-    let request = visitor.request(Method::POST, path).header("content-type", kind).body(body);
+    let request = visitor
+        .request(Method::POST, path)
+        .header("content-type", kind)
+        .body(body);
     let response = within("a page", request.send()).await.expect("the hub replies");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let html = response.text().await.expect("the reply is text");
-    Page { status, url: path.to_owned(), html, headers }
+    Page {
+        status,
+        url: path.to_owned(),
+        html,
+        headers,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,7 +64,10 @@ async fn files_are_attached_and_can_be_fetched_again() {
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
-    assert_eq!(page.attribute("form#answer", "enctype").as_deref(), Some("multipart/form-data"));
+    assert_eq!(
+        page.attribute("form#answer", "enctype").as_deref(),
+        Some("multipart/form-data")
+    );
     let files: [(&str, &[u8]); 3] = [("nötes \"1\".html", b"<script>1</script>"), ("empty", b""), ("", b"")];
     send(&owner, &page, &[("value", "see there")], &files).await.expect(303);
     let cue = shell.outcome(&id).await;
@@ -76,9 +94,16 @@ async fn a_file_alone_is_an_answer() {
     let shell = Shell::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("The log?").await;
-    send(&owner, &open(&owner, &id).await, &[], &[("a.log", b"x")]).await.expect(303);
+    send(&owner, &open(&owner, &id).await, &[], &[("a.log", b"x")])
+        .await
+        .expect(303);
     assert_eq!(shell.outcome(&id).await["reply"]["files"][0]["size"], 1);
-    assert!(open(&owner, &id).await.text_at("#outcome").starts_with("answered with a file by"));
+    assert!(
+        open(&owner, &id)
+            .await
+            .text_at("#outcome")
+            .starts_with("answered with a file by")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,9 +140,19 @@ async fn files_need_the_token_of_the_form_and_somebody_who_may_answer() {
     let id = shell.ask_for_id("Any notes?").await;
     let path = format!("/inbox/items/{id}/decide");
     let answer = [("value", "x"), ("verdict", "answered")];
-    post(&owner, &path, multipart(&answer, &[("a", b"x")])).await.expect(403);
-    post(&owner, &path, multipart(&[answer[0], ("csrf", "forged")], &[("a", b"x")])).await.expect(403);
-    post(&Visitor::stranger(&hub), &path, multipart(&answer, &[("a", b"x")])).await.expect(401);
+    post(&owner, &path, multipart(&answer, &[("a", b"x")]))
+        .await
+        .expect(403);
+    post(
+        &owner,
+        &path,
+        multipart(&[answer[0], ("csrf", "forged")], &[("a", b"x")]),
+    )
+    .await
+    .expect(403);
+    post(&Visitor::stranger(&hub), &path, multipart(&answer, &[("a", b"x")]))
+        .await
+        .expect(401);
     let token = super::list::csrf(&open(&alice, &id).await);
     let hers = [answer[0], answer[1], ("csrf", token.as_str())];
     post(&alice, &path, multipart(&hers, &[("a", b"x")])).await.expect(403);
@@ -134,7 +169,12 @@ async fn what_came_too_late_says_which_files_were_not_used() {
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
     hub.owner.answer(&id, "no").await.expect(200);
-    let late = send(&owner, &page, &[("value", "see there")], &[("a.log", b"x")]).await.expect(409);
+    let late = send(&owner, &page, &[("value", "see there")], &[("a.log", b"x")])
+        .await
+        .expect(409);
     let typed = late.text_at("#typed");
-    assert!(typed.contains("see there") && typed.contains("Attached: a.log"), "{typed}");
+    assert!(
+        typed.contains("see there") && typed.contains("Attached: a.log"),
+        "{typed}"
+    );
 }

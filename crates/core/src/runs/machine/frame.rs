@@ -38,7 +38,13 @@ struct Cycle<'s> {
 
 impl Frame {
     pub fn new(message: String) -> Self {
-        Self { step: 0, message, joined: String::new(), rounds: 0, usage: Usage::default() }
+        Self {
+            step: 0,
+            message,
+            joined: String::new(),
+            rounds: 0,
+            usage: Usage::default(),
+        }
     }
 
     pub fn message(&self) -> &str {
@@ -48,7 +54,12 @@ impl Frame {
     pub fn work<'s>(&self, flow: &'s Flow) -> Option<Work<'s>> {
         match (flow.steps.get(self.step), &flow.kind) {
             (Some(step), _) => Some(Work::Step(step)),
-            (None, FlowKind::Cycle { observer: Some(name), .. }) => Some(Work::Observer(name)),
+            (
+                None,
+                FlowKind::Cycle {
+                    observer: Some(name), ..
+                },
+            ) => Some(Work::Observer(name)),
             (None, FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. }) => None,
         }
     }
@@ -66,9 +77,23 @@ impl Frame {
         match &flow.kind {
             FlowKind::Sequential => Ok(self.pass_on(flow, output)),
             FlowKind::Broadcast { separator } => self.join(flow, output, separator),
-            FlowKind::Cycle { cycles, observer, signals, matching } => {
+            FlowKind::Cycle {
+                cycles,
+                observer,
+                signals,
+                matching,
+            } => {
                 let observer = observer.as_deref();
-                Ok(self.go_round(flow, output, &Cycle { cycles: *cycles, observer, signals, matching: *matching }))
+                Ok(self.go_round(
+                    flow,
+                    output,
+                    &Cycle {
+                        cycles: *cycles,
+                        observer,
+                        signals,
+                        matching: *matching,
+                    },
+                ))
             }
         }
     }
@@ -118,6 +143,9 @@ impl Frame {
     }
 
     fn result(&mut self) -> Output {
-        Output { text: take(&mut self.message), usage: self.usage }
+        Output {
+            text: take(&mut self.message),
+            usage: self.usage,
+        }
     }
 }

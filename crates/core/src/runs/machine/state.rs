@@ -36,7 +36,11 @@ type Move = Result<Option<Action>, String>;
 
 impl Machine {
     pub fn start(input: &str) -> Self {
-        Self { frames: vec![Frame::new(input.to_owned())], at: At::Ready, calls: 0 }
+        Self {
+            frames: vec![Frame::new(input.to_owned())],
+            at: At::Ready,
+            calls: 0,
+        }
     }
 
     /// How many agents were called and answered in this segment.
@@ -82,7 +86,9 @@ impl Machine {
 
     fn ready(&mut self, strategy: &Strategy) -> Move {
         self.at = At::Started;
-        Ok(self.told_of(strategy)?.map(|(name, message)| Action::StepStarted { name, message }))
+        Ok(self
+            .told_of(strategy)?
+            .map(|(name, message)| Action::StepStarted { name, message }))
     }
 
     fn go_in(&mut self, strategy: &Strategy) -> Move {
@@ -108,12 +114,19 @@ impl Machine {
             Work::Step(Step::Flow(_)) => return Err(LOST.to_owned()),
         };
         self.at = At::Called;
-        Ok(Some(Action::Call(Call { agent, message: frame.message().to_owned(), number: self.calls })))
+        Ok(Some(Action::Call(Call {
+            agent,
+            message: frame.message().to_owned(),
+            number: self.calls,
+        })))
     }
 
     fn complete(&mut self, strategy: &Strategy, output: Output) -> Move {
         let told = self.told_of(strategy)?;
-        let action = told.map(|(name, _)| Action::StepCompleted { name, output: output.clone() });
+        let action = told.map(|(name, _)| Action::StepCompleted {
+            name,
+            output: output.clone(),
+        });
         self.at = At::Completed(output);
         Ok(action)
     }
@@ -123,7 +136,11 @@ impl Machine {
         let frame = self.frames.last_mut().ok_or(LOST)?;
         if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
             self.frames.pop();
-            self.at = if self.frames.is_empty() { At::Finished(output) } else { At::Supplied(output) };
+            self.at = if self.frames.is_empty() {
+                At::Finished(output)
+            } else {
+                At::Supplied(output)
+            };
         }
         Ok(None)
     }
@@ -140,7 +157,9 @@ impl Machine {
 
     /// Name and message of the step at work, if it is one that is told of: neither inside of another nor an observer.
     fn told_of(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
-        let [frame] = self.frames.as_slice() else { return Ok(None) };
+        let [frame] = self.frames.as_slice() else {
+            return Ok(None);
+        };
         match frame.work(&strategy.flow).ok_or(LOST)? {
             Work::Step(step) => Ok(Some((step.name().to_owned(), frame.message().to_owned()))),
             Work::Observer(_) => Ok(None),

@@ -60,17 +60,27 @@ pub fn check(ip: IpAddr, allow_loopback: bool) -> Result<(), Refused> {
     // An IPv4 address in IPv6 clothes reaches the same machine.
     let ip = ip.to_canonical();
     if ip.is_loopback() {
-        return if allow_loopback { Ok(()) } else { Err(Refused::Address("a loopback address")) };
+        return if allow_loopback {
+            Ok(())
+        } else {
+            Err(Refused::Address("a loopback address"))
+        };
     }
     let closed = match ip {
-        IpAddr::V4(ip) => CLOSED_V4.iter().find(|(net, _)| net.contains(&ip)).map(|(_, name)| *name),
+        IpAddr::V4(ip) => CLOSED_V4
+            .iter()
+            .find(|(net, _)| net.contains(&ip))
+            .map(|(_, name)| *name),
         IpAddr::V6(ip) => closed_v6(ip),
     };
     closed.map_or(Ok(()), |name| Err(Refused::Address(name)))
 }
 
 fn closed_v6(ip: Ipv6Addr) -> Option<&'static str> {
-    let named = CLOSED_V6.iter().find(|(net, _)| net.contains(&ip)).map(|(_, name)| *name);
+    let named = CLOSED_V6
+        .iter()
+        .find(|(net, _)| net.contains(&ip))
+        .map(|(_, name)| *name);
     named.or_else(|| (!GLOBAL_UNICAST.contains(&ip)).then_some("no public address"))
 }
 
@@ -84,7 +94,14 @@ mod tests {
 
     #[test]
     fn only_the_public_internet_is_open() {
-        for ip in ["1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.32.0.1", "223.255.255.255"] {
+        for ip in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.63.255.255",
+            "100.128.0.1",
+            "172.32.0.1",
+            "223.255.255.255",
+        ] {
             assert_eq!(checked(ip, false), Ok(()), "{ip}");
         }
         for ip in ["2606:4700::1111", "2a00:1450::1", "2001:200::1", "::ffff:1.1.1.1"] {
@@ -97,7 +114,10 @@ mod tests {
         for (net, name) in CLOSED_V4 {
             for ip in [net.network(), net.broadcast()] {
                 assert!(check(IpAddr::V4(ip), false).is_err(), "{ip} is {name}");
-                assert!(check(IpAddr::V6(ip.to_ipv6_mapped()), false).is_err(), "mapped {ip} is {name}");
+                assert!(
+                    check(IpAddr::V6(ip.to_ipv6_mapped()), false).is_err(),
+                    "mapped {ip} is {name}"
+                );
             }
         }
         for (net, name) in CLOSED_V6 {
@@ -105,7 +125,15 @@ mod tests {
                 assert!(check(IpAddr::V6(ip), false).is_err(), "{ip} is {name}");
             }
         }
-        for ip in ["::", "::7f00:1", "100::1", "5f00::1", "4000::1", "1fff::1", "fd00:ec2::254"] {
+        for ip in [
+            "::",
+            "::7f00:1",
+            "100::1",
+            "5f00::1",
+            "4000::1",
+            "1fff::1",
+            "fd00:ec2::254",
+        ] {
             assert!(checked(ip, false).is_err(), "{ip}");
         }
     }
@@ -116,7 +144,15 @@ mod tests {
             assert_eq!(checked(ip, false), Err(Refused::Address("a loopback address")), "{ip}");
             assert_eq!(checked(ip, true), Ok(()), "{ip}");
         }
-        for ip in ["10.0.0.1", "169.254.169.254", "0.0.0.0", "::", "fe80::1", "fd00::1", "64:ff9b::7f00:1"] {
+        for ip in [
+            "10.0.0.1",
+            "169.254.169.254",
+            "0.0.0.0",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "64:ff9b::7f00:1",
+        ] {
             assert!(checked(ip, true).is_err(), "{ip}");
         }
     }

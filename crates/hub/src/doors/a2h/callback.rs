@@ -14,12 +14,17 @@ pub fn wanted(envelope: &Envelope, legacy: LegacyPush) -> Result<Option<Callback
         (None, Some(action)) => (action.callback.as_ref(), "action"),
         (None, None) => (None, ""),
     };
-    let Some(asked) = asked.filter(|callback| callback.mode == CallbackMode::Push) else { return Ok(None) };
+    let Some(asked) = asked.filter(|callback| callback.mode == CallbackMode::Push) else {
+        return Ok(None);
+    };
     check_signing(envelope, legacy)?;
     let url = asked.url.clone().unwrap_or_default();
     let host = callback_host(&url).map_err(|reason| Problem::invalid(format!("{place}.callback.url"), reason))?;
     let auth = asked.auth.as_ref();
-    let auth = auth.map(|auth| CallbackAuth { scheme: auth.scheme, reference: auth.reference.clone() });
+    let auth = auth.map(|auth| CallbackAuth {
+        scheme: auth.scheme,
+        reference: auth.reference.clone(),
+    });
     Ok(Some(Callback { url, host, auth }))
 }
 

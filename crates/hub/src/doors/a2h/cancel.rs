@@ -27,7 +27,11 @@ pub async fn cancel(
         Some(Found::Live(_) | Found::Gone { .. }) | None => return Err(Problem::no_message()),
     }
     match hub.bring_about(&id, Command::Cancel).await {
-        Ok(_) | Err(Problem::AlreadyTerminal { outcome: Outcome::Cancelled, .. }) => Ok(cancelled(&id)),
+        Ok(_)
+        | Err(Problem::AlreadyTerminal {
+            outcome: Outcome::Cancelled,
+            ..
+        }) => Ok(cancelled(&id)),
         Err(problem) => Err(problem),
     }
 }

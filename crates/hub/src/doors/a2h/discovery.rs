@@ -47,7 +47,11 @@ async fn document(hub: &Hub, family: Family) -> Result<Json<Value>, Problem> {
         },
         signature_keys: keys
             .into_iter()
-            .map(|key| SignatureKey { kid: key.kid, alg: "ed25519", public_key: key.public_key })
+            .map(|key| SignatureKey {
+                kid: key.kid,
+                alg: "ed25519",
+                public_key: key.public_key,
+            })
             .collect(),
     };
     Ok(Json(capability.to_value(family)))

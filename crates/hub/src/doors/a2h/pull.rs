@@ -63,14 +63,22 @@ impl Known {
             Timestamp::parse_rfc3339(&text.replace(' ', "+"))
                 .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
         });
-        let etag = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        Ok(Self { etag, since: since.transpose()? })
+        let etag = headers
+            .get(header::IF_NONE_MATCH)
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned);
+        Ok(Self {
+            etag,
+            since: since.transpose()?,
+        })
     }
 
     fn covers(&self, pulled: &Pulled) -> bool {
         let current = etag_text(pulled);
         let tags = self.etag.as_deref().unwrap_or_default().split(',').map(str::trim);
-        let has_current = tags.into_iter().any(|tag| tag == "*" || tag.trim_start_matches("W/") == current);
+        let has_current = tags
+            .into_iter()
+            .any(|tag| tag == "*" || tag.trim_start_matches("W/") == current);
         has_current || self.since.is_some_and(|since| pulled.changed_at() <= since)
     }
 }
@@ -144,7 +152,10 @@ fn render(hub: Arc<Hub>, pulled: &Pulled) -> Result<Response, Problem> {
         }
         MessageState::Resolved(resolution) => {
             let response = respond::text(pulled, resolution)?;
-            let text = format!("{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}", pulled.id);
+            let text = format!(
+                "{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}",
+                pulled.id
+            );
             Body::new(Receipted::new(text, hub, pulled.id.clone()))
         }
     };

@@ -21,7 +21,11 @@ pub struct Receipted {
 
 impl Receipted {
     pub fn new(text: String, hub: Arc<Hub>, id: MessageId) -> Self {
-        Self { text: Some(text.into()), hub, id }
+        Self {
+            text: Some(text.into()),
+            hub,
+            id,
+        }
     }
 }
 
@@ -30,7 +34,9 @@ impl Body for Receipted {
     type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let Some(text) = self.text.take() else { return Poll::Ready(None) };
+        let Some(text) = self.text.take() else {
+            return Poll::Ready(None);
+        };
         // A connection that knows the length does not come back for the end.
         self.hub.receipts.note(&self.id);
         Poll::Ready(Some(Ok(Frame::data(text))))

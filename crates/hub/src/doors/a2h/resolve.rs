@@ -41,9 +41,15 @@ pub async fn resolve(
         Err(problem) => return Err(known_or(&hub, &id, problem).await?),
     };
     let actor = principal.resolver()?;
-    let command = Command::Resolve { actor, verdict: asked.verdict, comment: asked.comment };
+    let command = Command::Resolve {
+        actor,
+        verdict: asked.verdict,
+        comment: asked.comment,
+    };
     let resolution = hub.bring_about_with(&id, command, asked.files).await?;
-    Ok(Json(json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id})))
+    Ok(Json(
+        json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id}),
+    ))
 }
 
 /// Files may come with the answer to an ask that is open-ended, from somebody who may give it. All else is short.
@@ -52,11 +58,17 @@ async fn limit(hub: &Hub, principal: &Principal, id: &MessageId, length: Option<
     if length.is_some_and(|length| length <= short as u64) {
         return Ok(short);
     }
-    let Some(Found::Live(item)) = hub.store.run(View(id.clone())).await? else { return Ok(short) };
+    let Some(Found::Live(item)) = hub.store.run(View(id.clone())).await? else {
+        return Ok(short);
+    };
     let content = &item.message.content;
     let is_open_ended = matches!(&content.matter, Matter::Ask(ask) if ask.open_ended);
     let may_answer = principal.resolver().is_ok_and(|actor| may_resolve(content, &actor));
-    Ok(if is_open_ended && may_answer { short.max(WITH_FILES) } else { short })
+    Ok(if is_open_ended && may_answer {
+        short.max(WITH_FILES)
+    } else {
+        short
+    })
 }
 
 /// A malformed body about a message that is not there is first of all about a message that is not there.
@@ -76,7 +88,10 @@ struct Asked {
 
 fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
     let Value::Object(mut fields) = json::parse(bytes)? else {
-        return Err(Problem::Validation { field: None, message: "send a JSON object".to_owned() });
+        return Err(Problem::Validation {
+            field: None,
+            message: "send a JSON object".to_owned(),
+        });
     };
     let comment = match fields.remove("comment") {
         None | Some(Value::Null) => None,
@@ -87,13 +102,21 @@ fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
         check_comment(comment)?;
     }
     let Attached { notes, bodies } = Attached::read(fields.remove("files"))?;
-    Ok(Asked { verdict: verdict(&mut fields, notes)?, comment, files: bodies })
+    Ok(Asked {
+        verdict: verdict(&mut fields, notes)?,
+        comment,
+        files: bodies,
+    })
 }
 
 /// `value` and files belong to an answer and to nothing else, a checklist to a task.
 fn verdict(fields: &mut Map<String, Value>, files: Vec<FileNote>) -> Result<Verdict, Problem> {
     let value = fields.remove("value").filter(|value| !value.is_null());
-    let checklist = fields.remove("checklist").filter(|list| !list.is_null()).map(checklist).transpose()?;
+    let checklist = fields
+        .remove("checklist")
+        .filter(|list| !list.is_null())
+        .map(checklist)
+        .transpose()?;
     let resolution = fields.get("resolution").and_then(Value::as_str).unwrap_or_default();
     if resolution != "answered" && value.is_some() {
         return Err(Problem::validation("value", "value goes with resolution answered only"));
@@ -102,13 +125,19 @@ fn verdict(fields: &mut Map<String, Value>, files: Vec<FileNote>) -> Result<Verd
         return Err(Problem::validation("files", "files go with resolution answered only"));
     }
     if matches!(resolution, "answered" | "declined") && checklist.is_some() {
-        return Err(Problem::validation("checklist", "checklist goes with completed or dismissed only"));
+        return Err(Problem::validation(
+            "checklist",
+            "checklist goes with completed or dismissed only",
+        ));
     }
     match resolution {
         "answered" => match (value, files.is_empty()) {
             (Some(value), true) => Ok(Verdict::Answered(value)),
             // Files may say enough.
-            (value, false) => Ok(Verdict::AnsweredWith { value: value.unwrap_or_else(|| "".into()), files }),
+            (value, false) => Ok(Verdict::AnsweredWith {
+                value: value.unwrap_or_else(|| "".into()),
+                files,
+            }),
             (None, true) => Err(Problem::validation("value", "value is needed for resolution answered")),
         },
         "declined" => Ok(Verdict::Declined),

@@ -35,7 +35,9 @@ pub fn inner(resolution: &Resolution) -> Value {
         fields.insert("comment".to_owned(), comment.as_str().into());
     }
     if let Some(checklist) = &resolution.checklist {
-        let items = checklist.iter().map(|item| serde_json::json!({"text": item.text, "done": item.done}));
+        let items = checklist
+            .iter()
+            .map(|item| serde_json::json!({"text": item.text, "done": item.done}));
         fields.insert("checklist".to_owned(), items.collect());
     }
     Value::Object(fields)

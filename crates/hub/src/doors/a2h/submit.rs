@@ -42,10 +42,17 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
     let (bytes, _hold) = body::read_counted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
     let (wire, envelope) = body::work(bytes.len(), move || read(&bytes)).await??;
     if envelope.agent.id != agent.id {
-        let message = format!("this credential belongs to agent {}, not to {}", agent.id, envelope.agent.id);
+        let message = format!(
+            "this credential belongs to agent {}, not to {}",
+            agent.id, envelope.agent.id
+        );
         return Err(Problem::AgentIdMismatch { message });
     }
-    let arrived = Arrived { agent_id: agent.id, idempotency_key: envelope.idempotency_key.clone(), wire };
+    let arrived = Arrived {
+        agent_id: agent.id,
+        idempotency_key: envelope.idempotency_key.clone(),
+        wire,
+    };
     match prepare(&hub, envelope, &arrived).await {
         // Whoever leaves in the middle has asked all the same, and people are to hear of it.
         Ok(message) => to_the_end(async move { store(&hub, message, &arrived).await }).await,
@@ -68,7 +75,11 @@ struct Arrived {
 fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
     let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
     let has_hub_fields = HUB_FIELDS.iter().any(|field| parsed.get(field).is_some());
-    Ok(if has_hub_fields { json::without_fields(text, &HUB_FIELDS)? } else { text.to_owned() })
+    Ok(if has_hub_fields {
+        json::without_fields(text, &HUB_FIELDS)?
+    } else {
+        text.to_owned()
+    })
 }
 
 /// Everything that may be wrong with a well-formed envelope. It comes after the look-up of its key: see `replay`.
@@ -129,12 +140,23 @@ fn submitted(id: &MessageId, arrived: &Arrived, at: Timestamp) -> Entry {
 }
 
 async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> Result<(), Problem> {
-    let place = if envelope.kind == Kind::Task { "action.callback" } else { "request.callback" };
+    let place = if envelope.kind == Kind::Task {
+        "action.callback"
+    } else {
+        "request.callback"
+    };
     let bad_url = |reason: String| Problem::invalid(format!("{place}.url"), reason);
     let url = Url::parse(&callback.url).map_err(|error| bad_url(error.to_string()))?;
     check_url(&url, hub.config.push.allow_loopback).map_err(|refused| bad_url(refused.to_string()))?;
     let (agent_id, host) = (envelope.agent.id.clone(), callback.host.clone());
-    if !hub.store.run(IsApproved { agent_id: agent_id.clone(), host: host.clone() }).await? {
+    if !hub
+        .store
+        .run(IsApproved {
+            agent_id: agent_id.clone(),
+            host: host.clone(),
+        })
+        .await?
+    {
         let message = format!(
             "{host} is not approved for agent {agent_id}; the owner approves it with \
              `countersign agent callback approve {agent_id} {host}`"
@@ -143,11 +165,22 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
     }
     let Some(auth) = &callback.auth else { return Ok(()) };
     let name = auth.reference.clone();
-    if !hub.store.run(HasSecret { agent_id: agent_id.clone(), name: name.clone() }).await? {
+    if !hub
+        .store
+        .run(HasSecret {
+            agent_id: agent_id.clone(),
+            name: name.clone(),
+        })
+        .await?
+    {
         let message = format!(
             "no secret {name} is registered; the owner sets it with `countersign secret set {agent_id} {name}`"
         );
-        let field = if auth.scheme == AuthScheme::Hmac { "secret_ref" } else { "token_ref" };
+        let field = if auth.scheme == AuthScheme::Hmac {
+            "secret_ref"
+        } else {
+            "token_ref"
+        };
         return Err(Problem::invalid(format!("{place}.auth.{field}"), message));
     }
     Ok(())
@@ -182,7 +215,9 @@ async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Resp
 
 /// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
 async fn replay(hub: &Hub, arrived: &Arrived, problem: Problem) -> Result<Response, Problem> {
-    let Some(key) = arrived.idempotency_key.clone() else { return Err(problem) };
+    let Some(key) = arrived.idempotency_key.clone() else {
+        return Err(problem);
+    };
     let agent_id = arrived.agent_id.clone();
     match hub.store.run(FindEarlier { agent_id, key }).await? {
         Some(earlier) => ack_again(hub, &earlier, arrived),
@@ -202,7 +237,16 @@ fn ack_again(hub: &Hub, earlier: &Earlier, arrived: &Arrived) -> Result<Response
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
     let poll_url = format!("{}/v1/messages/{id}", hub.url());
     let review_url = format!("{}/inbox/items/{id}", hub.browser_url());
-    (StatusCode::ACCEPTED, Json(Ack { id, status: status.as_str(), poll_url, review_url })).into_response()
+    (
+        StatusCode::ACCEPTED,
+        Json(Ack {
+            id,
+            status: status.as_str(),
+            poll_url,
+            review_url,
+        }),
+    )
+        .into_response()
 }
 
 #[derive(Serialize)]

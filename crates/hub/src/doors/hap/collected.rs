@@ -19,13 +19,22 @@ pub async fn collected(
     MessagePath(id): MessagePath,
 ) -> Result<StatusCode, Problem> {
     hub.rate_limit.check_terminals(&caller).await?;
-    match hub.store.run(Collect { id: id.clone(), person: caller.person }).await? {
+    match hub
+        .store
+        .run(Collect {
+            id: id.clone(),
+            person: caller.person,
+        })
+        .await?
+    {
         Some(is_first) => {
             if is_first {
                 hub.news.tell(Change::Tracked(id));
             }
             Ok(StatusCode::NO_CONTENT)
         }
-        None => Err(Problem::NotFound { message: "no such cue of yours that has been answered".to_owned() }),
+        None => Err(Problem::NotFound {
+            message: "no such cue of yours that has been answered".to_owned(),
+        }),
     }
 }

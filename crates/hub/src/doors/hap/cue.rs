@@ -51,7 +51,11 @@ pub async fn cue(
     let size = bytes.len();
     let (wire, agent_id, cue, place) = body::work(size, move || read(&bytes)).await??;
     let terminal = whole(&hub, &caller.person, agent_id, place).await?;
-    let asked = Asked { now: hub.store.clock().now(), wire, elsewhere: None };
+    let asked = Asked {
+        now: hub.store.clock().now(),
+        wire,
+        elsewhere: None,
+    };
     let made = move || new_cue(&cue, terminal, caller.person, asked).map(|new| (new, cue));
     let (new, cue) = body::work(size, made).await??;
     // By itself: whoever leaves in the middle may have asked all the same, and everybody concerned is to hear of it.
@@ -74,17 +78,31 @@ fn read(bytes: &[u8]) -> Result<(String, String, Cue, Place), Problem> {
 
 async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<Ack>), Problem> {
     let (id, agent_id, person) = (new.message.id.clone(), new.message.agent_id.clone(), new.person.clone());
-    let earlier = hub.store.run(OpenCues { agent_id: agent_id.clone() }).await?;
+    let earlier = hub
+        .store
+        .run(OpenCues {
+            agent_id: agent_id.clone(),
+        })
+        .await?;
     let gone = earlier.iter().filter(|id| hub.terminals.is_gone(id));
     new.gone = gone.map(|id| (id.clone(), new_resolution_id())).collect();
     // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
     let expected = Expected::new(hub, &id, cue);
-    let outcome = hub.store.run(SubmitCue { cue: new, most: bounds(hub) }).await;
+    let outcome = hub
+        .store
+        .run(SubmitCue {
+            cue: new,
+            most: bounds(hub),
+        })
+        .await;
     match outcome.inspect_err(|error| hub.may_be_done(error))? {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
             hub.presence.note(&agent_id, hub.store.clock().now());
-            Ok((StatusCode::CREATED, Json(created(hub, id, cue, earlier.len(), superseded, answered.as_deref()))))
+            Ok((
+                StatusCode::CREATED,
+                Json(created(hub, id, cue, earlier.len(), superseded, answered.as_deref())),
+            ))
         }
         CueOutcome::Attached(id) => Ok((StatusCode::OK, Json(attached(hub, &person, id, cue, &earlier).await?))),
         CueOutcome::NotYours => Err(not_yours()),
@@ -101,7 +119,10 @@ struct Expected<'h> {
 impl<'h> Expected<'h> {
     fn new(hub: &'h Hub, id: &MessageId, cue: &Cue) -> Self {
         hub.terminals.expect(id, cue.kind);
-        Self { hub, id: Some(id.clone()) }
+        Self {
+            hub,
+            id: Some(id.clone()),
+        }
     }
 
     fn keep(mut self) {
@@ -128,10 +149,15 @@ fn created(
     hub.metrics.submitted(a2h::Kind::Ask);
     hub.indexer.submitted();
     hub.news.tell(Change::Opened(id.clone()));
-    superseded.iter().chain(answered).for_each(|applied| hub.announce(applied));
+    superseded
+        .iter()
+        .chain(answered)
+        .for_each(|applied| hub.announce(applied));
     tracing::debug!(%id, superseded = superseded.len(), answered = answered.is_some(), "cued");
     Ack {
-        status: answered.map_or(Status::Open, |applied| applied.pulled.state.status()).as_str(),
+        status: answered
+            .map_or(Status::Open, |applied| applied.pulled.state.status())
+            .as_str(),
         attached: false,
         queued_behind: earlier.saturating_sub(superseded.len()),
         superseded: superseded.into_iter().map(|applied| applied.pulled.id).collect(),
@@ -153,7 +179,15 @@ async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[
         Status::Delivered | Status::Resolved(_) => 0,
     };
     let (status, warning, url) = (status.as_str(), cue.warning(), page(hub, &id));
-    Ok(Ack { status, attached: true, superseded: Vec::new(), queued_behind, warning, url, id })
+    Ok(Ack {
+        status,
+        attached: true,
+        superseded: Vec::new(),
+        queued_behind,
+        warning,
+        url,
+        id,
+    })
 }
 
 fn page(hub: &Hub, id: &MessageId) -> String {

@@ -21,7 +21,16 @@ pub async fn current(
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
     let person = caller.person;
-    let nothing = || Problem::NotFound { message: "nothing of this agent is open or waits to be collected".to_owned() };
-    let id = hub.store.run(Current { agent_id, person: person.clone() }).await?.ok_or_else(nothing)?;
+    let nothing = || Problem::NotFound {
+        message: "nothing of this agent is open or waits to be collected".to_owned(),
+    };
+    let id = hub
+        .store
+        .run(Current {
+            agent_id,
+            person: person.clone(),
+        })
+        .await?
+        .ok_or_else(nothing)?;
     Ok(Json(reply::shown(&*look(&hub, &person, &id).await?)))
 }

@@ -20,7 +20,10 @@ impl Given {
     pub fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         match json::parse(bytes)? {
             Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(Problem::Validation { field: None, message: "send a JSON object".to_owned() }),
+            _ => Err(Problem::Validation {
+                field: None,
+                message: "send a JSON object".to_owned(),
+            }),
         }
     }
 
@@ -71,15 +74,25 @@ impl Given {
     }
 
     fn runtime(&mut self) -> Result<Option<String>, Problem> {
-        let Some(text) = self.text("runtime")? else { return Ok(None) };
-        let refuse = || Problem::invalid("runtime", "use at most 64 letters a to z, digits and _, such as claude_code");
+        let Some(text) = self.text("runtime")? else {
+            return Ok(None);
+        };
+        let refuse = || {
+            Problem::invalid(
+                "runtime",
+                "use at most 64 letters a to z, digits and _, such as claude_code",
+            )
+        };
         name::runtime(&text).map(Some).ok_or_else(refuse)
     }
 
     fn project_dir(&mut self) -> Result<Option<String>, Problem> {
         let path = self.text("project_dir")?;
         if path.as_ref().is_some_and(|path| path.len() > MAX_DIRECTORY_BYTES) {
-            return Err(Problem::invalid("project_dir", format!("keep it within {MAX_DIRECTORY_BYTES} bytes")));
+            return Err(Problem::invalid(
+                "project_dir",
+                format!("keep it within {MAX_DIRECTORY_BYTES} bytes"),
+            ));
         }
         Ok(path)
     }
@@ -104,9 +117,16 @@ impl Given {
 
 fn terminal(shell: &str) -> Result<String, Problem> {
     if shell.chars().count() > MAX_TERMINAL_CHARS || shell.chars().any(char::is_control) {
-        return Err(Problem::invalid("terminal", format!("name the shell in at most {MAX_TERMINAL_CHARS} characters")));
+        return Err(Problem::invalid(
+            "terminal",
+            format!("name the shell in at most {MAX_TERMINAL_CHARS} characters"),
+        ));
     }
-    Ok(if shell.trim().is_empty() { UNKNOWN.to_owned() } else { shell.to_owned() })
+    Ok(if shell.trim().is_empty() {
+        UNKNOWN.to_owned()
+    } else {
+        shell.to_owned()
+    })
 }
 
 fn check(cue: &Cue) -> Result<(), Problem> {
@@ -117,9 +137,15 @@ fn check(cue: &Cue) -> Result<(), Problem> {
         }
         (Kind::Cue | Kind::Pause, _) => {}
     }
-    let length = cue.payload.as_ref().map_or(0, |payload| serde_json::to_string(payload).map_or(0, |text| text.len()));
+    let length = cue
+        .payload
+        .as_ref()
+        .map_or(0, |payload| serde_json::to_string(payload).map_or(0, |text| text.len()));
     if length > MAX_PAYLOAD_BYTES {
-        return Err(Problem::invalid("payload", format!("keep it within {MAX_PAYLOAD_BYTES} bytes")));
+        return Err(Problem::invalid(
+            "payload",
+            format!("keep it within {MAX_PAYLOAD_BYTES} bytes"),
+        ));
     }
     Ok(())
 }

@@ -38,7 +38,13 @@ pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: B
     hub.rate_limit.check_terminals(&caller).await?;
     let (bytes, _hold) = body::read_counted(&hub, &caller.key(), body, WITH_FILES).await?;
     let (size, now) = (bytes.len(), hub.store.clock().now());
-    let Old { agent_id, place, cue, elsewhere, ended } = body::work(size, move || Old::read(&bytes, now)).await??;
+    let Old {
+        agent_id,
+        place,
+        cue,
+        elsewhere,
+        ended,
+    } = body::work(size, move || Old::read(&bytes, now)).await??;
     let terminal = whole(&hub, &caller.person, agent_id, place).await?;
     let (kind, at) = (cue.kind, elsewhere.at);
     let made = move || {
@@ -46,20 +52,42 @@ pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: B
             "request_id": elsewhere.key, "agent_id": terminal.agent_id,
             "kind": cue.kind, "prompt": cue.prompt, "payload": cue.payload,
         });
-        let asked = Asked { now, wire: wire.to_string(), elsewhere: Some(elsewhere) };
+        let asked = Asked {
+            now,
+            wire: wire.to_string(),
+            elsewhere: Some(elsewhere),
+        };
         new_cue(&cue, terminal, caller.person, asked)
     };
     let cue = body::work(size, made).await??;
     let (id, is_open) = (cue.message.id.clone(), ended.resolution.is_none());
-    let Ended { resolution, files, collected } = ended;
-    match hub.store.run(ImportCue { cue, most: bounds(&hub), resolution, files, collected }).await? {
+    let Ended {
+        resolution,
+        files,
+        collected,
+    } = ended;
+    match hub
+        .store
+        .run(ImportCue {
+            cue,
+            most: bounds(&hub),
+            resolution,
+            files,
+            collected,
+        })
+        .await?
+    {
         Imported::New => {
             hub.indexer.submitted();
             if is_open {
                 // Whoever asked it waits elsewhere, if at all.
                 hub.terminals.missing(&id, kind, at);
             }
-            hub.news.tell(if is_open { Change::Opened(id.clone()) } else { Change::Tracked(id.clone()) });
+            hub.news.tell(if is_open {
+                Change::Opened(id.clone())
+            } else {
+                Change::Tracked(id.clone())
+            });
             Ok(Json(Ack { id, imported: true }))
         }
         Imported::Known(id) => Ok(Json(Ack { id, imported: false })),
@@ -83,15 +111,27 @@ impl Old {
         let key = request_id(&mut given)?;
         let (agent_id, cue, place) = (given.agent_id()?, given.cue()?, given.place()?);
         let at = past(now, "created_at", given.instant("created_at")?)?;
-        let ended = given.take("resolution").map(|value| Ended::read(&cue, now, at, value)).transpose()?;
-        Ok(Self { agent_id, place, cue, elsewhere: Elsewhere { at, key }, ended: ended.unwrap_or_default() })
+        let ended = given
+            .take("resolution")
+            .map(|value| Ended::read(&cue, now, at, value))
+            .transpose()?;
+        Ok(Self {
+            agent_id,
+            place,
+            cue,
+            elsewhere: Elsewhere { at, key },
+            ended: ended.unwrap_or_default(),
+        })
     }
 }
 
 fn request_id(given: &mut Given) -> Result<String, Problem> {
     let key = given.needed_text("request_id")?;
     if key.is_empty() || key.chars().count() > MAX_KEY_CHARS {
-        return Err(Problem::invalid("request_id", format!("use 1 to {MAX_KEY_CHARS} characters")));
+        return Err(Problem::invalid(
+            "request_id",
+            format!("use 1 to {MAX_KEY_CHARS} characters"),
+        ));
     }
     Ok(key)
 }
@@ -125,7 +165,11 @@ impl Ended {
             Some(_) => return Err(Problem::invalid("collected", "must be true or false")),
         };
         let (resolution, files) = resolution(cue, now, asked_at, given)?;
-        Ok(Self { resolution: Some(resolution), files, collected })
+        Ok(Self {
+            resolution: Some(resolution),
+            files,
+            collected,
+        })
     }
 }
 
@@ -140,7 +184,12 @@ fn resolution(
         "declined" => Outcome::Declined,
         "cancelled" => Outcome::Cancelled,
         "expired" => Outcome::Expired,
-        _ => return Err(Problem::invalid("status", "must be answered, declined, cancelled or expired")),
+        _ => {
+            return Err(Problem::invalid(
+                "status",
+                "must be answered, declined, cancelled or expired",
+            ));
+        }
     };
     let resolved_at = past(now, "resolved_at", given.instant("resolved_at")?)?;
     let (text, comment) = (given.text("text")?, given.text("comment")?);
@@ -158,7 +207,9 @@ fn resolution(
         // A terminal can say what somebody wrote, and not what somebody pressed.
         edited: is_answer && !matches!(cue.read_payload(), None | Some(Payload::Unknown { .. })),
         // Who it was nobody here has seen, and a terminal cannot vouch for a person.
-        actor: IMPORTED.parse().map_err(|_| Problem::invalid("resolution", "has no actor"))?,
+        actor: IMPORTED
+            .parse()
+            .map_err(|_| Problem::invalid("resolution", "has no actor"))?,
         resolved_at: resolved_at.max(asked_at),
         comment,
         checklist: None,

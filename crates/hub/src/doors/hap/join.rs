@@ -46,7 +46,13 @@ async fn keep_name(hub: &Hub, person: String, terminal: Terminal) -> Result<(Sta
         Joined::TooMany => return Err(too_many(TooMany::Joined)),
         Joined::Taken => {}
     }
-    match hub.store.run(TerminalOf { agent_id: terminal.agent_id }).await? {
+    match hub
+        .store
+        .run(TerminalOf {
+            agent_id: terminal.agent_id,
+        })
+        .await?
+    {
         Some(joined) if joined.person == person => Ok((StatusCode::OK, Json(joined.terminal))),
         Some(_) | None => Err(not_yours()),
     }
@@ -54,14 +60,23 @@ async fn keep_name(hub: &Hub, person: String, terminal: Terminal) -> Result<(Sta
 
 async fn take_name(hub: &Hub, person: &str, terminal: &Terminal) -> Result<Joined, Problem> {
     let max_joined = bounds(hub).joined;
-    Ok(hub.store.run(Join { terminal: terminal.clone(), person: person.to_owned(), max_joined }).await?)
+    Ok(hub
+        .store
+        .run(Join {
+            terminal: terminal.clone(),
+            person: person.to_owned(),
+            max_joined,
+        })
+        .await?)
 }
 
 async fn new_name(hub: &Hub, person: &str, mut terminal: Terminal) -> Result<Terminal, Problem> {
     for _ in 0..MOST_TRIES {
         let mut chance = [0; 16];
         getrandom::fill(&mut chance).map_err(no_randomness)?;
-        let Some(agent_id) = name::agent_id(u128::from_le_bytes(chance)) else { continue };
+        let Some(agent_id) = name::agent_id(u128::from_le_bytes(chance)) else {
+            continue;
+        };
         terminal.agent_id = agent_id;
         match take_name(hub, person, &terminal).await? {
             Joined::New => return Ok(terminal),

@@ -20,7 +20,13 @@ pub async fn kept(
     caller: TerminalCaller,
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
-    let found = hub.store.run(Kept { agent_id, person: caller.person }).await?;
+    let found = hub
+        .store
+        .run(Kept {
+            agent_id,
+            person: caller.person,
+        })
+        .await?;
     let left = found.iter().filter(|found| !hub.terminals.is_handed(&found.pulled.id));
     let kept: Vec<Value> = left
         .map(|found| {

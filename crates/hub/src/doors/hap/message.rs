@@ -23,7 +23,11 @@ const RETRY_AFTER_SECONDS: u64 = 30;
 
 pub fn bounds(hub: &Hub) -> Bounds {
     let open_of_agent = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
-    Bounds { open_of_agent, open_of_person: MOST_OPEN, joined: MOST_JOINED }
+    Bounds {
+        open_of_agent,
+        open_of_person: MOST_OPEN,
+        joined: MOST_JOINED,
+    }
 }
 
 pub fn too_many(what: TooMany) -> Problem {
@@ -37,7 +41,10 @@ pub fn too_many(what: TooMany) -> Problem {
              owner remove some with `countersign agent remove NAME`"
         ),
     };
-    Problem::RateLimited { retry_after_seconds: RETRY_AFTER_SECONDS, message }
+    Problem::RateLimited {
+        retry_after_seconds: RETRY_AFTER_SECONDS,
+        message,
+    }
 }
 
 /// A cue as it came, and what stays of it word for word.
@@ -63,7 +70,12 @@ pub async fn whole(hub: &Hub, person: &str, agent_id: String, place: Place) -> R
     if place.is_whole() {
         return Ok(place.of(agent_id, None));
     }
-    let joined = hub.store.run(TerminalOf { agent_id: agent_id.clone() }).await?;
+    let joined = hub
+        .store
+        .run(TerminalOf {
+            agent_id: agent_id.clone(),
+        })
+        .await?;
     let own = joined.filter(|joined| joined.person == person);
     Ok(place.of(agent_id, own.map(|joined| joined.terminal)))
 }
@@ -77,8 +89,14 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
     if asked.elsewhere.is_some() {
         source.ids.insert(IMPORTED.to_owned(), asked.now.to_string());
     }
-    let event = if asked.elsewhere.is_some() { "imported" } else { "submitted" };
-    let (at, key) = asked.elsewhere.map_or((asked.now, None), |elsewhere| (elsewhere.at, Some(elsewhere.key)));
+    let event = if asked.elsewhere.is_some() {
+        "imported"
+    } else {
+        "submitted"
+    };
+    let (at, key) = asked
+        .elsewhere
+        .map_or((asked.now, None), |elsewhere| (elsewhere.at, Some(elsewhere.key)));
     let message = NewMessage {
         agent_id: terminal.agent_id.clone(),
         kind: Kind::Ask,
@@ -103,7 +121,14 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
         id,
     };
     let (envelope, resolution_id) = (hap::digest(cue), new_resolution_id());
-    Ok(NewCue { message, terminal, person, envelope, gone: Vec::new(), resolution_id })
+    Ok(NewCue {
+        message,
+        terminal,
+        person,
+        envelope,
+        gone: Vec::new(),
+        resolution_id,
+    })
 }
 
 pub fn new_resolution_id() -> ResolutionId {
@@ -111,5 +136,8 @@ pub fn new_resolution_id() -> ResolutionId {
 }
 
 pub fn not_yours() -> Problem {
-    Problem::invalid("agent_id", "this name is somebody else's; `cueme join` gives you one of your own")
+    Problem::invalid(
+        "agent_id",
+        "this name is somebody else's; `cueme join` gives you one of your own",
+    )
 }

@@ -14,7 +14,9 @@ use crate::terminals::cue_kind;
 pub fn shown(found: &FoundCue) -> Value {
     let pulled = &found.pulled;
     let status = pulled.state.status().as_str();
-    let State::Resolved(resolution) = &pulled.state else { return json!({"id": pulled.id, "status": status}) };
+    let State::Resolved(resolution) = &pulled.state else {
+        return json!({"id": pulled.id, "status": status});
+    };
     let kind = cue_kind(&pulled.source).unwrap_or(Kind::Cue);
     let reply = hap::reply(&found.content, resolution);
     let mut said = json!({"text": reply.text, "files": reply.files});

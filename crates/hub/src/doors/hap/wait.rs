@@ -104,7 +104,13 @@ async fn look_while_held(
 
 /// A cue of somebody else looks like none at all.
 pub async fn look(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<FoundCue>, Problem> {
-    let found = hub.store.run(FindCue { id: id.clone(), person: person.to_owned() }).await?;
+    let found = hub
+        .store
+        .run(FindCue {
+            id: id.clone(),
+            person: person.to_owned(),
+        })
+        .await?;
     let found = found.ok_or_else(Problem::no_message)?;
     hub.presence.note(&found.pulled.agent_id, hub.store.clock().now());
     Ok(Box::new(found))

@@ -52,9 +52,14 @@ pub async fn readmit(hub: &Hub, caller: &Caller) -> Result<Caller, Problem> {
 
 async fn by_token(hub: &Hub, token: String) -> Result<Caller, Problem> {
     match hub.credentials.authenticate(&hub.store, &token).await? {
-        Some(Principal::Person { name, role: role @ (Role::Owner | Role::Resolver) }) => {
-            Ok(Caller { person: name, is_owner: role == Role::Owner, token: Some(token) })
-        }
+        Some(Principal::Person {
+            name,
+            role: role @ (Role::Owner | Role::Resolver),
+        }) => Ok(Caller {
+            person: name,
+            is_owner: role == Role::Owner,
+            token: Some(token),
+        }),
         Some(Principal::Person { role: Role::Viewer, .. }) => Err(refuse("a viewer decides nothing; ask an owner")),
         Some(Principal::Agent { .. }) => Err(refuse("this socket is for people; use a person's token")),
         Some(Principal::Terminal { .. }) => Err(not_for_terminals()),
@@ -64,11 +69,17 @@ async fn by_token(hub: &Hub, token: String) -> Result<Caller, Problem> {
 
 async fn this_machine(hub: &Hub) -> Result<Caller, Problem> {
     let person = owner_of(&hub.store.run(ListPeople).await?);
-    Ok(Caller { person, is_owner: true, token: None })
+    Ok(Caller {
+        person,
+        is_owner: true,
+        token: None,
+    })
 }
 
 fn refuse(message: &str) -> Problem {
-    Problem::NotAuthorized { message: message.to_owned() }
+    Problem::NotAuthorized {
+        message: message.to_owned(),
+    }
 }
 
 /// Every browser says which page opens a socket; a native client says nothing.
@@ -79,7 +90,9 @@ fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), Problem> 
     if origins.all(is_allowed) {
         return Ok(());
     }
-    Err(refuse("pages may open this socket only if the operator names their origin in runs.allowed_origins"))
+    Err(refuse(
+        "pages may open this socket only if the operator names their origin in runs.allowed_origins",
+    ))
 }
 
 fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), Problem> {
@@ -88,7 +101,9 @@ fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), P
     }
     // Every account of this machine, and whatever a tunnel lets in, could run programs as the hub's user.
     if config.runs.commands != Commands::Off {
-        return Err(refuse("a token is needed here, because runs may start programs (runs.commands)"));
+        return Err(refuse(
+            "a token is needed here, because runs may start programs (runs.commands)",
+        ));
     }
     if !is_this_machine(headers) {
         return Err(refuse("without a token, connect to 127.0.0.1, localhost or [::1]"));
@@ -126,7 +141,9 @@ fn need_token(why: &str) -> Problem {
 /// A page that made its own name point here still asks for it by that name.
 fn is_this_machine(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
     let host = host.to_str().unwrap_or_default().to_ascii_lowercase();
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
@@ -158,7 +175,14 @@ mod tests {
 
     #[test]
     fn this_machine_is_known_by_its_three_names_and_no_other() {
-        for host in ["127.0.0.1", "127.0.0.1:7422", "localhost", "LOCALHOST:1", "[::1]", "[::1]:7422"] {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:7422",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]",
+            "[::1]:7422",
+        ] {
             assert!(is_this_machine(&headers(&[("host", host)])), "{host}");
         }
         for host in [
@@ -183,8 +207,17 @@ mod tests {
         let allowed = ["https://app.example".to_owned()];
         assert!(check_origin(&HeaderMap::new(), &[]).is_ok());
         assert!(check_origin(&headers(&[("origin", "https://app.example")]), &allowed).is_ok());
-        for origin in ["https://app.example:444", "http://app.example", "null", "", "https://app.example/"] {
-            assert!(check_origin(&headers(&[("origin", origin)]), &allowed).is_err(), "{origin}");
+        for origin in [
+            "https://app.example:444",
+            "http://app.example",
+            "null",
+            "",
+            "https://app.example/",
+        ] {
+            assert!(
+                check_origin(&headers(&[("origin", origin)]), &allowed).is_err(),
+                "{origin}"
+            );
         }
     }
 
@@ -193,12 +226,20 @@ mod tests {
         let host = ("host", "127.0.0.1:7422");
         assert!(local(&[host], "127.0.0.1", |_| {}) && local(&[host], "::ffff:127.0.0.1", |_| {}));
         assert!(!local(&[host], "192.0.2.7", |_| {}));
-        for relayed in ["forwarded", "x-forwarded-for", "x-forwarded-anything", "via", "x-real-ip"] {
+        for relayed in [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-anything",
+            "via",
+            "x-real-ip",
+        ] {
             assert!(!local(&[host, (relayed, "x")], "127.0.0.1", |_| {}), "{relayed}");
         }
         assert!(!local(&[host, ("origin", "https://app.example")], "127.0.0.1", |_| {}));
-        assert!(!local(&[host], "127.0.0.1", |file| file.public_url = Some("https://hub.example".to_owned())));
-        assert!(!local(&[host], "127.0.0.1", |file| file.trusted_proxies = Some(vec!["10.0.0.1".to_owned()])));
+        assert!(!local(&[host], "127.0.0.1", |file| file.public_url =
+            Some("https://hub.example".to_owned())));
+        assert!(!local(&[host], "127.0.0.1", |file| file.trusted_proxies =
+            Some(vec!["10.0.0.1".to_owned()])));
         assert!(!local(&[host], "127.0.0.1", |file| file.runs.commands = Some(Commands::Ask)));
         assert!(!local(&[host], "127.0.0.1", |file| {
             file.listen = Some("0.0.0.0:7422".to_owned());

@@ -55,7 +55,14 @@ impl Session {
         counted: (Seat, Intake),
     ) -> Self {
         let (_seat, intake) = counted;
-        Self { hub, connected, caller, endings, intake, _seat }
+        Self {
+            hub,
+            connected,
+            caller,
+            endings,
+            intake,
+            _seat,
+        }
     }
 
     pub fn client(&self) -> &Arc<Client> {
@@ -171,8 +178,14 @@ async fn take_leave(
 
 /// Says whether it could be said.
 async fn say_goodbye(sink: &mut (impl Sink<Message> + Unpin), code: u16, reason: &str, patience: Duration) -> bool {
-    let frame = CloseFrame { code, reason: reason.into() };
-    matches!(timeout(patience, sink.send(Message::Close(Some(frame)))).await, Ok(Ok(())))
+    let frame = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    matches!(
+        timeout(patience, sink.send(Message::Close(Some(frame)))).await,
+        Ok(Ok(()))
+    )
 }
 
 /// Until the connection is to be closed.
@@ -180,7 +193,11 @@ async fn write(client: &Client, sink: &mut SplitSink<WebSocket, Message>) -> Res
     let mut ping_at = Instant::now() + PING_EVERY;
     loop {
         let is_due = Instant::now() >= ping_at;
-        let message = if is_due { None } else { timeout_at(ping_at, client.next()).await.ok() };
+        let message = if is_due {
+            None
+        } else {
+            timeout_at(ping_at, client.next()).await.ok()
+        };
         let message = match message {
             Some(Next::Send(text)) => Message::Text(text),
             Some(Next::Close(close)) => return Ok(close),
@@ -222,7 +239,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_read_too_slowly_is_told_so_when_they_come_back() {
         assert_eq!(heard(Close::TooSlow, Duration::from_secs(29)).await, 1013);
-        assert_eq!(heard(Close::TooSlow, Duration::from_secs(31)).await, 0, "nobody waits for ever");
+        assert_eq!(
+            heard(Close::TooSlow, Duration::from_secs(31)).await,
+            0,
+            "nobody waits for ever"
+        );
         assert_eq!(
             heard(Close::ShuttingDown, Duration::from_secs(6)).await,
             0,

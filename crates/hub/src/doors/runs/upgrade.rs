@@ -49,7 +49,9 @@ pub async fn upgrade(
     Asked(asked): Asked,
 ) -> Result<Response, Problem> {
     if !hub.config.runs.enabled {
-        return Err(Problem::NotFound { message: "runs are turned off here (runs.enabled)".to_owned() });
+        return Err(Problem::NotFound {
+            message: "runs are turned off here (runs.enabled)".to_owned(),
+        });
     }
     let Ok(socket) = asked else {
         return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
@@ -61,7 +63,10 @@ pub async fn upgrade(
     let seat = hub.sockets.take(&caller.person)?;
     let Some(connected) = hub.runs.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
-        return Err(Problem::RateLimited { retry_after_seconds: 5, message });
+        return Err(Problem::RateLimited {
+            retry_after_seconds: 5,
+            message,
+        });
     };
     let socket = socket
         .read_buffer_size(READ_BUFFER_BYTES)

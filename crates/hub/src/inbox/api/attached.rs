@@ -51,7 +51,11 @@ pub async fn whole_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Re
 
 fn said(wire: &str, names: &[&str]) -> Result<String, Problem> {
     let wire = json::parse(wire.as_bytes())?;
-    Ok(names.iter().find_map(|name| wire[name].as_str()).unwrap_or_default().to_owned())
+    Ok(names
+        .iter()
+        .find_map(|name| wire[name].as_str())
+        .unwrap_or_default()
+        .to_owned())
 }
 
 pub async fn file(

@@ -25,7 +25,15 @@ pub async fn list(
 ) -> Result<Json<Value>, Problem> {
     let (limit, filter, after) = (query.limit()?, query.filter()?, query.open_cursor()?);
     let viewer = Some(person.name.clone());
-    let found = hub.store.run(Inbox { viewer, filter, after, limit }).await?;
+    let found = hub
+        .store
+        .run(Inbox {
+            viewer,
+            filter,
+            after,
+            limit,
+        })
+        .await?;
     let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
     let mut page = page("items", &found.items, &person.into(), next);
     for (index, item) in found.items.iter().enumerate() {
@@ -41,8 +49,20 @@ pub async fn notices(
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (limit, before) = (query.limit()?, query.place()?);
-    let found = hub.store.run(Notices { person: Some(person.name.clone()), before, limit }).await?;
-    Ok(Json(page("items", &found.items, &person.into(), found.next.map(|seq| seq.to_string()))))
+    let found = hub
+        .store
+        .run(Notices {
+            person: Some(person.name.clone()),
+            before,
+            limit,
+        })
+        .await?;
+    Ok(Json(page(
+        "items",
+        &found.items,
+        &person.into(),
+        found.next.map(|seq| seq.to_string()),
+    )))
 }
 
 /// Everything in which all the words occur, newest first.
@@ -54,7 +74,12 @@ pub async fn search(
     let (text, limit, before) = (query.words()?, query.limit()?, query.place()?);
     hub.indexer.caught_up().await;
     let found = hub.store.run(Search { text, before, limit }).await?;
-    Ok(Json(page("items", &found.items, &person.into(), found.next.map(|seq| seq.to_string()))))
+    Ok(Json(page(
+        "items",
+        &found.items,
+        &person.into(),
+        found.next.map(|seq| seq.to_string()),
+    )))
 }
 
 /// Resolved asks and tasks, the latest decision first.
@@ -64,8 +89,18 @@ pub async fn decided(
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (limit, filter, before) = (query.limit()?, query.filter()?, query.decided_cursor()?);
-    let found = hub.store.run(Decided { filter, status: query.ending()?, before, limit }).await?;
-    let next = found.next.map(|(resolved_at, seq)| format!("{}.{seq}", resolved_at.as_millis()));
+    let found = hub
+        .store
+        .run(Decided {
+            filter,
+            status: query.ending()?,
+            before,
+            limit,
+        })
+        .await?;
+    let next = found
+        .next
+        .map(|(resolved_at, seq)| format!("{}.{seq}", resolved_at.as_millis()));
     Ok(Json(page("items", &found.items, &person.into(), next)))
 }
 
@@ -82,7 +117,15 @@ pub async fn history(
         Principal::Person { .. } => None,
         Principal::Terminal { .. } => return Err(not_for_terminals()),
     };
-    let items = hub.store.run(History { agent_id, status, before, limit }).await?;
+    let items = hub
+        .store
+        .run(History {
+            agent_id,
+            status,
+            before,
+            limit,
+        })
+        .await?;
     let next = last_of_full_page(&items, limit).map(|item| item.seq.to_string());
     Ok(Json(page("messages", &items, &viewer, next)))
 }

@@ -18,7 +18,10 @@ pub fn limit_of(text: Option<&str>) -> Result<i64, Problem> {
     let Some(text) = text else { return Ok(DEFAULT_PAGE) };
     match text.parse() {
         Ok(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
-        _ => Err(Problem::validation("limit", format!("limit must be between 1 and {LARGEST_PAGE}"))),
+        _ => Err(Problem::validation(
+            "limit",
+            format!("limit must be between 1 and {LARGEST_PAGE}"),
+        )),
     }
 }
 
@@ -41,7 +44,8 @@ impl ListQuery {
 
     pub fn status(&self) -> Result<Option<Status>, Problem> {
         let parsed = self.status.as_deref().map(|text| {
-            text.parse::<Status>().map_err(|error| Problem::validation("status", format!("status: {error}")))
+            text.parse::<Status>()
+                .map_err(|error| Problem::validation("status", format!("status: {error}")))
         });
         parsed.transpose()
     }
@@ -49,9 +53,10 @@ impl ListQuery {
     /// How something ended.
     pub fn ending(&self) -> Result<Option<Status>, Problem> {
         match self.status()? {
-            Some(Status::Open | Status::Delivered) => {
-                Err(Problem::validation("status", "status must be one that ends a message, such as answered"))
-            }
+            Some(Status::Open | Status::Delivered) => Err(Problem::validation(
+                "status",
+                "status must be one that ends a message, such as answered",
+            )),
             ending @ (Some(Status::Resolved(_)) | None) => Ok(ending),
         }
     }
@@ -59,14 +64,24 @@ impl ListQuery {
     pub fn filter(&self) -> Result<Filter, Problem> {
         let kinds: Vec<&str> = kinds_to_decide().map(|(kind, _)| *kind).collect();
         if self.kind.as_deref().is_some_and(|kind| !kinds.contains(&kind)) {
-            return Err(Problem::validation("kind", format!("kind must be one of: {}", kinds.join(", "))));
+            return Err(Problem::validation(
+                "kind",
+                format!("kind must be one of: {}", kinds.join(", ")),
+            ));
         }
         let (agent, project) = (self.agent.clone(), self.project.clone());
-        Ok(Filter { agent, project, tag: self.tag.clone(), kind: self.kind.clone() })
+        Ok(Filter {
+            agent,
+            project,
+            tag: self.tag.clone(),
+            kind: self.kind.clone(),
+        })
     }
 
     pub fn words(&self) -> Result<String, Problem> {
-        self.q.clone().ok_or_else(|| Problem::validation("q", "q must hold the words to look for"))
+        self.q
+            .clone()
+            .ok_or_else(|| Problem::validation("q", "q must hold the words to look for"))
     }
 
     /// For lists in the order of arrival.
@@ -79,7 +94,9 @@ impl ListQuery {
     }
 
     pub fn decided_cursor(&self) -> Result<Option<(Timestamp, i64)>, Problem> {
-        Ok(self.read_cursor(pair)?.map(|(millis, seq)| (Timestamp::from_millis(millis), seq)))
+        Ok(self
+            .read_cursor(pair)?
+            .map(|(millis, seq)| (Timestamp::from_millis(millis), seq)))
     }
 
     fn read_cursor<T>(&self, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {

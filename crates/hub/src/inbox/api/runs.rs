@@ -48,7 +48,10 @@ fn status(word: &str) -> Result<RunStatus, Problem> {
 fn place(text: &str) -> Result<RunPlace, Problem> {
     let bad = || Problem::validation("cursor", "cursor must be the next_cursor of an earlier page");
     let (at, seq) = pair(text).ok_or_else(bad)?;
-    Ok(RunPlace { started_at: Timestamp::from_millis(at), seq })
+    Ok(RunPlace {
+        started_at: Timestamp::from_millis(at),
+        seq,
+    })
 }
 
 /// The latest to start first.
@@ -86,8 +89,9 @@ pub async fn stop(
 
 /// By anybody who may decide anything. One that is over stays as it is.
 pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Problem> {
-    let may_not =
-        |_| Problem::NotAuthorized { message: format!("{} may not stop runs; a viewer decides nothing", who.actor()) };
+    let may_not = |_| Problem::NotAuthorized {
+        message: format!("{} may not stop runs; a viewer decides nothing", who.actor()),
+    };
     who.resolver().map_err(may_not)?;
     find(hub, run_id).await?;
     Ok(hub.stop_run(run_id).await?)
@@ -137,7 +141,12 @@ fn error(run: &OneRun, told: &Timeline) -> Value {
 }
 
 fn step(entry: &Entry) -> Option<Value> {
-    let Entry::Step(Step { seq, name, began, done, .. }) = entry else { return None };
+    let Entry::Step(Step {
+        seq, name, began, done, ..
+    }) = entry
+    else {
+        return None;
+    };
     let result = done.as_ref().map(
         |done| json!({"text": done.result.shown, "usage": usage(done.usage), "finish_reason": done.finish_reason}),
     );

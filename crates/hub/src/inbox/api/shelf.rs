@@ -21,7 +21,13 @@ use crate::problem::Problem;
 
 /// Open and set aside by the caller, the soonest to come back first.
 pub async fn aside(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {
-    let found = hub.store.run(Aside { person: person.name.clone(), limit: LARGEST_PAGE }).await?;
+    let found = hub
+        .store
+        .run(Aside {
+            person: person.name.clone(),
+            limit: LARGEST_PAGE,
+        })
+        .await?;
     let viewer = person.into();
     let items = found.iter().map(|aside| {
         let mut shown = render(&aside.item, &viewer);

@@ -54,7 +54,12 @@ pub async fn list_ahead(
 }
 
 async fn find(hub: &Hub, agent_id: &str) -> Result<TerminalSummary, Problem> {
-    hub.store.run(TerminalOf { agent_id: agent_id.to_owned() }).await?.ok_or_else(Problem::no_terminal)
+    hub.store
+        .run(TerminalOf {
+            agent_id: agent_id.to_owned(),
+        })
+        .await?
+        .ok_or_else(Problem::no_terminal)
 }
 
 #[derive(Deserialize)]
@@ -87,7 +92,11 @@ pub async fn put_ahead(hub: &Hub, typist: Principal, agent_id: String, text: Str
     })?;
     let terminal = find(hub, &agent_id).await?;
     check_asked(&terminal, typist)?;
-    let op = TypeAhead { agent_id, person: terminal.person.clone(), text };
+    let op = TypeAhead {
+        agent_id,
+        person: terminal.person.clone(),
+        text,
+    };
     match hub.store.run(op).await? {
         Typed::Waiting(id) => {
             tell(hub, terminal);
@@ -106,7 +115,11 @@ fn check_asked(terminal: &TerminalSummary, principal: Principal) -> Result<(), P
     if principal.resolver()? == Actor::human(&terminal.person) {
         return Ok(());
     }
-    let message = format!("{} asks {} and nobody else", terminal.terminal.agent_id, Actor::human(&terminal.person));
+    let message = format!(
+        "{} asks {} and nobody else",
+        terminal.terminal.agent_id,
+        Actor::human(&terminal.person)
+    );
     Err(Problem::NotAuthorized { message })
 }
 

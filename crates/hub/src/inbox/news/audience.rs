@@ -15,7 +15,11 @@ pub struct Audience {
 
 impl Audience {
     pub fn new() -> Self {
-        Self { listening: AtomicUsize::new(0), began: Instant::now(), lingers_until: AtomicU64::new(0) }
+        Self {
+            listening: AtomicUsize::new(0),
+            began: Instant::now(),
+            lingers_until: AtomicU64::new(0),
+        }
     }
 
     pub fn is_there(&self) -> bool {
@@ -52,7 +56,10 @@ mod tests {
     #[test]
     fn whoever_has_left_is_told_for_a_while_more() {
         let began = Instant::now();
-        let audience = Audience { began, ..Audience::new() };
+        let audience = Audience {
+            began,
+            ..Audience::new()
+        };
         assert!(!audience.is_there());
         audience.enter();
         assert!(audience.is_there());

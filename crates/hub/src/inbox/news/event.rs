@@ -92,7 +92,13 @@ impl Draft {
     pub fn numbered(self, id: u64) -> Event {
         let web = record(id, self.kind, &self.web);
         let api = record(id, self.kind, &self.api);
-        Event { id, kind: self.kind, about: self.about, web, api }
+        Event {
+            id,
+            kind: self.kind,
+            about: self.about,
+            web,
+            api,
+        }
     }
 }
 
@@ -121,11 +127,18 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
     // A page shows these two as they stand.
     let mut web = data(&escape(&content.title), &escape(asker(message)));
     web["html"] = row::html(item, hub.store.clock().now()).into();
-    Draft { kind, about: message.id.to_string(), web, api }
+    Draft {
+        kind,
+        about: message.id.to_string(),
+        web,
+        api,
+    }
 }
 
 fn resolved(item: &Item) -> Option<Draft> {
-    let State::Resolved(resolution) = &item.message.state else { return None };
+    let State::Resolved(resolution) = &item.message.state else {
+        return None;
+    };
     let words = words::outcome(resolution, &item.message.content);
     let data = |words: &str| {
         json!({
@@ -136,12 +149,22 @@ fn resolved(item: &Item) -> Option<Draft> {
         })
     };
     let (web, api) = (data(&escape(&words)), data(&words));
-    Some(Draft { kind: "resolved", about: item.message.id.to_string(), web, api })
+    Some(Draft {
+        kind: "resolved",
+        about: item.message.id.to_string(),
+        web,
+        api,
+    })
 }
 
 fn moved(kind: &'static str, about: String) -> Draft {
     let data = json!({ "id": about });
-    Draft { kind, about, web: data.clone(), api: data }
+    Draft {
+        kind,
+        about,
+        web: data.clone(),
+        api: data,
+    }
 }
 
 /// JSON without line breaks is one line of data.

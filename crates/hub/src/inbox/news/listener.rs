@@ -23,7 +23,12 @@ impl Listener {
         newest: watch::Receiver<u64>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Self { news, place, newest, stopping }
+        Self {
+            news,
+            place,
+            newest,
+            stopping,
+        }
     }
 
     pub fn place(&self) -> u64 {

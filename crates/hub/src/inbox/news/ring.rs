@@ -29,7 +29,11 @@ pub enum Next {
 
 impl Ring {
     pub fn counting_from(number: u64) -> Self {
-        Self { newest: number, kept: VecDeque::new(), bytes: 0 }
+        Self {
+            newest: number,
+            kept: VecDeque::new(),
+            bytes: 0,
+        }
     }
 
     pub fn newest(&self) -> u64 {
@@ -53,7 +57,10 @@ impl Ring {
         if place == self.newest {
             return Next::Nothing;
         }
-        let behind = self.newest.checked_sub(place).and_then(|behind| usize::try_from(behind).ok());
+        let behind = self
+            .newest
+            .checked_sub(place)
+            .and_then(|behind| usize::try_from(behind).ok());
         let index = behind.and_then(|behind| self.kept.len().checked_sub(behind));
         match index.and_then(|index| self.kept.get(index)) {
             Some(heard) => Next::Heard(heard.clone()),
@@ -82,7 +89,10 @@ mod tests {
     #[test]
     fn whoever_has_a_place_gets_what_follows_and_everybody_else_is_sent_to_the_end() {
         let mut ring = Ring::counting_from(100);
-        assert_eq!((after(&ring, 100), after(&ring, 99), after(&ring, 101)), (Ok(None), Err(100), Err(100)));
+        assert_eq!(
+            (after(&ring, 100), after(&ring, 99), after(&ring, 101)),
+            (Ok(None), Err(100), Err(100))
+        );
         let length = u64::try_from(LENGTH).unwrap();
         for _ in 0..length + 5 {
             ring.push(|id| Heard::Resync { id });
@@ -97,7 +107,13 @@ mod tests {
 
     fn large(id: u64, length: usize) -> Heard {
         let (about, web) = (String::new(), Bytes::from(vec![b'x'; length]));
-        Heard::Event(Arc::new(Event { id, kind: "opened", about, web, api: Bytes::new() }))
+        Heard::Event(Arc::new(Event {
+            id,
+            kind: "opened",
+            about,
+            web,
+            api: Bytes::new(),
+        }))
     }
 
     #[test]
@@ -106,7 +122,11 @@ mod tests {
         for _ in 0..40 {
             ring.push(|id| large(id, MOST_BYTES / 8));
         }
-        assert_eq!((after(&ring, 32), after(&ring, 31)), (Ok(Some(33)), Err(40)), "eight are kept");
+        assert_eq!(
+            (after(&ring, 32), after(&ring, 31)),
+            (Ok(Some(33)), Err(40)),
+            "eight are kept"
+        );
         ring.push(|id| large(id, 2 * MOST_BYTES));
         assert_eq!((after(&ring, 40), after(&ring, 39)), (Ok(Some(41)), Err(41)));
         for _ in 0..LENGTH {

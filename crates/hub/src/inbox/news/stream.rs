@@ -34,7 +34,10 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     // Or a proxy would keep events back until it has enough of them.
-    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    (
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    ),
 ];
 
 /// Where a browser was when it lost us. What is no number was never a place here.
@@ -64,7 +67,10 @@ where
     W: Fn() -> F + Send + 'static,
     F: Future<Output = bool> + Send + 'static,
 {
-    let origin = Everything { listener: hub.news.listen(last_event_id(headers)), format };
+    let origin = Everything {
+        listener: hub.news.listen(last_event_id(headers)),
+        format,
+    };
     stream_of(hub, person, origin, is_welcome)
 }
 
@@ -78,7 +84,14 @@ where
     let (seat, endings) = (hub.news.seats.take(person)?, hub.credentials.endings());
     let mut beat = interval_at(Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let feed = Feed { origin, is_welcome, endings, beat, has_begun: false, _seat: seat };
+    let feed = Feed {
+        origin,
+        is_welcome,
+        endings,
+        beat,
+        has_begun: false,
+        _seat: seat,
+    };
     let records = stream::unfold(feed, async |mut feed| {
         let record = feed.next().await?;
         Some((Ok::<_, Infallible>(record), feed))

@@ -41,7 +41,10 @@ pub struct News {
 impl News {
     pub fn new(now: Timestamp, stopping: watch::Receiver<bool>, peers: Arc<Peers>) -> Arc<Self> {
         let random = getrandom::u64().unwrap_or(0) % PER_MILLISECOND;
-        let first = u64::try_from(now.as_millis()).unwrap_or(0).saturating_mul(PER_MILLISECOND) + random;
+        let first = u64::try_from(now.as_millis())
+            .unwrap_or(0)
+            .saturating_mul(PER_MILLISECOND)
+            + random;
         let (queue, untold) = mpsc::channel(QUEUE);
         Arc::new(Self {
             ring: RwLock::new(Ring::counting_from(first)),
@@ -51,7 +54,10 @@ impl News {
             queue,
             untold: Mutex::new(untold),
             has_run: AtomicBool::new(false),
-            seats: Seats::new(MOST_STREAMS, "streams of events are open under your name; close some of them"),
+            seats: Seats::new(
+                MOST_STREAMS,
+                "streams of events are open under your name; close some of them",
+            ),
             stopping,
             peers,
         })
@@ -160,7 +166,10 @@ mod tests {
         let (stop, stopping) = watch::channel(false);
         let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
         let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
-        (News::new(Timestamp::from_millis(1), stopping, Peers::new(Arc::new(store))), stop)
+        (
+            News::new(Timestamp::from_millis(1), stopping, Peers::new(Arc::new(store))),
+            stop,
+        )
     }
 
     fn change() -> Change {
@@ -181,7 +190,10 @@ mod tests {
         assert!(matches!(back.next().now_or_never(), Some(Some(Heard::Resync { .. }))));
         assert!(back.next().now_or_never().is_none(), "once");
         let mut fresh = news.listen(None);
-        assert!(fresh.next().now_or_never().is_none(), "whoever begins now has missed nothing");
+        assert!(
+            fresh.next().now_or_never().is_none(),
+            "whoever begins now has missed nothing"
+        );
         news.tell(change());
         assert_eq!(queued(&news), 1);
     }

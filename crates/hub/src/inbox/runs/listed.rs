@@ -39,7 +39,10 @@ impl Listed {
             segment: run.segment,
             started_at: run.started_at,
             last_seq: live.as_ref().map_or(run.last_seq, |live| live.last_seq),
-            waiting: live.map(|live| live.waiting).filter(|_| !status.is_over()).unwrap_or_default(),
+            waiting: live
+                .map(|live| live.waiting)
+                .filter(|_| !status.is_over())
+                .unwrap_or_default(),
             run_id: run.run_id,
             strategy_name: run.strategy_name,
             strategy_path: run.strategy_path,
@@ -77,7 +80,10 @@ impl Listed {
 
 /// What is known here of a segment. Of one that another hub has begun that is nothing, although an earlier one may be here.
 fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<Look> {
-    hub.runs.get(run_id).map(|run| run.look()).filter(|look| look.segment == segment)
+    hub.runs
+        .get(run_id)
+        .map(|run| run.look())
+        .filter(|look| look.segment == segment)
 }
 
 /// Which of them.
@@ -90,7 +96,12 @@ pub struct Asking {
 
 /// Those that are prepared and have never begun, then those that have, and where the list goes on.
 pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunPlace>), StoreError> {
-    let Asking { status, cwd, before, limit } = asking;
+    let Asking {
+        status,
+        cwd,
+        before,
+        limit,
+    } = asking;
     let is_wanted = |run: &Listed| status.is_none_or(|status| status == run.status);
     let most = usize::try_from(limit).unwrap_or(0);
     let mut found = Vec::new();
@@ -99,8 +110,19 @@ pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunP
         // One that has begun stands on every page: from there the next one goes on.
         found.truncate(most.saturating_sub(1));
     }
-    let looked_at = if status.is_some() { MOST_LOOKED_AT.max(limit) } else { limit };
-    let page = hub.store.run(ListRuns { cwd, before, limit: looked_at }).await?;
+    let looked_at = if status.is_some() {
+        MOST_LOOKED_AT.max(limit)
+    } else {
+        limit
+    };
+    let page = hub
+        .store
+        .run(ListRuns {
+            cwd,
+            before,
+            limit: looked_at,
+        })
+        .await?;
     let (mut last, mut next) = (None, page.next);
     for summary in page.runs {
         let place = summary.place();

@@ -21,26 +21,54 @@ pub struct OneRun {
 }
 
 pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
-    let Some(run) = hub.store.run(LookAtRun { run_id: run_id.to_owned() }).await? else {
+    let Some(run) = hub
+        .store
+        .run(LookAtRun {
+            run_id: run_id.to_owned(),
+        })
+        .await?
+    else {
         return prepared(hub, run_id).ok_or_else(Problem::no_run);
     };
     let (plan, segment) = read_plan(&run).map_err(StoreError::from)?;
     let (input, pruned_seq) = (segment.input, run.pruned_seq);
     let listed = Listed::of(hub, run.summary).complete(hub).await?;
-    Ok(OneRun { listed, plan: Arc::new(plan), input, pruned_seq })
+    Ok(OneRun {
+        listed,
+        plan: Arc::new(plan),
+        input,
+        pruned_seq,
+    })
 }
 
 fn prepared(hub: &Hub, run_id: &str) -> Option<OneRun> {
     let look = hub.runs.get(run_id)?.look();
     let plan = Arc::clone(&look.plan);
-    Some(OneRun { listed: Listed::in_memory(run_id, look), plan, input: String::new(), pruned_seq: 0 })
+    Some(OneRun {
+        listed: Listed::in_memory(run_id, look),
+        plan,
+        input: String::new(),
+        pruned_seq: 0,
+    })
 }
 
 /// The whole text of one event, of which a page shows the start.
 pub async fn text_of(hub: &Hub, run_id: &str, seq: u64) -> Result<String, Problem> {
-    let Some(after) = seq.checked_sub(1) else { return Err(Problem::no_run()) };
-    let events = hub.store.run(RunEvents { run_id: run_id.to_owned(), after, limit: 1 }).await?;
-    let event = events.into_iter().find(|event| event.seq == seq).ok_or_else(Problem::no_run)?;
+    let Some(after) = seq.checked_sub(1) else {
+        return Err(Problem::no_run());
+    };
+    let events = hub
+        .store
+        .run(RunEvents {
+            run_id: run_id.to_owned(),
+            after,
+            limit: 1,
+        })
+        .await?;
+    let event = events
+        .into_iter()
+        .find(|event| event.seq == seq)
+        .ok_or_else(Problem::no_run)?;
     text_in(serde_json::from_str(&event.body).map_err(StoreError::from)?).ok_or_else(Problem::no_run)
 }
 

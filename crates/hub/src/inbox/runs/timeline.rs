@@ -75,8 +75,16 @@ pub struct Happened {
 
 #[derive(Debug)]
 pub enum Said {
-    Output { agent_name: String, model: Option<String>, text: Text, usage: Usage },
-    Asked { agent_name: String, text: Option<Text> },
+    Output {
+        agent_name: String,
+        model: Option<String>,
+        text: Text,
+        usage: Usage,
+    },
+    Asked {
+        agent_name: String,
+        text: Option<Text>,
+    },
     Steered(Text),
     Policy(Vec<String>),
 }
@@ -93,15 +101,30 @@ pub struct Text {
 
 impl Text {
     fn of(text: &str, seq: u64) -> Self {
-        let end = if text.len() <= MOST_SHOWN { text.len() } else { text.floor_char_boundary(MOST_SHOWN) };
-        Self { shown: text[..end].to_owned(), left: text.len() - end, seq }
+        let end = if text.len() <= MOST_SHOWN {
+            text.len()
+        } else {
+            text.floor_char_boundary(MOST_SHOWN)
+        };
+        Self {
+            shown: text[..end].to_owned(),
+            left: text.len() - end,
+            seq,
+        }
     }
 }
 
 /// The end of it, or what stands before a number.
 pub async fn timeline(hub: &Hub, run_id: &str, before: Option<u64>) -> Result<Timeline, StoreError> {
     let limit = i64::try_from(MOST_EVENTS + 1).unwrap_or(i64::MAX);
-    let events = hub.store.run(LatestEvents { run_id: run_id.to_owned(), before, limit }).await?;
+    let events = hub
+        .store
+        .run(LatestEvents {
+            run_id: run_id.to_owned(),
+            before,
+            limit,
+        })
+        .await?;
     read(events)
 }
 
@@ -109,7 +132,11 @@ fn read(mut events: Vec<StoredEvent>) -> Result<Timeline, StoreError> {
     let has_more = events.len() > MOST_EVENTS;
     if has_more {
         // A step is shown from its start where that is possible; the one that is cut stands on the page before.
-        let start = events.iter().skip(1).position(|event| is_start(&event.kind)).map_or(1, |place| place + 1);
+        let start = events
+            .iter()
+            .skip(1)
+            .position(|event| is_start(&event.kind))
+            .map_or(1, |place| place + 1);
         events.drain(..start);
     }
     let mut timeline = Timeline {
@@ -139,18 +166,43 @@ impl Timeline {
             Event::StrategyStarted { .. } => self.entries.push(Entry::Began { seq, at }),
             Event::StepStarted { step_name, message } => {
                 let began = Some((at, Text::of(&message, seq)));
-                self.entries.push(Entry::Step(Step { seq, name: step_name, began, happened: Vec::new(), done: None }));
+                self.entries.push(Entry::Step(Step {
+                    seq,
+                    name: step_name,
+                    began,
+                    happened: Vec::new(),
+                    done: None,
+                }));
             }
             Event::StepCompleted { step_name, result } => {
                 let (text, usage) = (Text::of(&result.text, seq), result.usage);
-                self.complete(step_name, Done { seq, at, result: text, usage, finish_reason: result.finish_reason });
+                self.complete(
+                    step_name,
+                    Done {
+                        seq,
+                        at,
+                        result: text,
+                        usage,
+                        finish_reason: result.finish_reason,
+                    },
+                );
             }
             Event::StrategyCompleted { result, usage } => {
-                self.entries.push(Entry::Completed { seq, at, result: Text::of(&result, seq), usage });
+                self.entries.push(Entry::Completed {
+                    seq,
+                    at,
+                    result: Text::of(&result, seq),
+                    usage,
+                });
             }
             Event::StrategyError { error } => {
                 let message = Text::of(&error.message, seq);
-                self.entries.push(Entry::Failed { seq, at, code: error.code, message });
+                self.entries.push(Entry::Failed {
+                    seq,
+                    at,
+                    code: error.code,
+                    message,
+                });
             }
             other => self.happened(seq, at, other),
         }
@@ -160,18 +212,33 @@ impl Timeline {
     fn happened(&mut self, seq: u64, at: Timestamp, event: Event) {
         let text = |text: &str| Text::of(text, seq);
         let said = match event {
-            Event::AgentOutput { agent_name, model, text: output, usage } => {
-                Said::Output { agent_name, model, text: text(&output), usage }
-            }
-            Event::RequestInput { agent_name, prompt, .. } => {
-                Said::Asked { agent_name, text: prompt.as_deref().map(text) }
-            }
-            Event::RequestPermission { agent_name, resource, .. } => {
-                Said::Asked { agent_name, text: Some(text(&resource)) }
-            }
-            Event::RequestQuestion { agent_name, question, .. } => {
-                Said::Asked { agent_name, text: Some(text(&question)) }
-            }
+            Event::AgentOutput {
+                agent_name,
+                model,
+                text: output,
+                usage,
+            } => Said::Output {
+                agent_name,
+                model,
+                text: text(&output),
+                usage,
+            },
+            Event::RequestInput { agent_name, prompt, .. } => Said::Asked {
+                agent_name,
+                text: prompt.as_deref().map(text),
+            },
+            Event::RequestPermission {
+                agent_name, resource, ..
+            } => Said::Asked {
+                agent_name,
+                text: Some(text(&resource)),
+            },
+            Event::RequestQuestion {
+                agent_name, question, ..
+            } => Said::Asked {
+                agent_name,
+                text: Some(text(&question)),
+            },
             Event::SteerQueued { text: steered } => Said::Steered(text(&steered)),
             Event::PolicyUpdated { policies, .. } => {
                 Said::Policy(policies.into_iter().map(|policy| policy.name).collect())
@@ -196,7 +263,13 @@ impl Timeline {
             Some(step) => step.done = Some(done),
             None => {
                 let (began, happened, seq) = (None, Vec::new(), done.seq);
-                self.entries.push(Entry::Step(Step { seq, name, began, happened, done: Some(done) }));
+                self.entries.push(Entry::Step(Step {
+                    seq,
+                    name,
+                    began,
+                    happened,
+                    done: Some(done),
+                }));
             }
         }
     }

@@ -9,19 +9,28 @@ const MAX_LINES: usize = 2000;
 
 /// Declared by the part's `metadata`, as `format` or `mime_type`, or plain to see.
 pub fn looks_like_diff(text: &str, metadata: Option<&Value>) -> bool {
-    let declared = |key: &str| metadata.and_then(|metadata| metadata[key].as_str()).is_some_and(is_diff_name);
+    let declared = |key: &str| {
+        metadata
+            .and_then(|metadata| metadata[key].as_str())
+            .is_some_and(is_diff_name)
+    };
     declared("format") || declared("mime_type") || has_hunk(text)
 }
 
 pub(super) fn is_diff_name(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
-    matches!(name.as_str(), "diff" | "patch" | "udiff" | "text/x-diff" | "text/x-patch" | "text/diff")
+    matches!(
+        name.as_str(),
+        "diff" | "patch" | "udiff" | "text/x-diff" | "text/x-patch" | "text/diff"
+    )
 }
 
 /// The names of two files and a hunk, one line after the other.
 fn has_hunk(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
-    lines.windows(3).any(|three| is_names(three[0], three[1]) && Hunk::read(three[2]).is_some())
+    lines
+        .windows(3)
+        .any(|three| is_names(three[0], three[1]) && Hunk::read(three[2]).is_some())
 }
 
 fn is_names(old: &str, new: &str) -> bool {
@@ -89,7 +98,10 @@ impl Hunk {
     fn read(line: &str) -> Option<Self> {
         let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
         let (old, new) = ranges.split_once(" +")?;
-        Some(Self { old: count(old)?, new: count(new)? })
+        Some(Self {
+            old: count(old)?,
+            new: count(new)?,
+        })
     }
 }
 
@@ -223,7 +235,13 @@ mod tests {
         assert!(looks_like_diff(PATCH, None));
         assert!(looks_like_diff("+a", Some(&json!({"format": "diff"}))));
         assert!(looks_like_diff("+a", Some(&json!({"mime_type": "text/x-Diff"}))));
-        for text in ["", "--- a\n+++ b\n", "- one\n- two\n+ three", "@@ -1 +1 @@\n-a", "---\n+++\n@@ -1 +1 @@"] {
+        for text in [
+            "",
+            "--- a\n+++ b\n",
+            "- one\n- two\n+ three",
+            "@@ -1 +1 @@\n-a",
+            "---\n+++\n@@ -1 +1 @@",
+        ] {
             assert!(!looks_like_diff(text, Some(&json!({"format": "markdown"}))), "{text}");
         }
     }

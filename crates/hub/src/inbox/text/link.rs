@@ -24,7 +24,10 @@ pub(super) struct Address {
 
 impl Address {
     pub fn new(given: &str) -> Self {
-        Self { given: given.to_owned(), url: outward(given) }
+        Self {
+            given: given.to_owned(),
+            url: outward(given),
+        }
     }
 
     pub fn open(&self, html: &mut Html) {
@@ -100,7 +103,10 @@ mod tests {
         let expected = r#"<a href="https://a.example/b?c">report</a> <span class="url">(https://a.example/b?c)</span>"#;
         assert_eq!(told("report", "https://a.example/b?c"), expected);
         let posing = told("https://bank.example", "https://evil.example");
-        assert!(posing.ends_with(r#"<span class="url">(https://evil.example/)</span>"#), "{posing}");
+        assert!(
+            posing.ends_with(r#"<span class="url">(https://evil.example/)</span>"#),
+            "{posing}"
+        );
     }
 
     #[test]
@@ -109,8 +115,14 @@ mod tests {
             told("https://a.example", "https://a.example"),
             r#"<a href="https://a.example/">https://a.example</a>"#
         );
-        assert_eq!(told("", "https://a.example"), r#"<a href="https://a.example/">https://a.example/</a>"#);
-        assert_eq!(told("a@b.example", "mailto:a@b.example"), r#"<a href="mailto:a@b.example">a@b.example</a>"#);
+        assert_eq!(
+            told("", "https://a.example"),
+            r#"<a href="https://a.example/">https://a.example/</a>"#
+        );
+        assert_eq!(
+            told("a@b.example", "mailto:a@b.example"),
+            r#"<a href="mailto:a@b.example">a@b.example</a>"#
+        );
     }
 
     #[test]
@@ -131,7 +143,10 @@ mod tests {
             "blob:https://a.example/1",
         ] {
             let html = told("x", address);
-            assert!(!html.contains("<a") && html.starts_with(r#"x <span class="url">("#), "{html}");
+            assert!(
+                !html.contains("<a") && html.starts_with(r#"x <span class="url">("#),
+                "{html}"
+            );
         }
     }
 
@@ -145,7 +160,10 @@ mod tests {
     #[test]
     fn a_long_address_still_shows_its_host() {
         let html = told("x", &format!("https://evil.example/{}", "a".repeat(5000)));
-        assert!(html.contains("(https://evil.example/aaa") && html.ends_with("…)</span>"), "{html}");
+        assert!(
+            html.contains("(https://evil.example/aaa") && html.ends_with("…)</span>"),
+            "{html}"
+        );
         let data = told("x", &format!("data:text/plain,{}", "é".repeat(5000)));
         assert!(data.chars().count() < 400, "{data}");
     }

@@ -114,7 +114,13 @@ mod tests {
         html.line("<i> & \"'\n\u{202e}");
         html.markup("</b>");
         let ours = html.finish();
-        let page = Page { theirs: "<b>", lent: &ours.clone(), ours }.render().expect("a page");
+        let page = Page {
+            theirs: "<b>",
+            lent: &ours.clone(),
+            ours,
+        }
+        .render()
+        .expect("a page");
         let expected = "<b>&lt;i&gt; &amp; \"'\\n\\u{202e}</b>";
         assert_eq!(page, format!("&#60;b&#62;|{expected}|{expected}"));
     }

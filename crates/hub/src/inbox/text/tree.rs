@@ -15,7 +15,10 @@ const INDENTED_DEPTH: usize = 8;
 const LARGEST_LAID_OUT: usize = 64 * 1024;
 
 pub fn tree(value: &Value) -> Safe {
-    let mut painter = Painter { html: Html::new(), left: MAX_NODES };
+    let mut painter = Painter {
+        html: Html::new(),
+        left: MAX_NODES,
+    };
     painter.html.markup(r#"<div class="json">"#);
     painter.node(None, value, 0);
     painter.html.markup("</div>");
@@ -33,8 +36,15 @@ impl Painter {
         match value {
             Value::Object(members) if !members.is_empty() => {
                 if self.may_open(members.len(), depth) {
-                    self.open(key, members.len(), depth, if members.len() == 1 { " field" } else { " fields" });
-                    members.iter().for_each(|(name, member)| self.entry(Some(name), member, depth));
+                    self.open(
+                        key,
+                        members.len(),
+                        depth,
+                        if members.len() == 1 { " field" } else { " fields" },
+                    );
+                    members
+                        .iter()
+                        .for_each(|(name, member)| self.entry(Some(name), member, depth));
                     self.html.markup("</ul></details>");
                 } else {
                     self.raw(key, value);
@@ -42,7 +52,12 @@ impl Painter {
             }
             Value::Array(entries) if !entries.is_empty() => {
                 if self.may_open(entries.len(), depth) {
-                    self.open(key, entries.len(), depth, if entries.len() == 1 { " entry" } else { " entries" });
+                    self.open(
+                        key,
+                        entries.len(),
+                        depth,
+                        if entries.len() == 1 { " entry" } else { " entries" },
+                    );
                     entries.iter().for_each(|entry| self.entry(None, entry, depth));
                     self.html.markup("</ul></details>");
                 } else {
@@ -180,8 +195,15 @@ mod tests {
     fn keys_and_texts_are_neither_markup_nor_hidden() {
         let evil = "<img src=x onerror=alert(1)>\u{202e}\u{200b}\"'&";
         let html = tree(&json!({evil: [evil, {"x": evil}]})).to_string();
-        assert!(!html.contains("<img") && !html.contains(['\u{202e}', '\u{200b}']), "{html}");
-        assert_eq!(html.matches("&lt;img src=x onerror=alert(1)&gt;\\u{202e}\\u{200b}\"'&amp;").count(), 3);
+        assert!(
+            !html.contains("<img") && !html.contains(['\u{202e}', '\u{200b}']),
+            "{html}"
+        );
+        assert_eq!(
+            html.matches("&lt;img src=x onerror=alert(1)&gt;\\u{202e}\\u{200b}\"'&amp;")
+                .count(),
+            3
+        );
     }
 
     #[test]
@@ -190,14 +212,21 @@ mod tests {
         let more: Vec<usize> = (0..=FEW).collect();
         let html = tree(&json!({"a": {"few": few, "more": more}})).to_string();
         assert_eq!(html.matches(r#"<details class="tree" open>"#).count(), 3);
-        assert_eq!(html.matches(r#"<details class="tree"><summary><span class="key">more"#).count(), 1);
+        assert_eq!(
+            html.matches(r#"<details class="tree"><summary><span class="key">more"#)
+                .count(),
+            1
+        );
     }
 
     #[test]
     fn what_is_too_much_for_a_tree_is_shown_as_text_and_whole() {
         let wide = json!({"note": "small", "wide": (0..MAX_NODES).collect::<Vec<_>>()});
         let html = tree(&wide).to_string();
-        assert!(html.contains(r#"<span class="string">"small"</span>"#), "the rest stays a tree");
+        assert!(
+            html.contains(r#"<span class="string">"small"</span>"#),
+            "the rest stays a tree"
+        );
         assert!(
             html.contains(r#"<span class="key">wide</span>: <pre class="raw">["#) && html.contains("1999\n]</pre>")
         );

@@ -71,14 +71,20 @@ static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
     let compress = |asset: &Asset| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(asset.bytes).ok()?;
-        encoder.finish().ok().filter(|smaller| smaller.len() < asset.bytes.len())
+        encoder
+            .finish()
+            .ok()
+            .filter(|smaller| smaller.len() < asset.bytes.len())
     };
     ASSETS.iter().map(compress).collect()
 });
 
 /// What the entry imports, so that a page can ask for all of it at once.
 pub fn modules() -> impl Iterator<Item = &'static str> {
-    let scripts = ASSETS.iter().map(|asset| asset.name).filter(|name| name.ends_with(".js"));
+    let scripts = ASSETS
+        .iter()
+        .map(|asset| asset.name)
+        .filter(|name| name.ends_with(".js"));
     scripts.filter(|name| !matches!(*name, "app.js" | "sw.js"))
 }
 
@@ -96,17 +102,27 @@ const NO_SNIFFING: (HeaderName, HeaderValue) = (header::X_CONTENT_TYPE_OPTIONS, 
 pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let is_current = base().ends_with(&hash);
     let caching = if is_current { FOREVER } else { ALWAYS_ASK };
-    let taken = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let compressed = ASSETS.iter().position(|asset| asset.name == name).and_then(|at| COMPRESSED[at].as_deref());
+    let taken = headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let compressed = ASSETS
+        .iter()
+        .position(|asset| asset.name == name)
+        .and_then(|at| COMPRESSED[at].as_deref());
     let mut response = match compressed {
         Some(bytes) if taken.contains("gzip") => {
             let mut response = serve(&name, caching, bytes);
-            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response
         }
         Some(_) | None => whole(&name, caching),
     };
-    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     response
 }
 
@@ -117,14 +133,18 @@ pub async fn manifest() -> Response {
 /// The worker lies below the pages it works for, so the browser has to be told that it may.
 pub async fn worker() -> Response {
     let mut response = whole("sw.js", ALWAYS_ASK);
-    response.headers_mut().insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
+    response
+        .headers_mut()
+        .insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
     response
 }
 
 /// Kept by the worker for when the hub is away.
 pub async fn offline() -> Response {
     let mut response = whole("offline.html", ALWAYS_ASK);
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
 

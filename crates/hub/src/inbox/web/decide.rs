@@ -31,8 +31,20 @@ pub async fn decide(
         Ok(MessagePath(id)) if unread.is_special() => takes(&hub, id, &unread.visitor).await,
         Ok(_) | Err(_) => Takes::default(),
     };
-    let Sent { visitor, fields, files, faults, hold: _hold } = unread.read(&hub, takes).await?;
-    let desk = Desk { hub: &hub, visitor: &visitor, asked: &asked, fields: &fields, faults: &faults };
+    let Sent {
+        visitor,
+        fields,
+        files,
+        faults,
+        hold: _hold,
+    } = unread.read(&hub, takes).await?;
+    let desk = Desk {
+        hub: &hub,
+        visitor: &visitor,
+        asked: &asked,
+        fields: &fields,
+        faults: &faults,
+    };
     match path {
         Ok(MessagePath(id)) => desk.decide(&id, files).await,
         Err(problem) => desk.missing(problem).await,
@@ -41,9 +53,14 @@ pub async fn decide(
 
 /// Only from somebody who may give the answer that it comes with.
 async fn takes(hub: &Hub, id: &MessageId, visitor: &Visitor) -> Takes {
-    let Ok(item) = find(hub, id).await else { return Takes::default() };
+    let Ok(item) = find(hub, id).await else {
+        return Takes::default();
+    };
     match &item.message.content.matter {
-        Matter::Ask(ask) if may_answer(&item, visitor) => Takes { files: ask.open_ended, long_text: ask.may_be_empty },
+        Matter::Ask(ask) if may_answer(&item, visitor) => Takes {
+            files: ask.open_ended,
+            long_text: ask.may_be_empty,
+        },
         Matter::Ask(_) | Matter::Task(_) | Matter::Notify => Takes::default(),
     }
 }
@@ -80,10 +97,24 @@ impl Desk<'_> {
         }
         let Reading { verdict, comment } = match self.read(item, &files) {
             Ok(reading) => reading,
-            Err(faults) => return self.show(item, Occasion::Refused { sent: self.fields, faults }).await,
+            Err(faults) => {
+                return self
+                    .show(
+                        item,
+                        Occasion::Refused {
+                            sent: self.fields,
+                            faults,
+                        },
+                    )
+                    .await;
+            }
         };
         let (id, actor) = (&item.message.id, self.visitor.actor());
-        let command = Command::Resolve { actor, verdict, comment };
+        let command = Command::Resolve {
+            actor,
+            verdict,
+            comment,
+        };
         match self.hub.decide_with(id, command, files.bodies).await? {
             // The answer came after the expiry and made it happen.
             Application::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
@@ -117,7 +148,14 @@ impl Desk<'_> {
             Rejection::NotAuthorized(_) => self.show(item, Occasion::NotAllowed { sent: self.fields }).await,
             Rejection::InvalidField { message, .. } => {
                 let faults = Faults::one("", message);
-                self.show(item, Occasion::Refused { sent: self.fields, faults }).await
+                self.show(
+                    item,
+                    Occasion::Refused {
+                        sent: self.fields,
+                        faults,
+                    },
+                )
+                .await
             }
             Rejection::NotApplicable(_) | Rejection::NotDue => Err(Problem::from(rejection).into()),
         }

@@ -19,7 +19,9 @@ pub fn router() -> Router<Arc<Hub>> {
 
 /// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
 async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Failure> {
-    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else { return Err(Failure::SignedOut) };
+    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else {
+        return Err(Failure::SignedOut);
+    };
     let looked_at = (Arc::clone(&hub), headers.clone());
     let is_welcome = move || {
         let (hub, headers) = looked_at.clone();

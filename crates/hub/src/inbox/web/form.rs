@@ -43,11 +43,17 @@ impl Fields {
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
-        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .filter(move |(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Nothing is the empty text.
@@ -85,7 +91,11 @@ impl FromRequest<Arc<Hub>> for OwnerPosted {
 
     async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
         let Posted { visitor, fields } = Posted::from_request(request, hub).await?;
-        if visitor.is_owner() { Ok(Self { visitor, fields }) } else { Err(Failure::owners_only()) }
+        if visitor.is_owner() {
+            Ok(Self { visitor, fields })
+        } else {
+            Err(Failure::owners_only())
+        }
     }
 }
 
@@ -113,7 +123,10 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        pairs
+            .iter()
+            .map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
     }
 
     #[test]

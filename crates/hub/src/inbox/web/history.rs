@@ -54,13 +54,31 @@ async fn history(
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let narrow = Narrow::of(&query);
     let status = status_of(&narrow.status)?;
-    let before = query.get("before").filter(|text| !text.is_empty()).map(parse_place).transpose()?;
-    let page = hub.store.run(Decided { filter: narrow.filter(), status, before, limit: PAGE }).await?;
+    let before = query
+        .get("before")
+        .filter(|text| !text.is_empty())
+        .map(parse_place)
+        .transpose()?;
+    let page = hub
+        .store
+        .run(Decided {
+            filter: narrow.filter(),
+            status,
+            before,
+            limit: PAGE,
+        })
+        .await?;
     let now = hub.store.clock().now();
-    let next = page.next.map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
+    let next = page
+        .next
+        .map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
     let page = HistoryPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::History, "History").await?,
-        rows: page.items.iter().map(|item| row(&hub, item, List::History, now, &visitor)).collect(),
+        rows: page
+            .items
+            .iter()
+            .map(|item| row(&hub, item, List::History, now, &visitor))
+            .collect(),
         active: narrow.active(ADDRESS),
         offered: Offered::by(page.items.iter()),
         first: before.map(|_| narrow.address(ADDRESS, None, None)),
@@ -90,7 +108,10 @@ pub fn row(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor
         MessageState::Resolved(resolution) => Some(ending(item, resolution)),
         MessageState::Open | MessageState::Delivered => None,
     };
-    Row { ending, ..Row::seen_by(hub, item, list, now, visitor) }
+    Row {
+        ending,
+        ..Row::seen_by(hub, item, list, now, visitor)
+    }
 }
 
 fn ending(item: &Item, resolution: &Resolution) -> Ending {
@@ -143,7 +164,10 @@ mod tests {
     #[test]
     fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
         let (over, further) = (empty(None), empty(Some("/inbox/history?tag=rare&before=1.1")));
-        assert!(over.contains("Nothing decided fits these filters") && !over.contains("looks further"), "{over}");
+        assert!(
+            over.contains("Nothing decided fits these filters") && !over.contains("looks further"),
+            "{over}"
+        );
         assert!(
             !further.contains("fits these filters") && further.contains("The next page looks further"),
             "{further}"

@@ -22,7 +22,9 @@ use crate::inbox::shelf;
 use crate::problem::Problem;
 
 pub fn router() -> Router<Arc<Hub>> {
-    Router::new().route("/inbox/notices", get(notices)).route("/inbox/items/{id}/archive", post(archive))
+    Router::new()
+        .route("/inbox/notices", get(notices))
+        .route("/inbox/items/{id}/archive", post(archive))
 }
 
 #[derive(Template)]
@@ -42,11 +44,24 @@ async fn notices(
 ) -> Result<Response, Failure> {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
-    let page = hub.store.run(Notices { person: Some(visitor.name.clone()), before, limit: PAGE }).await?;
+    let page = hub
+        .store
+        .run(Notices {
+            person: Some(visitor.name.clone()),
+            before,
+            limit: PAGE,
+        })
+        .await?;
     let now = hub.store.clock().now();
     let row = |item| {
-        let around = Around { csrf: visitor.csrf.clone(), back: asked.path.clone() };
-        Row { around, ..Row::seen_by(&hub, item, List::Notices, now, &visitor) }
+        let around = Around {
+            csrf: visitor.csrf.clone(),
+            back: asked.path.clone(),
+        };
+        Row {
+            around,
+            ..Row::seen_by(&hub, item, List::Notices, now, &visitor)
+        }
     };
     let page = NoticesPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::Notices, "Notices").await?,

@@ -9,9 +9,15 @@ use crate::problem::Problem;
 
 pub async fn no_such_address(uri: Uri) -> Response {
     if is_for_people(uri.path()) {
-        return Failure::from(Problem::NotFound { message: "there is no such page".to_owned() }).into_response();
+        return Failure::from(Problem::NotFound {
+            message: "there is no such page".to_owned(),
+        })
+        .into_response();
     }
-    Problem::NotFound { message: "no such address; see /openapi.json".to_owned() }.into_response()
+    Problem::NotFound {
+        message: "no such address; see /openapi.json".to_owned(),
+    }
+    .into_response()
 }
 
 /// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.

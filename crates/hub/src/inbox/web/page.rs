@@ -26,13 +26,19 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 
 /// Of every page. The referrer stays within the hub: without one, browsers hide where a form comes from.
 pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
-    (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+    (
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    ),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
 ];
 
 /// How a page was asked for.
@@ -47,7 +53,10 @@ pub struct Asked {
 impl Asked {
     pub fn from_parts(parts: &Parts) -> Self {
         let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-        Self { fragment: parts.headers.contains_key("x-fragment"), path }
+        Self {
+            fragment: parts.headers.contains_key("x-fragment"),
+            path,
+        }
     }
 }
 
@@ -120,10 +129,19 @@ impl Shell {
         here: Here,
         title: impl Into<String>,
     ) -> Result<Self, Failure> {
-        let counts = hub.store.run(Counts { person: visitor.name.clone() }).await?;
+        let counts = hub
+            .store
+            .run(Counts {
+                person: visitor.name.clone(),
+            })
+            .await?;
         Ok(Self {
             person: visitor.name.clone(),
-            me: if visitor.may_decide() { mark_of(&visitor.name) } else { String::new() },
+            me: if visitor.may_decide() {
+                mark_of(&visitor.name)
+            } else {
+                String::new()
+            },
             is_owner: visitor.is_owner(),
             csrf: visitor.csrf.clone(),
             counts,
@@ -182,16 +200,28 @@ pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
 
 pub fn see_other(path: &str) -> Response {
     let place = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, place), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))])
+    (
+        StatusCode::SEE_OTHER,
+        [
+            (header::LOCATION, place),
+            (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        ],
+    )
         .into_response()
 }
 
 /// Where a form wants to go back to, if that is a place of ours.
 pub fn back(path: &str) -> &str {
-    let is_below =
-        |page: &str| path.strip_prefix(page).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+    let is_below = |page: &str| {
+        path.strip_prefix(page)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    };
     let is_ours = is_below("/inbox") || is_below("/runs");
-    if is_ours && !path.contains(['\\', '\r', '\n']) { path } else { "/inbox" }
+    if is_ours && !path.contains(['\\', '\r', '\n']) {
+        path
+    } else {
+        "/inbox"
+    }
 }
 
 /// Why there is no page.
@@ -208,12 +238,16 @@ pub enum Failure {
 
 impl Failure {
     pub fn owners_only() -> Self {
-        Self::Problem(Problem::NotAuthorized { message: "only an owner may do this".to_owned() })
+        Self::Problem(Problem::NotAuthorized {
+            message: "only an owner may do this".to_owned(),
+        })
     }
 
     pub fn foreign_form() -> Self {
         let message = "this form did not come from a page of yours, or you signed in again since; reload the page";
-        Self::Problem(Problem::NotAuthorized { message: message.to_owned() })
+        Self::Problem(Problem::NotAuthorized {
+            message: message.to_owned(),
+        })
     }
 }
 
@@ -255,7 +289,12 @@ impl IntoResponse for Failure {
             _ => problem.message(),
         };
         let status = problem.status();
-        let page = ProblemPage { shell, status: status.as_u16(), message, signed_out };
+        let page = ProblemPage {
+            shell,
+            status: status.as_u16(),
+            message,
+            signed_out,
+        };
         let mut response = render(status, &page);
         problem.add_headers(response.headers_mut());
         response
@@ -270,10 +309,18 @@ mod tests {
     fn a_form_leads_back_to_places_of_ours_only() {
         assert_eq!(back("/inbox?tag=a"), "/inbox?tag=a");
         assert_eq!(back("/inbox/history"), "/inbox/history");
-        assert_eq!([back("/runs"), back("/runs/run-1?before=7")], ["/runs", "/runs/run-1?before=7"]);
-        for foreign in
-            ["//evil.example", "https://evil.example", "/inboxes", "/runs.example", "/inbox/\r\nset-cookie: a", ""]
-        {
+        assert_eq!(
+            [back("/runs"), back("/runs/run-1?before=7")],
+            ["/runs", "/runs/run-1?before=7"]
+        );
+        for foreign in [
+            "//evil.example",
+            "https://evil.example",
+            "/inboxes",
+            "/runs.example",
+            "/inbox/\r\nset-cookie: a",
+            "",
+        ] {
             assert_eq!(back(foreign), "/inbox");
         }
     }

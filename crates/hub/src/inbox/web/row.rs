@@ -131,7 +131,10 @@ impl Row {
         let content = &message.content;
         let kind = content.kind_word();
         let is_open = matches!(message.state, State::Open);
-        let people = content.resolvers.iter().filter_map(|actor| actor.as_str().strip_prefix("human:"));
+        let people = content
+            .resolvers
+            .iter()
+            .filter_map(|actor| actor.as_str().strip_prefix("human:"));
         Self {
             list,
             picks: list.has_picks(),
@@ -165,7 +168,11 @@ impl Row {
         let mine = may_answer(item, visitor);
         let row = Self::of(item, list, now);
         let here = hub.cue_presence(&item.message).state.map(Mark::of);
-        Self { mine: row.is_open.then_some(mine), here, ..row }
+        Self {
+            mine: row.is_open.then_some(mine),
+            here,
+            ..row
+        }
     }
 }
 
@@ -195,7 +202,9 @@ pub fn html(item: &Item, now: Timestamp) -> String {
         Matter::Notify => List::Notices,
         Matter::Ask(_) | Matter::Task(_) => List::Open,
     };
-    let page = RowHtml { row: Row::of(item, list, now) };
+    let page = RowHtml {
+        row: Row::of(item, list, now),
+    };
     page.render().unwrap_or_else(|error| {
         tracing::error!(%error, "a row could not be rendered");
         String::new()
@@ -211,7 +220,13 @@ fn chips(message: &Message, list: List) -> Vec<Chip> {
     };
     let kind = content.kind_word();
     let mut chips = vec![chip("agent", &content.agent.id, asker(message))];
-    chips.extend(content.agent.project.as_deref().map(|project| chip("project", project, project)));
+    chips.extend(
+        content
+            .agent
+            .project
+            .as_deref()
+            .map(|project| chip("project", project, project)),
+    );
     chips.push(chip("kind", kind, kind_words(kind)));
     chips.extend(OfRun::of(&message.source).map(|run| run_chip(&run)));
     chips.extend(content.tags.iter().take(MOST_TAGS).map(|tag| chip("tag", tag, tag)));
@@ -219,7 +234,11 @@ fn chips(message: &Message, list: List) -> Vec<Chip> {
 }
 
 fn run_chip(run: &OfRun<'_>) -> Chip {
-    Chip { class: "run", text: "run".to_owned(), href: Some(run.href()) }
+    Chip {
+        class: "run",
+        text: "run".to_owned(),
+        href: Some(run.href()),
+    }
 }
 
 /// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.
@@ -283,11 +302,19 @@ mod tests {
             expires_at: None,
             state: State::Open,
             rev: 1,
-            source: Source { door: Door::A2h, ids: BTreeMap::new() },
+            source: Source {
+                door: Door::A2h,
+                ids: BTreeMap::new(),
+            },
             callback: None,
             content: read_content(&wire.to_string()).unwrap(),
         };
-        let item = Item { seq: 1, message, delivery: None, fetched_at: None };
+        let item = Item {
+            seq: 1,
+            message,
+            delivery: None,
+            fetched_at: None,
+        };
         let html = html(&item, Timestamp::from_millis(1000));
         assert!(html.len() < 64 * 1024, "{}", html.len());
         assert!(html.contains(" · +56") && html.contains(&mark_of("owner")), "{html}");
@@ -295,9 +322,15 @@ mod tests {
 
     #[test]
     fn long_tags_end_before_they_fill_the_row() {
-        let tags: Vec<_> = (0..64).map(|number| format!("{number}{}", "\u{1f980}".repeat(250))).collect();
+        let tags: Vec<_> = (0..64)
+            .map(|number| format!("{number}{}", "\u{1f980}".repeat(250)))
+            .collect();
         let joined = tags_joined(&tags);
-        assert!(joined.len() < MOST_TAG_BYTES && joined.split(' ').count() == 2, "{}", joined.len());
+        assert!(
+            joined.len() < MOST_TAG_BYTES && joined.split(' ').count() == 2,
+            "{}",
+            joined.len()
+        );
         assert_eq!(tags_joined(&["a".to_owned(), "two words".to_owned()]), "a two%20words");
     }
 }

@@ -45,14 +45,25 @@ async fn search(
     let before = seq_of(&query)?;
     let text: String = query.text("q").trim().chars().take(LONGEST_QUERY).collect();
     hub.indexer.caught_up().await;
-    let found = hub.store.run(Search { text: text.clone(), before, limit: PAGE }).await?;
+    let found = hub
+        .store
+        .run(Search {
+            text: text.clone(),
+            before,
+            limit: PAGE,
+        })
+        .await?;
     let now = hub.store.clock().now();
     let address = format!("/inbox/search?q={}", encoded(&text));
     let mut shell = Shell::of(&hub, &visitor, &asked, Here::Search, "Search").await?;
     shell.query = text;
     let page = SearchPage {
         shell,
-        rows: found.items.iter().map(|item| history::row(&hub, item, List::Search, now, &visitor)).collect(),
+        rows: found
+            .items
+            .iter()
+            .map(|item| history::row(&hub, item, List::Search, now, &visitor))
+            .collect(),
         first: before.map(|_| address.clone()),
         next: found.next.map(|seq| format!("{address}&before={seq}")),
     };

@@ -58,7 +58,11 @@ impl FromRequest<Arc<Hub>> for Unread {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, hub).await?;
         check_origin(&parts.headers)?;
-        Ok(Self { visitor, headers: parts.headers, body })
+        Ok(Self {
+            visitor,
+            headers: parts.headers,
+            body,
+        })
     }
 }
 
@@ -72,7 +76,10 @@ pub struct Takes {
 impl Unread {
     /// Whether it may hold files, or more text than most forms.
     pub fn is_special(&self) -> bool {
-        let length = self.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = self
+            .headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse().ok());
         self.boundary().is_some() || length.is_some_and(|length: usize| length > LARGEST_FORM)
     }
 
@@ -83,19 +90,38 @@ impl Unread {
 
     pub async fn read(self, hub: &Hub, takes: Takes) -> Result<Sent, Failure> {
         let mut hold = None;
-        let most = if takes.long_text { LARGEST_LONG_FORM } else { LARGEST_FORM };
+        let most = if takes.long_text {
+            LARGEST_LONG_FORM
+        } else {
+            LARGEST_FORM
+        };
         let (fields, files, faults) = match self.boundary() {
-            None => (Fields::read_within(self.body, most).await?, Attached::default(), Vec::new()),
+            None => (
+                Fields::read_within(self.body, most).await?,
+                Attached::default(),
+                Vec::new(),
+            ),
             Some(boundary) => {
-                hold = hub.room.take(self.visitor.actor().as_str(), self.held_at_most(takes.files)).await?;
+                hold = hub
+                    .room
+                    .take(self.visitor.actor().as_str(), self.held_at_most(takes.files))
+                    .await?;
                 let reading = read_parts(self.body, boundary, takes.files);
-                let parts = tokio::time::timeout(PATIENCE, reading).await.map_err(|_| Problem::TimedOut)??;
+                let parts = tokio::time::timeout(PATIENCE, reading)
+                    .await
+                    .map_err(|_| Problem::TimedOut)??;
                 let faults = parts.faults();
                 (Fields::of(parts.typed), parts.files, faults)
             }
         };
         check_csrf(&self.headers, &fields, &self.visitor)?;
-        Ok(Sent { visitor: self.visitor, fields, files, faults, hold })
+        Ok(Sent {
+            visitor: self.visitor,
+            fields,
+            files,
+            faults,
+            hold,
+        })
     }
 
     /// What is too large is not kept.
@@ -128,8 +154,12 @@ struct Came {
 
 async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<Parts, Problem> {
     let most = if takes_files { MOST_READ } else { LARGEST_FORM as u64 };
-    let limits = Constraints::new()
-        .size_limit(SizeLimit::new().whole_stream(most).per_field(LARGEST_FORM as u64).for_field(FILES, MOST_READ));
+    let limits = Constraints::new().size_limit(
+        SizeLimit::new()
+            .whole_stream(most)
+            .per_field(LARGEST_FORM as u64)
+            .for_field(FILES, MOST_READ),
+    );
     let mut form = Multipart::with_constraints(body.into_data_stream(), boundary, limits);
     let (mut parts, mut count) = (Parts::default(), 0);
     while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
@@ -153,7 +183,8 @@ async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<P
 
 fn attached(came: Vec<Came>) -> Attached {
     let mut files = Attached::default();
-    came.into_iter().for_each(|Came { name, media_type, body }| files.add(name, media_type, body));
+    came.into_iter()
+        .for_each(|Came { name, media_type, body }| files.add(name, media_type, body));
     files
 }
 
@@ -161,7 +192,11 @@ fn attached(came: Vec<Came>) -> Attached {
 fn file_name(sent: &str) -> String {
     let name: String = sent.chars().take(MOST_NAME_CHARS + 1).collect();
     let name = name.replace("%22", "\"");
-    if name.chars().count() > MOST_NAME_CHARS { format!("{name}…") } else { name }
+    if name.chars().count() > MOST_NAME_CHARS {
+        format!("{name}…")
+    } else {
+        name
+    }
 }
 
 impl Parts {
@@ -169,7 +204,10 @@ impl Parts {
         let text = field.text().await.map_err(|error| broken(&error))?;
         self.typed_bytes += name.len() + text.len();
         if self.typed_bytes > LARGEST_FORM {
-            return Err(Problem::invalid("form", format!("write less than {}", size(LARGEST_FORM as u64))));
+            return Err(Problem::invalid(
+                "form",
+                format!("write less than {}", size(LARGEST_FORM as u64)),
+            ));
         }
         self.typed.push((name, text));
         Ok(())
@@ -215,8 +253,12 @@ impl Parts {
 
     /// What the core says about a file by its place is said by its name.
     fn name_fault(&self) -> Option<String> {
-        let Err(Rejection::InvalidField { field, message }) = check_files(&self.files.notes) else { return None };
-        let place = field.strip_prefix("files[").and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
+        let Err(Rejection::InvalidField { field, message }) = check_files(&self.files.notes) else {
+            return None;
+        };
+        let place = field
+            .strip_prefix("files[")
+            .and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
         let note = place.and_then(|place| self.files.notes.get(place));
         Some(note.map_or_else(|| message.clone(), |note| format!("{}: {message}", note.name)))
     }
@@ -227,7 +269,10 @@ fn broken(error: &multer::Error) -> Problem {
         multer::Error::StreamSizeExceeded { limit } | multer::Error::FieldSizeExceeded { limit, .. } => {
             Problem::invalid("form", format!("send less than {}", size(*limit)))
         }
-        _ => Problem::Validation { field: None, message: "the form broke off; send it again".to_owned() },
+        _ => Problem::Validation {
+            field: None,
+            message: "the form broke off; send it again".to_owned(),
+        },
     }
 }
 
@@ -236,7 +281,14 @@ mod tests {
     use super::*;
 
     fn part(head: &str, body: &[u8]) -> Vec<u8> {
-        [b"--b\r\ncontent-disposition: form-data; ", head.as_bytes(), b"\r\n\r\n", body, b"\r\n"].concat()
+        [
+            b"--b\r\ncontent-disposition: form-data; ",
+            head.as_bytes(),
+            b"\r\n\r\n",
+            body,
+            b"\r\n",
+        ]
+        .concat()
     }
 
     async fn parts(sent: &[Vec<u8>], takes_files: bool) -> Result<Parts, Problem> {
@@ -251,20 +303,38 @@ mod tests {
     #[tokio::test]
     async fn what_is_too_large_is_named_and_what_was_typed_stays() {
         let large = vec![b'x'; MAX_FILE_BYTES as usize + 1];
-        let sent = [file("big.bin", &large), file("n%22 1.txt", b"hi"), file("", b""), part("name=\"typed\"", b"so")];
+        let sent = [
+            file("big.bin", &large),
+            file("n%22 1.txt", b"hi"),
+            file("", b""),
+            part("name=\"typed\"", b"so"),
+        ];
         let parts = parts(&sent, true).await.expect("it is read");
         assert_eq!(parts.files.bodies, [b"hi"]);
         assert_eq!(parts.files.notes[0].name, "n\" 1.txt");
         let faults = parts.faults();
-        assert!(faults.len() == 1 && faults[0].starts_with("big.bin is too large"), "{faults:?}");
-        assert!(parts.typed.contains(&("typed".to_owned(), "so".to_owned())), "{:?}", parts.typed);
+        assert!(
+            faults.len() == 1 && faults[0].starts_with("big.bin is too large"),
+            "{faults:?}"
+        );
+        assert!(
+            parts.typed.contains(&("typed".to_owned(), "so".to_owned())),
+            "{:?}",
+            parts.typed
+        );
     }
 
     #[tokio::test]
     async fn too_many_and_odd_names_are_told() {
         let many: Vec<_> = (0..=MAX_FILES).map(|nth| file(&nth.to_string(), b"")).collect();
-        assert_eq!(parts(&many, true).await.expect("it is read").faults(), ["attach at most 10 files"]);
-        let twice = parts(&[file("a", b""), file("a", b"")], true).await.expect("it is read").faults();
+        assert_eq!(
+            parts(&many, true).await.expect("it is read").faults(),
+            ["attach at most 10 files"]
+        );
+        let twice = parts(&[file("a", b""), file("a", b"")], true)
+            .await
+            .expect("it is read")
+            .faults();
         assert!(twice[0].starts_with("a: two files have this name"), "{twice:?}");
     }
 
@@ -274,8 +344,14 @@ mod tests {
         let mut many: Vec<_> = (0..3).map(|nth| file(&nth.to_string(), &large)).collect();
         many.extend((0..500).map(|nth| file(&format!("{nth}.txt"), b"x")));
         let told = parts(&many, true).await.expect("it is read");
-        assert!(told.faults().len() <= 3 * MOST_NAMED && told.typed.len() <= 3 * MOST_NAMED, "{:?}", told.faults());
-        let long = parts(&[file(&"n".repeat(1024 * 1024), b"x")], true).await.expect("it is read");
+        assert!(
+            told.faults().len() <= 3 * MOST_NAMED && told.typed.len() <= 3 * MOST_NAMED,
+            "{:?}",
+            told.faults()
+        );
+        let long = parts(&[file(&"n".repeat(1024 * 1024), b"x")], true)
+            .await
+            .expect("it is read");
         let faults = long.faults();
         assert!(faults.len() == 1 && faults[0].len() < 1000, "{faults:?}");
         assert!(long.typed.iter().all(|(_, name)| name.len() < 1000));
@@ -289,6 +365,9 @@ mod tests {
         assert!(parts(&sent, false).await.is_err());
         assert!(parts(&sent, true).await.is_ok());
         let typed = [part("name=\"comment\"", &vec![b'x'; LARGEST_FORM + 1])];
-        assert!(parts(&typed, true).await.is_err(), "words are bounded wherever they come");
+        assert!(
+            parts(&typed, true).await.is_err(),
+            "words are bounded wherever they come"
+        );
     }
 }

@@ -27,7 +27,10 @@ pub struct Visitor {
 
 impl Visitor {
     pub fn principal(&self) -> Principal {
-        Principal::Person { name: self.name.clone(), role: self.role }
+        Principal::Person {
+            name: self.name.clone(),
+            role: self.role,
+        }
     }
 
     pub fn actor(&self) -> Actor {
@@ -51,11 +54,16 @@ impl Visitor {
     }
 
     pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, Failure> {
-        let Some(token) = cookie(headers, &cookie_name(hub)) else { return Ok(None) };
+        let Some(token) = cookie(headers, &cookie_name(hub)) else {
+            return Ok(None);
+        };
         match hub.credentials.session(&hub.store, token).await? {
-            Some(Principal::Person { name, role }) => {
-                Ok(Some(Self { name, role, csrf: csrf_of(token), session: hash_token(token) }))
-            }
+            Some(Principal::Person { name, role }) => Ok(Some(Self {
+                name,
+                role,
+                csrf: csrf_of(token),
+                session: hash_token(token),
+            })),
             Some(Principal::Agent { .. } | Principal::Terminal { .. }) | None => Ok(None),
         }
     }
@@ -72,7 +80,10 @@ pub fn cookie_name(hub: &Hub) -> String {
     if is_secure(hub) {
         return "__Host-countersign".to_owned();
     }
-    let port = Url::parse(hub.url()).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
+    let port = Url::parse(hub.url())
+        .ok()
+        .and_then(|url| url.port_or_known_default())
+        .unwrap_or_default();
     format!("countersign_{port}")
 }
 
@@ -81,7 +92,10 @@ pub fn is_secure(hub: &Hub) -> bool {
 }
 
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(';')).find_map(|pair| {
         let (key, value) = pair.trim().split_once('=')?;
         (key == name && !value.is_empty() && value.len() <= 512).then_some(value)
@@ -109,6 +123,10 @@ impl FromRequestParts<Arc<Hub>> for OwnerVisitor {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
         let visitor = Visitor::from_request_parts(parts, hub).await?;
-        if visitor.is_owner() { Ok(Self(visitor)) } else { Err(Failure::owners_only()) }
+        if visitor.is_owner() {
+            Ok(Self(visitor))
+        } else {
+            Err(Failure::owners_only())
+        }
     }
 }

@@ -24,7 +24,11 @@ pub fn instant(at: Timestamp) -> Instant {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
         _ => iso.clone(),
     };
-    Instant { ms: at.as_millis(), iso, text }
+    Instant {
+        ms: at.as_millis(),
+        iso,
+        text,
+    }
 }
 
 /// In its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
@@ -101,25 +105,36 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
             None => "will answer with its default by itself".to_owned(),
         },
     };
-    Some(Expiry { at: instant(at), left: span(at.since(now)), words })
+    Some(Expiry {
+        at: instant(at),
+        left: span(at.since(now)),
+        words,
+    })
 }
 
 /// The labels of what was chosen, or the text that was typed. Nothing for forms, which do not fit in a line, and for what
 /// is sensitive.
 pub fn answer_words(value: &Value, content: &Content) -> Option<String> {
     let options = match &content.matter {
-        Matter::Ask(Ask { question: Question::Confirm { options, .. } | Question::Select { options, .. }, .. }) => {
-            options
-        }
-        Matter::Ask(Ask { question: Question::Text | Question::Form { .. }, .. })
+        Matter::Ask(Ask {
+            question: Question::Confirm { options, .. } | Question::Select { options, .. },
+            ..
+        }) => options,
+        Matter::Ask(Ask {
+            question: Question::Text | Question::Form { .. },
+            ..
+        })
         | Matter::Task(_)
         | Matter::Notify => &Vec::new(),
     };
     match shown(value, content)? {
         Value::String(text) => Some(label(&text, options)),
         Value::Array(values) => {
-            let labels: Vec<String> =
-                values.iter().filter_map(Value::as_str).map(|text| label(text, options)).collect();
+            let labels: Vec<String> = values
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|text| label(text, options))
+                .collect();
             Some(labels.join(", "))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
@@ -169,7 +184,11 @@ fn start_of(answer: String) -> String {
 
 /// Where nothing else was said.
 fn with_files(count: usize) -> String {
-    if count == 1 { "with a file".to_owned() } else { format!("with {count} files") }
+    if count == 1 {
+        "with a file".to_owned()
+    } else {
+        format!("with {count} files")
+    }
 }
 
 #[cfg(test)]
@@ -179,7 +198,10 @@ mod tests {
     #[test]
     fn sizes_are_told_in_one_unit() {
         assert_eq!([size(0), size(1), size(1023)], ["0 bytes", "1 byte", "1023 bytes"]);
-        assert_eq!([size(1024), size(8 << 20), size(1_600_000)], ["1 KiB", "8 MiB", "1.5 MiB"]);
+        assert_eq!(
+            [size(1024), size(8 << 20), size(1_600_000)],
+            ["1 KiB", "8 MiB", "1.5 MiB"]
+        );
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -190,7 +212,10 @@ mod tests {
     fn spans_have_two_units_at_most() {
         let words = |seconds| span(Duration::from_secs(seconds));
         assert_eq!([words(0), words(59), words(60)], ["0 s", "59 s", "1 min"]);
-        assert_eq!([words(250), words(7500), words(90_000)], ["4 min 10 s", "2 h 5 min", "1 d 1 h"]);
+        assert_eq!(
+            [words(250), words(7500), words(90_000)],
+            ["4 min 10 s", "2 h 5 min", "1 d 1 h"]
+        );
     }
 
     #[test]
@@ -206,6 +231,9 @@ mod tests {
     #[test]
     fn instants_are_told_in_utc_until_a_script_knows_better() {
         let told = instant(Timestamp::from_millis(1_780_000_000_000));
-        assert_eq!((told.iso.as_str(), told.text.as_str()), ("2026-05-28T20:26:40.000Z", "2026-05-28 20:26 UTC"));
+        assert_eq!(
+            (told.iso.as_str(), told.text.as_str()),
+            ("2026-05-28T20:26:40.000Z", "2026-05-28 20:26 UTC")
+        );
     }
 }

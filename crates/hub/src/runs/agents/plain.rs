@@ -12,7 +12,9 @@ pub fn echo(message: &str) -> Done {
 }
 
 pub fn fill(template: &str, message: &str) -> Result<Done, String> {
-    template::fill(template, message).map(said).map_err(|error| error.to_string())
+    template::fill(template, message)
+        .map(said)
+        .map_err(|error| error.to_string())
 }
 
 /// What an agent gives that no model counts for.

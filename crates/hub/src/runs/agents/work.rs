@@ -22,7 +22,10 @@ impl Tools {
 
     /// Fails when a key is not where the operator said.
     pub fn new(runs: &RunsSettings, llm: &LlmSettings) -> Result<Self> {
-        Ok(Self { models: Models::new(llm)?, commander: Commander::new(runs, llm) })
+        Ok(Self {
+            models: Models::new(llm)?,
+            commander: Commander::new(runs, llm),
+        })
     }
 }
 
@@ -33,6 +36,9 @@ pub async fn work<D: Desk>(tools: &Tools, job: Job<'_>, desk: &mut D) -> Result<
         AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, desk).await,
         AgentKind::Echo => Ok(plain::echo(job.message)),
         AgentKind::Template { template } => plain::fill(template, job.message),
-        AgentKind::User(_) => Err(format!("Agent \"{}\" is a person and does not work here.", job.agent.name)),
+        AgentKind::User(_) => Err(format!(
+            "Agent \"{}\" is a person and does not work here.",
+            job.agent.name
+        )),
     }
 }

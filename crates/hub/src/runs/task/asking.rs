@@ -42,8 +42,16 @@ impl Task {
         let mut waiting = std::mem::take(&mut self.left);
         if waiting.is_empty() {
             let (agent_name, id) = (call.agent.clone(), Uuid::new_v4().to_string());
-            let event = Event::RequestInput { agent_name, prompt: prompt.clone(), input_id: id.clone() };
-            let question = Question { kind: AskKind::Input { prompt }, event, id };
+            let event = Event::RequestInput {
+                agent_name,
+                prompt: prompt.clone(),
+                input_id: id.clone(),
+            };
+            let question = Question {
+                kind: AskKind::Input { prompt },
+                event,
+                id,
+            };
             waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
         }
         let answers = self.answers(waiting, &call.agent).await?;
@@ -65,11 +73,18 @@ impl Task {
             let id = MessageId::from_uuid(Uuid::now_v7());
             let frame = self.ledger.add(&question.event, now);
             pending.extend(Pending::of(id.clone(), &question.event, now, frame.clone()));
-            let body = AskBody { of, state: state.take().unwrap_or_default() };
+            let body = AskBody {
+                of,
+                state: state.take().unwrap_or_default(),
+            };
             let asked = self.run_ask(agent_name, question.kind, resolvers.clone());
             let message = self.message(id.clone(), &asked, &question.id, &frame, now);
             let (message, text) = (message.map_err(unwritable)?, json_text(&body).map_err(unwritable)?);
-            asks.push(NewAsk { message, number, body: text });
+            asks.push(NewAsk {
+                message,
+                number,
+                body: text,
+            });
             waiting.push(Waiting::new(&self.hub, id, body));
         }
         let (advance, mut news) = self.close(Phase::Between)?;
@@ -203,12 +218,14 @@ impl Task {
             }),
             Outcome::Expired => {
                 let waited = self.hub.config.runs.input_timeout.unwrap_or_default().as_millis();
-                Ok(Err(format!("Input request for agent \"{agent_name}\" timed out after {waited} ms")))
+                Ok(Err(format!(
+                    "Input request for agent \"{agent_name}\" timed out after {waited} ms"
+                )))
             }
             Outcome::Cancelled => Err(Halt::Cancelled(Stopped::ByClient)),
-            Outcome::Declined | Outcome::Completed | Outcome::Dismissed => {
-                Ok(Err(format!("Input request for agent \"{agent_name}\" was not answered")))
-            }
+            Outcome::Declined | Outcome::Completed | Outcome::Dismissed => Ok(Err(format!(
+                "Input request for agent \"{agent_name}\" was not answered"
+            ))),
         }
     }
 

@@ -11,8 +11,16 @@ use crate::runs::agents::{AgentAsk, Desk};
 
 pub enum Wish {
     Say(StreamEvent),
-    Ask { asks: Vec<AgentAsk>, state: Value, answers: oneshot::Sender<Result<Vec<String>, String>> },
-    Remember { resource: String, allow: bool, remembered: oneshot::Sender<()> },
+    Ask {
+        asks: Vec<AgentAsk>,
+        state: Value,
+        answers: oneshot::Sender<Result<Vec<String>, String>>,
+    },
+    Remember {
+        resource: String,
+        allow: bool,
+        remembered: oneshot::Sender<()>,
+    },
 }
 
 pub struct AgentDesk {
@@ -33,12 +41,22 @@ impl Desk for AgentDesk {
     }
 
     fn judge(&self, resource: &str) -> Judgement {
-        self.judged.lock().unwrap_or_else(PoisonError::into_inner).judge(resource)
+        self.judged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .judge(resource)
     }
 
     async fn remember(&mut self, resource: &str, allow: bool) {
         let (remembered, done) = oneshot::channel();
-        let _ = self.wishes.send(Wish::Remember { resource: resource.to_owned(), allow, remembered }).await;
+        let _ = self
+            .wishes
+            .send(Wish::Remember {
+                resource: resource.to_owned(),
+                allow,
+                remembered,
+            })
+            .await;
         let _ = done.await;
     }
 }

@@ -26,7 +26,10 @@ impl Task {
             self.heed(mail).await?;
         }
         match self.standing.machine.next(&self.plan.strategy) {
-            Action::StepStarted { name: step_name, message } => self.note(&Event::StepStarted { step_name, message }),
+            Action::StepStarted {
+                name: step_name,
+                message,
+            } => self.note(&Event::StepStarted { step_name, message }),
             Action::StepCompleted { name, output } => self.note_completed(name, output),
             Action::Call(call) => {
                 let output = self.call(call).await?;
@@ -36,7 +39,11 @@ impl Task {
             Action::Finished { output } => return Err(Halt::Completed(output)),
             Action::Failed { message } => return Err(Halt::Failed(message)),
         }
-        if self.ledger.is_full() { self.commit(Phase::Between).await } else { Ok(()) }
+        if self.ledger.is_full() {
+            self.commit(Phase::Between).await
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn note(&mut self, event: &Event) {
@@ -51,7 +58,11 @@ impl Task {
             true => self.finish_reason.clone(),
             false => STOP.to_owned(),
         };
-        let result = StepResult { text, usage, finish_reason };
+        let result = StepResult {
+            text,
+            usage,
+            finish_reason,
+        };
         self.note(&Event::StepCompleted { step_name, result });
     }
 
@@ -91,15 +102,36 @@ impl Task {
             Ok(done) => done,
             Err(cause) => return Err(self.failed(&cause)),
         };
-        let Done { text, usage, model, finish_reason, responses } = done;
+        let Done {
+            text,
+            usage,
+            model,
+            finish_reason,
+            responses,
+        } = done;
         let agent_name = agent.name.clone();
-        let output =
-            Event::AgentOutput { agent_name: agent_name.clone(), model: model.clone(), text: text.clone(), usage };
+        let output = Event::AgentOutput {
+            agent_name: agent_name.clone(),
+            model: model.clone(),
+            text: text.clone(),
+            usage,
+        };
         self.note(&output);
-        let result = StepResult { text: text.clone(), usage, finish_reason: finish_reason.clone() };
-        self.note(&Event::AgentStreaming { agent_name, model, event: StreamEvent::Done { result } });
+        let result = StepResult {
+            text: text.clone(),
+            usage,
+            finish_reason: finish_reason.clone(),
+        };
+        self.note(&Event::AgentStreaming {
+            agent_name,
+            model,
+            event: StreamEvent::Done { result },
+        });
         self.finish_reason = finish_reason;
-        let responses = responses.into_iter().map(|(role, content)| ChatMessage { role, content }).collect();
+        let responses = responses
+            .into_iter()
+            .map(|(role, content)| ChatMessage { role, content })
+            .collect();
         self.record(&call, message, &text, usage, responses)?;
         Ok(Output { text, usage })
     }
@@ -127,7 +159,11 @@ impl Task {
         response_messages: Vec<ChatMessage>,
     ) -> Result<(), Halt> {
         let is_first = call.number == 0;
-        let id = if is_first { self.segment.first_record_id.clone() } else { Uuid::new_v4().to_string() };
+        let id = if is_first {
+            self.segment.first_record_id.clone()
+        } else {
+            Uuid::new_v4().to_string()
+        };
         let record = Record {
             id,
             agent_name: call.agent.clone(),
@@ -138,7 +174,9 @@ impl Task {
             usage,
             finish_reason: self.finish_reason.clone(),
         };
-        self.ledger.record(&record).map_err(|error| Halt::Failed(error.to_string()))?;
+        self.ledger
+            .record(&record)
+            .map_err(|error| Halt::Failed(error.to_string()))?;
         if self.plan.model_of(&call.agent).is_some() {
             self.memory.add(record);
         }

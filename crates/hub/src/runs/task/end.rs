@@ -27,7 +27,12 @@ pub fn restarted(message: String) -> Event {
 }
 
 fn error(code: &str, message: String) -> Event {
-    Event::StrategyError { error: RunError { code: code.to_owned(), message } }
+    Event::StrategyError {
+        error: RunError {
+            code: code.to_owned(),
+            message,
+        },
+    }
 }
 
 impl Task {
@@ -35,7 +40,10 @@ impl Task {
         self.is_ending = true;
         match halt {
             Halt::Completed(output) => {
-                let event = Event::StrategyCompleted { result: output.text, usage: output.usage };
+                let event = Event::StrategyCompleted {
+                    result: output.text,
+                    usage: output.usage,
+                };
                 self.note(&event);
                 self.store_end(Ending::Completed).await;
             }
@@ -66,7 +74,9 @@ impl Task {
         }
         self.cancel_asks().await;
         let at = self.now();
-        let Ok((mut advance, news)) = self.close(Phase::Between) else { return self.lost() };
+        let Ok((mut advance, news)) = self.close(Phase::Between) else {
+            return self.lost();
+        };
         if self.standing.policy != self.segment.policy {
             // The next segment begins with it.
             self.segment.policy.clone_from(&self.standing.policy);
@@ -86,7 +96,13 @@ impl Task {
         if !self.hub.store.is_shared() {
             return false;
         }
-        let found = self.hub.store.run(LookAtRun { run_id: self.run.id.clone() }).await;
+        let found = self
+            .hub
+            .store
+            .run(LookAtRun {
+                run_id: self.run.id.clone(),
+            })
+            .await;
         // Should the store not say, the end that follows will be refused.
         matches!(found, Ok(Some(run)) if run.node != self.ledger.node())
     }

@@ -66,7 +66,10 @@ impl Task {
 
     async fn tell_policy(&mut self, tool: String) -> Result<(), Halt> {
         let policy = &self.standing.policy;
-        self.judged.lock().unwrap_or_else(PoisonError::into_inner).clone_from(policy);
+        self.judged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(policy);
         let policies = policy.names().into_iter().map(|name| PolicyName { name }).collect();
         self.note(&Event::PolicyUpdated { tool, policies });
         self.commit(self.phase).await

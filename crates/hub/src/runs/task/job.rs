@@ -46,7 +46,10 @@ impl Task {
         };
         let (hub, run, plan) = (Arc::clone(&self.hub), Arc::clone(&self.run), Arc::clone(&self.plan));
         let (wishes, mut wished) = mpsc::channel(AHEAD);
-        let mut desk = AgentDesk { wishes, judged: Arc::clone(&self.judged) };
+        let mut desk = AgentDesk {
+            wishes,
+            judged: Arc::clone(&self.judged),
+        };
         let job = Job {
             run_id: &run.id,
             agent,
@@ -95,7 +98,11 @@ impl Task {
                 let _ = answers.send(answered);
                 Ok(())
             }
-            Wish::Remember { resource, allow, remembered } => {
+            Wish::Remember {
+                resource,
+                allow,
+                remembered,
+            } => {
                 self.remember(&resource, allow).await?;
                 let _ = remembered.send(());
                 Ok(())
@@ -104,15 +111,21 @@ impl Task {
     }
 
     async fn say(&mut self, agent_name: &str, event: StreamEvent) -> Result<(), Halt> {
-        let event =
-            Event::AgentStreaming { agent_name: agent_name.to_owned(), model: self.plan.model_of(agent_name), event };
+        let event = Event::AgentStreaming {
+            agent_name: agent_name.to_owned(),
+            model: self.plan.model_of(agent_name),
+            event,
+        };
         let now = self.now();
         let mut frame = self.ledger.stream(&event, now);
         if frame.is_none() {
             self.commit(Phase::Working).await?;
             frame = self.ledger.stream(&event, now);
         }
-        self.run.tell(News { frames: frame.into_iter().collect(), ..News::default() });
+        self.run.tell(News {
+            frames: frame.into_iter().collect(),
+            ..News::default()
+        });
         Ok(())
     }
 }
@@ -152,7 +165,11 @@ fn question(agent_name: &str, ask: AgentAsk) -> Question {
     let (agent_name, request_id) = (agent_name.to_owned(), Uuid::new_v4().to_string());
     let id = request_id.clone();
     match ask {
-        AgentAsk::Permission { operation, resource, details } => Question {
+        AgentAsk::Permission {
+            operation,
+            resource,
+            details,
+        } => Question {
             kind: AskKind::Permission {
                 operation: operation.to_owned(),
                 resource: resource.clone(),
@@ -170,8 +187,15 @@ fn question(agent_name: &str, ask: AgentAsk) -> Question {
             id,
         },
         AgentAsk::Question { tool_name, question } => Question {
-            kind: AskKind::Question { question: question.clone() },
-            event: Event::RequestQuestion { request_id, agent_name, tool_name, question },
+            kind: AskKind::Question {
+                question: question.clone(),
+            },
+            event: Event::RequestQuestion {
+                request_id,
+                agent_name,
+                tool_name,
+                question,
+            },
             id,
         },
     }

@@ -19,11 +19,17 @@ pub struct Memory {
 
 impl Memory {
     pub fn empty() -> Self {
-        Self { by_agent: HashMap::new(), is_unread: false }
+        Self {
+            by_agent: HashMap::new(),
+            is_unread: false,
+        }
     }
 
     pub fn unread() -> Self {
-        Self { is_unread: true, ..Self::empty() }
+        Self {
+            is_unread: true,
+            ..Self::empty()
+        }
     }
 
     pub fn add(&mut self, record: Record) {
@@ -44,7 +50,13 @@ impl Memory {
 
     /// A model that has forgotten is better than a run that cannot go on.
     async fn read(&mut self, hub: &Hub, run_id: &str) {
-        match hub.store.run(FindRun { run_id: run_id.to_owned() }).await {
+        match hub
+            .store
+            .run(FindRun {
+                run_id: run_id.to_owned(),
+            })
+            .await
+        {
             Ok(found) => {
                 let since = std::mem::take(&mut self.by_agent);
                 let stored = found.into_iter().flat_map(|found| found.records);
@@ -65,7 +77,11 @@ impl Memory {
 
 fn bytes(records: &[Record]) -> usize {
     let of = |record: &Record| {
-        let said = record.response_messages.iter().map(|message| message.content.len()).sum::<usize>();
+        let said = record
+            .response_messages
+            .iter()
+            .map(|message| message.content.len())
+            .sum::<usize>();
         record.user_message.content.len() + said
     };
     records.iter().map(of).sum()

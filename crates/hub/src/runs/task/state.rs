@@ -80,7 +80,17 @@ pub(super) enum Halt {
 
 impl Task {
     pub fn new(hub: Arc<Hub>, beginning: Beginning) -> Self {
-        let Beginning { run, node, plan, segment, standing, last_seq, mail, left, has_past } = beginning;
+        let Beginning {
+            run,
+            node,
+            plan,
+            segment,
+            standing,
+            last_seq,
+            mail,
+            left,
+            has_past,
+        } = beginning;
         Self {
             ledger: Ledger::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
             open: left.iter().map(|waiting| waiting.id.clone()).collect(),
@@ -104,10 +114,13 @@ impl Task {
         tokio::spawn(async move {
             self.hub.news.tell(Change::Run(self.run.id.clone()));
             // Whatever it was in the middle of, the run itself can still be ended.
-            let halt = AssertUnwindSafe(self.drive()).catch_unwind().await.unwrap_or_else(|_panic| {
-                tracing::error!(run_id = self.run.id, "the task of a run panicked");
-                Halt::Failed("The hub failed; its log says why.".to_owned())
-            });
+            let halt = AssertUnwindSafe(self.drive())
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|_panic| {
+                    tracing::error!(run_id = self.run.id, "the task of a run panicked");
+                    Halt::Failed("The hub failed; its log says why.".to_owned())
+                });
             // Boxed: every run that waits would carry the room for it.
             Box::pin(self.end(halt)).await;
         });

@@ -53,7 +53,14 @@ impl Waiting {
 
     fn at(wake: &Arc<Wake>, id: MessageId, body: AskBody) -> Self {
         let waiter = wake.register(&id);
-        Self { id, body, waiter, must_look: false, look_at: next_look(), known: None }
+        Self {
+            id,
+            body,
+            waiter,
+            must_look: false,
+            look_at: next_look(),
+            known: None,
+        }
     }
 
     /// Can be dropped and called again; the answer is not lost.
@@ -171,7 +178,10 @@ mod tests {
             received_at: now,
             expires_at: None,
             state: State::Resolved(resolution),
-            source: Source { door: Door::Runs, ids: BTreeMap::new() },
+            source: Source {
+                door: Door::Runs,
+                ids: BTreeMap::new(),
+            },
             wire: "{}".to_owned(),
         })
     }

@@ -23,7 +23,10 @@ async fn exposed(seen: &Seen) {
     scene.expect(401, get("/metrics")).await;
     scene.expect(403, get("/metrics").by(&scene.ann)).await;
     scene.expect(200, get("/metrics").by(&scene.owner)).await;
-    assert_eq!(scene.json(200, get("/v1/admin/status").by(&scene.owner)).await["url"], "https://hub.example");
+    assert_eq!(
+        scene.json(200, get("/v1/admin/status").by(&scene.owner)).await["url"],
+        "https://hub.example"
+    );
 }
 
 async fn unlimited(seen: &Seen) {

@@ -12,7 +12,13 @@ pub async fn refusals(seen: &Seen) {
     let document = Document::read();
     for (method, path) in document.operations() {
         let operation = document.operation(method, path);
-        let call = || if method == "get" { get(path).at(NOWHERE) } else { post(path).at(NOWHERE) };
+        let call = || {
+            if method == "get" {
+                get(path).at(NOWHERE)
+            } else {
+                post(path).at(NOWHERE)
+            }
+        };
         if operation["security"].as_array().is_some_and(|ways| ways.len() == 2) && path != "/metrics" {
             scene.expect(401, call()).await;
             scene.expect(401, call().header("x-api-key", "csa_nonsense")).await;

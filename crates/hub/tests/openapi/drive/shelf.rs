@@ -22,7 +22,9 @@ pub async fn shelf(seen: &Seen) {
     put_aside(&scene, &id).await;
     archived(&scene, &id).await;
     for path in [ASIDE, ARCHIVE, RETURN] {
-        scene.expect(404, post(path).by(&scene.ann).at(NOWHERE).json(&later())).await;
+        scene
+            .expect(404, post(path).by(&scene.ann).at(NOWHERE).json(&later()))
+            .await;
     }
     over(&scene, &id).await;
 }
@@ -33,18 +35,35 @@ async fn items(scene: &Scene, path: &str, token: &str) -> Vec<Value> {
 }
 
 async fn put_aside(scene: &Scene, id: &str) {
-    scene.expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later())).await;
+    scene
+        .expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .await;
     assert!(items(scene, "/v1/inbox", &scene.ann).await.is_empty());
-    assert_eq!(items(scene, "/v1/inbox", &scene.viewer).await.len(), 1, "others see it as before");
+    assert_eq!(
+        items(scene, "/v1/inbox", &scene.viewer).await.len(),
+        1,
+        "others see it as before"
+    );
     let aside = items(scene, "/v1/inbox/aside", &scene.ann).await;
-    assert_eq!((&aside[0]["id"], &aside[0]["until"]), (&json!(id), &json!("2026-11-15T10:30:00.000Z")));
+    assert_eq!(
+        (&aside[0]["id"], &aside[0]["until"]),
+        (&json!(id), &json!("2026-11-15T10:30:00.000Z"))
+    );
     scene.expect(200, post(RETURN).by(&scene.ann).at(id)).await;
     assert!(items(scene, "/v1/inbox/aside", &scene.ann).await.is_empty());
-    scene.expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later())).await;
+    scene
+        .expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .await;
     scene.advance(3601);
-    assert_eq!(items(scene, "/v1/inbox", &scene.ann).await.len(), 1, "it came back by itself");
+    assert_eq!(
+        items(scene, "/v1/inbox", &scene.ann).await.len(),
+        1,
+        "it came back by itself"
+    );
     for until in ["2026-11-15T09:30:00Z", "2027-11-15T09:30:00Z", "tomorrow"] {
-        let refused = scene.json(422, post(ASIDE).by(&scene.ann).at(id).json(&json!({ "until": until }))).await;
+        let refused = scene
+            .json(422, post(ASIDE).by(&scene.ann).at(id).json(&json!({ "until": until })))
+            .await;
         assert_eq!(refused["error"]["field"], "until");
     }
     scene.advance(0);
@@ -52,7 +71,9 @@ async fn put_aside(scene: &Scene, id: &str) {
 
 async fn archived(scene: &Scene, open: &str) {
     let told = submitted(scene, &notify()).await;
-    scene.expect(422, post(ASIDE).by(&scene.ann).at(&told).json(&later())).await;
+    scene
+        .expect(422, post(ASIDE).by(&scene.ann).at(&told).json(&later()))
+        .await;
     scene.expect(422, post(ARCHIVE).by(&scene.ann).at(open)).await;
     scene.expect(200, post(ARCHIVE).by(&scene.ann).at(&told)).await;
     assert!(items(scene, "/v1/notices", &scene.ann).await.is_empty());
@@ -62,10 +83,21 @@ async fn archived(scene: &Scene, open: &str) {
 }
 
 async fn over(scene: &Scene, id: &str) {
-    scene.expect(200, post("/v1/messages/{id}/cancel").by(&scene.bot).at(id)).await;
-    scene.expect(409, post(ASIDE).by(&scene.ann).at(id).json(&later())).await;
+    scene
+        .expect(200, post("/v1/messages/{id}/cancel").by(&scene.bot).at(id))
+        .await;
+    scene
+        .expect(409, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .await;
     let resolved_before = Timestamp::from_millis(START + 1);
-    scene.store.run(Purge { resolved_before, limit: 100 }).await.expect("the store works");
+    scene
+        .store
+        .run(Purge {
+            resolved_before,
+            limit: 100,
+        })
+        .await
+        .expect("the store works");
     for path in [ASIDE, ARCHIVE, RETURN] {
         scene.expect(410, post(path).by(&scene.ann).at(id).json(&later())).await;
     }

@@ -55,7 +55,9 @@ async fn joined(scene: &Scene) -> String {
         let refused = scene.json(422, post(JOIN).by(&scene.terminal).json(&body)).await;
         assert_eq!(refused["error"]["field"], field);
     }
-    scene.expect(422, post(JOIN).by(&scene.other_terminal).json(&brought)).await;
+    scene
+        .expect(422, post(JOIN).by(&scene.other_terminal).json(&brought))
+        .await;
     terminal["agent_id"].as_str().expect("a name").to_owned()
 }
 
@@ -81,10 +83,19 @@ async fn cued(scene: &Scene, agent_id: &str) -> String {
         ]}}),
     ] {
         let ack = scene.json(201, cue(scene, &body)).await;
-        scene.expect(200, get("/v1/inbox/{id}").by(&scene.viewer).at(ack["id"].as_str().expect("an id"))).await;
+        scene
+            .expect(
+                200,
+                get("/v1/inbox/{id}")
+                    .by(&scene.viewer)
+                    .at(ack["id"].as_str().expect("an id")),
+            )
+            .await;
     }
     scene.expect(200, get(CURRENT).by(&scene.terminal).of(agent_id)).await;
-    scene.expect(404, get(CURRENT).by(&scene.other_terminal).of(agent_id)).await;
+    scene
+        .expect(404, get(CURRENT).by(&scene.other_terminal).of(agent_id))
+        .await;
     id
 }
 
@@ -94,14 +105,22 @@ async fn asked_badly(scene: &Scene, agent_id: &str) {
         (json!({"agent_id": "bot", "kind": "cue", "prompt": "x"}), "agent_id"),
         (json!({"agent_id": agent_id, "kind": "riddle", "prompt": "x"}), "kind"),
         (json!({"agent_id": agent_id, "kind": "cue", "prompt": " \n"}), "prompt"),
-        (json!({"agent_id": agent_id, "kind": "cue", "prompt": "x", "payload": []}), "payload"),
+        (
+            json!({"agent_id": agent_id, "kind": "cue", "prompt": "x", "payload": []}),
+            "payload",
+        ),
         (json!({"agent_id": agent_id, "kind": "pause", "payload": {}}), "payload"),
-        (json!({"agent_id": agent_id, "kind": "cue", "prompt": "x", "payload": {"a": "x".repeat(300_000)}}), "payload"),
+        (
+            json!({"agent_id": agent_id, "kind": "cue", "prompt": "x", "payload": {"a": "x".repeat(300_000)}}),
+            "payload",
+        ),
     ] {
         let refused = scene.json(422, cue(scene, &body)).await;
         assert_eq!(refused["error"]["field"], field);
     }
-    scene.expect(422, post(CUES).by(&scene.other_terminal).json(&plain(agent_id))).await;
+    scene
+        .expect(422, post(CUES).by(&scene.other_terminal).json(&plain(agent_id)))
+        .await;
 }
 
 async fn answered(scene: &Scene, agent_id: &str, id: &str) {
@@ -111,20 +130,42 @@ async fn answered(scene: &Scene, agent_id: &str, id: &str) {
     scene.expect(404, get(CUE).by(&scene.other_terminal).at(id)).await;
     scene.expect(404, post(COLLECTED).by(&scene.terminal).at(id)).await;
     let shown = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(id)).await;
-    assert_eq!((&shown["open_ended"], &shown["presence"]["state"]), (&json!(true), &json!("waiting")));
+    assert_eq!(
+        (&shown["open_ended"], &shown["presence"]["state"]),
+        (&json!(true), &json!("waiting"))
+    );
     let resolve = |body: Value| post(RESOLVE).by(&scene.ann).at(id).json(&body);
     let file = json!({"name": "notes.txt", "media_type": "text/plain", "data": "aGVsbG8K"});
-    scene.expect(400, resolve(json!({"resolution": "declined", "files": [file]}))).await;
-    scene.expect(422, resolve(json!({"resolution": "answered", "files": [{"name": "a/b", "data": ""}]}))).await;
-    scene.expect(200, resolve(json!({"resolution": "answered", "files": [file]}))).await;
+    scene
+        .expect(400, resolve(json!({"resolution": "declined", "files": [file]})))
+        .await;
+    scene
+        .expect(
+            422,
+            resolve(json!({"resolution": "answered", "files": [{"name": "a/b", "data": ""}]})),
+        )
+        .await;
+    scene
+        .expect(200, resolve(json!({"resolution": "answered", "files": [file]})))
+        .await;
     let kept = async |token| scene.json(200, get(KEPT).by(token).of(agent_id)).await["kept"].clone();
     let waiting = kept(&scene.terminal).await;
-    assert_eq!(waiting.as_array().map(Vec::len), Some(0), "its process is still expected: {waiting}");
+    assert_eq!(
+        waiting.as_array().map(Vec::len),
+        Some(0),
+        "its process is still expected: {waiting}"
+    );
     assert_eq!(kept(&scene.other_terminal).await, json!([]));
     let cue = scene.json(200, mine().query("wait=60")).await;
-    assert_eq!((&cue["reply"]["text"], &cue["reply"]["files"][0]["size"]), (&json!(""), &json!(6)));
+    assert_eq!(
+        (&cue["reply"]["text"], &cue["reply"]["files"][0]["size"]),
+        (&json!(""), &json!(6))
+    );
     let bytes = scene.expect(200, get(CUE_FILE).by(&scene.terminal).at(id)).await;
-    assert_eq!((bytes.body.as_slice(), bytes.header("content-type")), (&b"hello\n"[..], "application/octet-stream"));
+    assert_eq!(
+        (bytes.body.as_slice(), bytes.header("content-type")),
+        (&b"hello\n"[..], "application/octet-stream")
+    );
     for (call, token) in [(CUE_FILE, &scene.terminal), (FILE, &scene.viewer)] {
         scene.expect(404, get(call).by(token).nth("1").at(id)).await;
         scene.expect(404, get(call).by(token).nth("first").at(id)).await;
@@ -135,13 +176,18 @@ async fn answered(scene: &Scene, agent_id: &str, id: &str) {
     for _again in 0..2 {
         scene.expect(204, post(COLLECTED).by(&scene.terminal).at(id)).await;
     }
-    scene.expect(404, post(COLLECTED).by(&scene.other_terminal).at(id)).await;
+    scene
+        .expect(404, post(COLLECTED).by(&scene.other_terminal).at(id))
+        .await;
     let other = submitted(scene, &confirm("no-prompt")).await;
     for nothing in [NOWHERE, other.as_str()] {
         scene.expect(404, get(PROMPT).by(&scene.ann).at(nothing)).await;
         scene.expect(404, get(FILE).by(&scene.ann).at(nothing)).await;
     }
-    assert_ne!(scene.json(200, get(CURRENT).by(&scene.terminal).of(agent_id)).await["id"], id);
+    assert_ne!(
+        scene.json(200, get(CURRENT).by(&scene.terminal).of(agent_id)).await["id"],
+        id
+    );
 }
 
 async fn ahead(scene: &Scene, agent_id: &str) {
@@ -151,9 +197,13 @@ async fn ahead(scene: &Scene, agent_id: &str) {
         assert_eq!(scene.json(422, type_ahead(text)).await["error"]["field"], "text");
     }
     for stranger in [&scene.owner, &scene.viewer] {
-        scene.expect(403, post(AHEAD).by(stranger).of(agent_id).json(&json!({"text": "x"}))).await;
+        scene
+            .expect(403, post(AHEAD).by(stranger).of(agent_id).json(&json!({"text": "x"})))
+            .await;
     }
-    scene.expect(404, post(AHEAD).by(&scene.ann).of("nobody").json(&json!({"text": "x"}))).await;
+    scene
+        .expect(404, post(AHEAD).by(&scene.ann).of("nobody").json(&json!({"text": "x"})))
+        .await;
     scene.expect(404, get(AHEAD).by(&scene.ann).of("nobody")).await;
     scene.expect(403, get(AHEAD).by(&scene.viewer).of(agent_id)).await;
     let waiting = scene.json(200, get(AHEAD).by(&scene.ann).of(agent_id)).await;
@@ -162,16 +212,27 @@ async fn ahead(scene: &Scene, agent_id: &str) {
         scene.expect(201, type_ahead("And again.")).await;
     }
     scene.expect(429, type_ahead("One too many.")).await;
-    scene.expect(404, post(DROP).by(&scene.owner).of(agent_id).at(&first)).await;
-    scene.expect(204, post(DROP).by(&scene.ann).of(agent_id).at(&first)).await;
-    scene.expect(404, post(DROP).by(&scene.ann).of(agent_id).at(&first)).await;
+    scene
+        .expect(404, post(DROP).by(&scene.owner).of(agent_id).at(&first))
+        .await;
+    scene
+        .expect(204, post(DROP).by(&scene.ann).of(agent_id).at(&first))
+        .await;
+    scene
+        .expect(404, post(DROP).by(&scene.ann).of(agent_id).at(&first))
+        .await;
     scene.expect(404, post(DROP).by(&scene.ann).of("nobody").at("1")).await;
     let body = json!({"agent_id": agent_id, "kind": "cue", "prompt": "What now?"});
     let ack = scene.json(201, cue(scene, &body)).await;
     assert_eq!(ack["status"], "answered", "{ack}");
     let id = ack["id"].as_str().expect("an id");
-    let answer = scene.json(200, get(CUE).by(&scene.terminal).at(id).query("wait=60")).await;
-    assert_eq!((&answer["reply"]["text"], &answer["actor"]), (&json!("And again."), &json!("human:ann")));
+    let answer = scene
+        .json(200, get(CUE).by(&scene.terminal).at(id).query("wait=60"))
+        .await;
+    assert_eq!(
+        (&answer["reply"]["text"], &answer["actor"]),
+        (&json!("And again."), &json!("human:ann"))
+    );
 }
 
 fn old(request_id: &str, resolution: Value) -> Value {
@@ -191,17 +252,37 @@ async fn imported(scene: &Scene) {
     assert_eq!(first["imported"], true);
     let again = scene.json(200, import(&old("req_1", answer))).await;
     assert_eq!((&again["id"], &again["imported"]), (&first["id"], &json!(false)));
-    let item = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(first["id"].as_str().expect("an id"))).await;
+    let item = scene
+        .json(
+            200,
+            get("/v1/inbox/{id}")
+                .by(&scene.ann)
+                .at(first["id"].as_str().expect("an id")),
+        )
+        .await;
     assert_eq!(item["created_at"], "2026-10-01T07:30:00.000Z");
-    assert_eq!(item["resolution"]["actor"], "system:imported", "nobody here saw ann decide");
+    assert_eq!(
+        item["resolution"]["actor"], "system:imported",
+        "nobody here saw ann decide"
+    );
     let late =
         json!({"status": "declined", "resolved_at": "2026-10-01T07:31:00Z", "comment": "no", "collected": false});
     let unread = scene.json(200, import(&old("req_0", late))).await;
     let kept = scene.json(200, get(KEPT).by(&scene.terminal).of("migrated")).await["kept"].clone();
-    assert_eq!((&kept[0]["id"], &kept[0]["title"]), (&unread["id"], &json!("Ship 1.3?")));
+    assert_eq!(
+        (&kept[0]["id"], &kept[0]["title"]),
+        (&unread["id"], &json!("Ship 1.3?"))
+    );
     assert_eq!(kept.as_array().map(Vec::len), Some(1), "the other one was had");
     let open = scene.json(200, import(&old("req_2", Value::Null))).await;
-    let shown = scene.json(200, get("/v1/inbox/{id}").by(&scene.ann).at(open["id"].as_str().expect("an id"))).await;
+    let shown = scene
+        .json(
+            200,
+            get("/v1/inbox/{id}")
+                .by(&scene.ann)
+                .at(open["id"].as_str().expect("an id")),
+        )
+        .await;
     assert_eq!(shown["presence"]["state"], "gone", "whoever asked it waits elsewhere");
     let current = scene.json(200, get(CURRENT).by(&scene.terminal).of("migrated")).await;
     assert_eq!((&current["id"], &current["status"]), (&open["id"], &json!("open")));
@@ -226,19 +307,37 @@ async fn imported(scene: &Scene) {
     ] {
         scene.expect(422, import(&body)).await;
     }
-    scene.expect(422, post(IMPORT).by(&scene.other_terminal).json(&old("req_5", Value::Null))).await;
+    scene
+        .expect(
+            422,
+            post(IMPORT).by(&scene.other_terminal).json(&old("req_5", Value::Null)),
+        )
+        .await;
 }
 
 async fn listed(scene: &Scene, agent_id: &str) {
     let page = scene.json(200, get("/v1/terminals").by(&scene.viewer)).await;
     let terminals = page["terminals"].as_array().expect("terminals");
-    let one = terminals.iter().find(|terminal| terminal["agent_id"] == agent_id).expect("it is there");
-    assert_eq!((&one["person"], &one["open"], &one["ahead"]), (&json!("ann"), &json!(3), &json!(18)));
+    let one = terminals
+        .iter()
+        .find(|terminal| terminal["agent_id"] == agent_id)
+        .expect("it is there");
+    assert_eq!(
+        (&one["person"], &one["open"], &one["ahead"]),
+        (&json!("ann"), &json!(3), &json!(18))
+    );
 }
 
 async fn emptied(scene: &Scene, id: &str) {
     let resolved_before = Timestamp::from_millis(START + 1);
-    scene.store.run(Purge { resolved_before, limit: 100 }).await.expect("the store works");
+    scene
+        .store
+        .run(Purge {
+            resolved_before,
+            limit: 100,
+        })
+        .await
+        .expect("the store works");
     scene.expect(410, get(PROMPT).by(&scene.ann).at(id)).await;
     scene.expect(410, get(FILE).by(&scene.ann).at(id)).await;
     scene.expect(404, get(CUE_FILE).by(&scene.terminal).at(id)).await;
@@ -253,7 +352,9 @@ async fn limits(seen: &Seen) {
     let slow = Scene::with(seen, |file| file.limits.requests_per_minute = Some(1)).await;
     slow.expect(201, post(JOIN).by(&slow.terminal).json(&json!({}))).await;
     for path in [JOIN, CUES, IMPORT, COLLECTED] {
-        slow.expect(429, post(path).by(&slow.terminal).at(NOWHERE).json(&json!({}))).await;
+        slow.expect(429, post(path).by(&slow.terminal).at(NOWHERE).json(&json!({})))
+            .await;
     }
-    slow.expect(201, post(JOIN).by(&slow.other_terminal).json(&json!({}))).await;
+    slow.expect(201, post(JOIN).by(&slow.other_terminal).json(&json!({})))
+        .await;
 }

@@ -95,7 +95,11 @@ fn seconds(text: &str) -> Result<i64, SignatureError> {
 
 fn word(text: &str, name: &'static str) -> Result<String, SignatureError> {
     let printable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-    if printable { Ok(text.to_owned()) } else { Err(SignatureError::Malformed(name)) }
+    if printable {
+        Ok(text.to_owned())
+    } else {
+        Err(SignatureError::Malformed(name))
+    }
 }
 
 /// Base64url with no padding at all or with all of it, and long enough to be a signature.
@@ -122,7 +126,11 @@ mod tests {
 
     #[test]
     fn a_header_reads_back_as_it_was_written() {
-        for text in ["t=1749050910,jti=jti_1,v1=V1", "t=0,jti=a:b=c,v1=V1,v1=V1", "t=5,jti=j,v1=V1,kid=k1"] {
+        for text in [
+            "t=1749050910,jti=jti_1,v1=V1",
+            "t=0,jti=a:b=c,v1=V1,v1=V1",
+            "t=5,jti=j,v1=V1,kid=k1",
+        ] {
             let read = header(text).unwrap();
             assert_eq!(read.to_header(), text.replace("V1", V1));
         }
@@ -168,7 +176,10 @@ mod tests {
         for (text, reason) in table {
             assert_eq!(header(text), Err(reason), "{text}");
         }
-        assert_eq!(header(&format!("t=5,jti=j,v1=V1,x={}", "y".repeat(MAX_BYTES))), Err(TooLong));
+        assert_eq!(
+            header(&format!("t=5,jti=j,v1=V1,x={}", "y".repeat(MAX_BYTES))),
+            Err(TooLong)
+        );
     }
 
     #[test]
@@ -177,7 +188,10 @@ mod tests {
         assert_eq!(bytes.len(), 32);
         assert_eq!(decode(&format!("{V1}=")), Some(bytes));
         // Looks like hex, and its last character has bits left over: still 32 bytes.
-        assert_eq!(decode("3073dec57c04075d0b6bfa17c300fa9600ad92fb13e").map(|bytes| bytes.len()), Some(32));
+        assert_eq!(
+            decode("3073dec57c04075d0b6bfa17c300fa9600ad92fb13e").map(|bytes| bytes.len()),
+            Some(32)
+        );
         assert_eq!(decode(&"A".repeat(86)).map(|bytes| bytes.len()), Some(64));
         let wrong = [
             format!("{V1}=="),

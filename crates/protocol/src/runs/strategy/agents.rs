@@ -14,7 +14,10 @@ const KEYS: [&str; 3] = ["type", "description", "config"];
 pub(super) fn read(strategy: &Object<'_>) -> Vec<AgentDef> {
     let place = Place::Key(strategy.place(), "agents");
     let faults = strategy.faults();
-    let Some(agents) = strategy.required("agents").and_then(|value| Object::of(value, place, faults)) else {
+    let Some(agents) = strategy
+        .required("agents")
+        .and_then(|value| Object::of(value, place, faults))
+    else {
         return Vec::new();
     };
     if agents.entries().len() > MAX_AGENTS {
@@ -32,7 +35,10 @@ fn agent(name: &str, value: &Value, place: Place<'_>, faults: &Faults) -> Option
     text::check_name(name, place, faults);
     let object = Object::of(value, place, faults)?;
     object.optional_text("description", text::ANY);
-    Some(AgentDef { name: name.to_owned(), kind: kind(&object)? })
+    Some(AgentDef {
+        name: name.to_owned(),
+        kind: kind(&object)?,
+    })
 }
 
 fn kind(object: &Object<'_>) -> Option<AgentKind> {
@@ -61,7 +67,10 @@ fn kind(object: &Object<'_>) -> Option<AgentKind> {
 fn user(object: &Object<'_>) -> AgentKind {
     object.only(&[&KEYS]);
     let place = Place::Key(object.place(), "config");
-    let config = object.entries().get("config").and_then(|value| Object::of(value, place, object.faults()));
+    let config = object
+        .entries()
+        .get("config")
+        .and_then(|value| Object::of(value, place, object.faults()));
     if let Some(config) = config {
         config.only(&[&["requireInput", "presetMessage"]]);
     }
@@ -74,7 +83,11 @@ fn user(object: &Object<'_>) -> AgentKind {
 fn echo(object: &Object<'_>) -> AgentKind {
     object.only(&[&KEYS]);
     let place = Place::Key(object.place(), "config");
-    if let Some(config) = object.entries().get("config").and_then(|value| Object::of(value, place, object.faults())) {
+    if let Some(config) = object
+        .entries()
+        .get("config")
+        .and_then(|value| Object::of(value, place, object.faults()))
+    {
         config.only(&[]);
     }
     AgentKind::Echo
@@ -85,7 +98,9 @@ fn template(object: &Object<'_>) -> Option<AgentKind> {
     let place = Place::Key(object.place(), "config");
     let config = Object::of(object.required("config")?, place, object.faults())?;
     config.only(&[&["template"]]);
-    Some(AgentKind::Template { template: config.text("template", text::ANY) })
+    Some(AgentKind::Template {
+        template: config.text("template", text::ANY),
+    })
 }
 
 fn command(object: &Object<'_>) -> Option<AgentKind> {

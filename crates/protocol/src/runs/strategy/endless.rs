@@ -47,12 +47,20 @@ fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<Work, &'s str> {
 
 impl Work {
     fn then(&mut self, next: &Self) {
-        self.row = if next.waits { next.row } else { self.row.saturating_add(next.row) };
+        self.row = if next.waits {
+            next.row
+        } else {
+            self.row.saturating_add(next.row)
+        };
         self.waits |= next.waits;
     }
 
     fn check<'s>(&self, flow: &'s Flow) -> Result<(), &'s str> {
-        if self.row > MOST_IN_A_ROW { Err(&flow.name) } else { Ok(()) }
+        if self.row > MOST_IN_A_ROW {
+            Err(&flow.name)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -62,5 +70,8 @@ fn agent(name: &str, strategy: &Strategy) -> Work {
         AgentKind::Llm(_) | AgentKind::Command(_) => true,
         AgentKind::Echo | AgentKind::Template { .. } => false,
     });
-    Work { row: u64::from(!waits), waits }
+    Work {
+        row: u64::from(!waits),
+        waits,
+    }
 }

@@ -16,9 +16,15 @@ const SEPARATOR: &str = "\n\n";
 /// The whole tree. What stands in for a flow that is no object is never used.
 pub(super) fn read(strategy: &Object<'_>) -> Flow {
     let place = Place::Key(strategy.place(), "flow");
-    let tree = strategy.required("flow").and_then(|tree| Object::of(tree, place, strategy.faults()));
+    let tree = strategy
+        .required("flow")
+        .and_then(|tree| Object::of(tree, place, strategy.faults()));
     let flow = tree.and_then(|tree| flow(&tree, &Cell::new(MAX_STEPS)));
-    flow.unwrap_or_else(|| Flow { name: String::new(), kind: FlowKind::Sequential, steps: Vec::new() })
+    flow.unwrap_or_else(|| Flow {
+        name: String::new(),
+        kind: FlowKind::Sequential,
+        steps: Vec::new(),
+    })
 }
 
 fn flow(object: &Object<'_>, steps_left: &Cell<usize>) -> Option<Flow> {
@@ -26,7 +32,11 @@ fn flow(object: &Object<'_>, steps_left: &Cell<usize>) -> Option<Flow> {
     let name = text::name(object, "name");
     let kind = kind(object);
     let steps = steps(object, steps_left);
-    Some(Flow { name, kind: kind?, steps })
+    Some(Flow {
+        name,
+        kind: kind?,
+        steps,
+    })
 }
 
 fn kind(object: &Object<'_>) -> Option<FlowKind> {
@@ -43,10 +53,15 @@ fn kind(object: &Object<'_>) -> Option<FlowKind> {
             "broadcast" => {
                 object.only(&[&KEYS, &["separator"]]);
                 let separator = object.optional_text("separator", text::ANY);
-                Some(FlowKind::Broadcast { separator: separator.unwrap_or_else(|| SEPARATOR.to_owned()) })
+                Some(FlowKind::Broadcast {
+                    separator: separator.unwrap_or_else(|| SEPARATOR.to_owned()),
+                })
             }
             other => {
-                let why = format!("unknown flow type {}; known: sequential, cycle, broadcast", shown(other));
+                let why = format!(
+                    "unknown flow type {}; known: sequential, cycle, broadcast",
+                    shown(other)
+                );
                 object.fault("type", why);
                 None
             }
@@ -66,14 +81,21 @@ fn cycle(object: &Object<'_>) -> FlowKind {
         ("exact", Match::Exact),
     ];
     let signals = object.optional_texts("breakCycleSignals", text::NOT_EMPTY);
-    if object.entries().get("breakCycleSignals").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+    if object
+        .entries()
+        .get("breakCycleSignals")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
+    {
         object.fault("breakCycleSignals", "must have at least one entry");
     }
     FlowKind::Cycle {
         cycles: cycles(object),
         observer: object.optional_text("observer", text::NOT_EMPTY),
         signals: signals.unwrap_or_else(|| SIGNALS.map(str::to_owned).to_vec()),
-        matching: object.optional_word("breakCycleSignalMatch", &MATCHES).unwrap_or(Match::Substring),
+        matching: object
+            .optional_word("breakCycleSignalMatch", &MATCHES)
+            .unwrap_or(Match::Substring),
     }
 }
 
@@ -91,7 +113,9 @@ fn cycles(object: &Object<'_>) -> Option<u64> {
 
 fn steps(object: &Object<'_>, steps_left: &Cell<usize>) -> Vec<Step> {
     object.required("steps");
-    let Some(items) = object.list("steps") else { return Vec::new() };
+    let Some(items) = object.list("steps") else {
+        return Vec::new();
+    };
     if items.is_empty() {
         object.fault("steps", "must have at least one step");
     }

@@ -81,10 +81,16 @@ mod tests {
 
     #[test]
     fn an_error_of_syntax_begins_with_its_place() {
-        assert_eq!(Format::Json.parse("{\n \"a\": }").unwrap_err(), "line 2 column 7: expected value");
+        assert_eq!(
+            Format::Json.parse("{\n \"a\": }").unwrap_err(),
+            "line 2 column 7: expected value"
+        );
         let twice = Format::Json.parse("{\"a\":1,\n\"a\":2}").unwrap_err();
         assert_eq!(twice, r#"line 2 column 3: the key "a" comes twice in one object"#);
-        assert_eq!(Format::Json.parse("").unwrap_err(), "line 1 column 0: EOF while parsing a value");
+        assert_eq!(
+            Format::Json.parse("").unwrap_err(),
+            "line 1 column 0: EOF while parsing a value"
+        );
     }
 
     #[test]

@@ -39,7 +39,10 @@ pub(super) fn without_comments(text: &str) -> Result<String, String> {
             | Token::Number(_)
             | Token::Null => trailing = None,
         }
-        follows_value = !matches!(token, Token::OpenBrace | Token::OpenBracket | Token::Colon | Token::Comma);
+        follows_value = !matches!(
+            token,
+            Token::OpenBrace | Token::OpenBracket | Token::Colon | Token::Comma
+        );
     }
     String::from_utf8(bytes).map_err(|error| error.to_string())
 }
@@ -51,7 +54,12 @@ fn blank(bytes: &mut [u8]) {
 }
 
 fn placed(error: ParseError) -> String {
-    format!("line {} column {}: {}", error.line_display(), error.column_display(), error.kind())
+    format!(
+        "line {} column {}: {}",
+        error.line_display(),
+        error.column_display(),
+        error.kind()
+    )
 }
 
 #[cfg(test)]
@@ -84,13 +92,26 @@ mod tests {
 
     #[test]
     fn what_is_neither_json_nor_a_comment_is_refused() {
-        for text in
-            ["[1 /* no end", "{'a':1}", "[0x10]", "[+1]", "[.5]", "[/]", "[NaN]", "{a:1}", "[\"\\x41\"]", "# a\n{}"]
-        {
+        for text in [
+            "[1 /* no end",
+            "{'a':1}",
+            "[0x10]",
+            "[+1]",
+            "[.5]",
+            "[/]",
+            "[NaN]",
+            "{a:1}",
+            "[\"\\x41\"]",
+            "# a\n{}",
+        ] {
             let read = without_comments(text)
                 .and_then(|plain| crate::json::parse(plain.as_bytes()).map_err(|error| error.to_string()));
             assert!(read.is_err(), "{text}");
         }
-        assert!(without_comments("{\n  'a': 1}").unwrap_err().starts_with("line 2 column 3: "));
+        assert!(
+            without_comments("{\n  'a': 1}")
+                .unwrap_err()
+                .starts_with("line 2 column 3: ")
+        );
     }
 }

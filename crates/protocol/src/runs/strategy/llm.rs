@@ -18,8 +18,16 @@ const KEYS: [&str; 10] = [
     "outputSchema",
     "maxSteps",
 ];
-const OPTION_KEYS: [&str; 8] =
-    ["temperature", "topP", "topK", "maxOutputTokens", "maxRetries", "frequencyPenalty", "presencePenalty", "seed"];
+const OPTION_KEYS: [&str; 8] = [
+    "temperature",
+    "topP",
+    "topK",
+    "maxOutputTokens",
+    "maxRetries",
+    "frequencyPenalty",
+    "presencePenalty",
+    "seed",
+];
 /// Read by other programs; here they may be there in any shape.
 const UNUSED_KEYS: [&str; 3] = ["mcpServers", "skills", "context"];
 const MAX_U32: i64 = u32::MAX as i64;

@@ -32,10 +32,17 @@ impl Strategy {
         }
         let without = |agent: &&AgentDef| matches!(&agent.kind, AgentKind::Llm(llm) if llm.model.is_none());
         let sentence = |agent: &AgentDef| {
-            format!("Agent {:?} has no model. Give it a \"model\" in the strategy, or send modelOverride.", agent.name)
+            format!(
+                "Agent {:?} has no model. Give it a \"model\" in the strategy, or send modelOverride.",
+                agent.name
+            )
         };
         let faults: Vec<String> = self.agents.iter().filter(without).map(sentence).collect();
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(faults.join("\n"))
+        }
     }
 }
 

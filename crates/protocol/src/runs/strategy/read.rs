@@ -30,7 +30,10 @@ pub fn read(text: &str, format: Format) -> Result<Strategy, StrategyError> {
 
 fn parsed(text: &str, format: Format) -> Result<Value, String> {
     if text.len() > MAX_BYTES {
-        return Err(format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len()));
+        return Err(format!(
+            "the file has {} bytes; at most {MAX_BYTES} are read",
+            text.len()
+        ));
     }
     // Editors of some systems begin a file with a byte order mark.
     let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
@@ -42,16 +45,20 @@ fn parsed(text: &str, format: Format) -> Result<Value, String> {
 
 /// The first place that lies inside too many others.
 fn too_deep(value: &Value, place: Place<'_>, left: usize) -> Option<String> {
-    let is_leaf = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_));
+    let is_leaf = matches!(
+        value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
+    );
     match (value, left.checked_sub(1)) {
         _ if is_leaf => None,
         (_, None) => Some(place.to_string()),
-        (Value::Array(items), Some(left)) => {
-            items.iter().enumerate().find_map(|(index, item)| too_deep(item, Place::Item(&place, index), left))
-        }
-        (Value::Object(entries), Some(left)) => {
-            entries.iter().find_map(|(key, value)| too_deep(value, Place::Key(&place, key), left))
-        }
+        (Value::Array(items), Some(left)) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| too_deep(item, Place::Item(&place, index), left)),
+        (Value::Object(entries), Some(left)) => entries
+            .iter()
+            .find_map(|(key, value)| too_deep(value, Place::Key(&place, key), left)),
         (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), Some(_)) => None,
     }
 }

@@ -13,7 +13,9 @@ pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     let sentence = |(flow, agent): &(&str, &str)| {
         format!("Flow {flow:?} references agent {agent:?} which is not defined. Available agents: [{available}].")
     };
-    Err(StrategyError::Reference(missing.iter().map(sentence).collect::<Vec<_>>().join("\n")))
+    Err(StrategyError::Reference(
+        missing.iter().map(sentence).collect::<Vec<_>>().join("\n"),
+    ))
 }
 
 fn look<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a str)>) {
@@ -24,7 +26,10 @@ fn look<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a
         }
     };
     match &flow.kind {
-        FlowKind::Cycle { observer: Some(observer), .. } => note(observer),
+        FlowKind::Cycle {
+            observer: Some(observer),
+            ..
+        } => note(observer),
         FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. } => {}
     }
     for step in &flow.steps {

@@ -2,8 +2,14 @@ use crate::runs::fault::{Faults, Place};
 use crate::runs::object::{Object, Text};
 
 /// The texts of a file are bounded by the file.
-pub(super) const ANY: Text = Text { may_be_empty: true, max_bytes: usize::MAX };
-pub(super) const NOT_EMPTY: Text = Text { may_be_empty: false, max_bytes: usize::MAX };
+pub(super) const ANY: Text = Text {
+    may_be_empty: true,
+    max_bytes: usize::MAX,
+};
+pub(super) const NOT_EMPTY: Text = Text {
+    may_be_empty: false,
+    max_bytes: usize::MAX,
+};
 const MAX_NAME_CHARS: usize = 200;
 
 /// A required field that people read as a name.

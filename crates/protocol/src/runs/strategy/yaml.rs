@@ -12,7 +12,10 @@ type Result<T> = std::result::Result<T, String>;
 /// Reads one document of YAML 1.2 that says nothing JSON could not say. Values are built from the parser's events and not by
 /// a loader, because a loader follows aliases, and a short file of aliases can be a value without end.
 pub(super) fn parse(text: &str) -> Result<Value> {
-    let mut reader = Reader { events: Parser::new_from_str(text), depth: 0 };
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        depth: 0,
+    };
     let (event, span) = reader.next_in_document()?;
     if matches!(event, Event::StreamEnd) {
         return Err("the file is empty".to_owned());
@@ -100,7 +103,10 @@ impl<'a> Reader<'a> {
                     place.insert(self.value(event, span)?);
                 }
                 Entry::Occupied(place) => {
-                    return Err(at(key.1, &format!("the key {} comes twice in one mapping", shown(place.key()))));
+                    return Err(at(
+                        key.1,
+                        &format!("the key {} comes twice in one mapping", shown(place.key())),
+                    ));
                 }
             }
         }
@@ -122,7 +128,12 @@ fn at(span: Span, why: &str) -> String {
 }
 
 fn placed(error: &ScanError) -> String {
-    format!("line {} column {}: {}", error.marker().line(), error.marker().col() + 1, error.info())
+    format!(
+        "line {} column {}: {}",
+        error.marker().line(),
+        error.marker().col() + 1,
+        error.info()
+    )
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Result<Value> {
@@ -168,7 +179,9 @@ fn is_decimal(unsigned: &str) -> bool {
 }
 
 fn in_base(text: &str, digits: &str, base: u32) -> Result<Value> {
-    u64::from_str_radix(digits, base).map(Value::from).map_err(|_| format!("{} is too large a number", shown(text)))
+    u64::from_str_radix(digits, base)
+        .map(Value::from)
+        .map_err(|_| format!("{} is too large a number", shown(text)))
 }
 
 fn decimal(text: &str) -> Result<Value> {
@@ -179,5 +192,7 @@ fn decimal(text: &str) -> Result<Value> {
         return Ok(number.into());
     }
     let number = text.parse::<f64>().ok().and_then(Number::from_f64);
-    number.map(Value::Number).ok_or_else(|| format!("{} is too large a number", shown(text)))
+    number
+        .map(Value::Number)
+        .ok_or_else(|| format!("{} is too large a number", shown(text)))
 }

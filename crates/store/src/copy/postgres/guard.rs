@@ -38,12 +38,19 @@ impl PostgresSide {
     }
 
     async fn sign_now(&self) -> Result<Option<String>, StoreError> {
-        let connections: i64 = self.connection.query_one(CONNECTIONS, &[&self.hub_names]).await?.try_get(0)?;
+        let connections: i64 = self
+            .connection
+            .query_one(CONNECTIONS, &[&self.hub_names])
+            .await?
+            .try_get(0)?;
         if connections > 0 {
             return Ok(Some(format!("connections: {connections}")));
         }
         // Also one that has lost its connections, and is about to make new ones.
-        let known = self.connection.query_one("SELECT to_regclass('node') IS NOT NULL", &[]).await?;
+        let known = self
+            .connection
+            .query_one("SELECT to_regclass('node') IS NOT NULL", &[])
+            .await?;
         if !known.try_get::<_, bool>(0)? {
             return Ok(None);
         }

@@ -47,6 +47,11 @@ impl PostgresSide {
             .build()
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let connection = pool.get().await?;
-        Ok(Self { pool, connection, reading: None, hub_names })
+        Ok(Self {
+            pool,
+            connection,
+            reading: None,
+            hub_names,
+        })
     }
 }

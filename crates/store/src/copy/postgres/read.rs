@@ -29,11 +29,17 @@ impl Source for PostgresSide {
     }
 
     async fn version(&mut self) -> Result<Option<i64>, StoreError> {
-        let known = self.connection.query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[]).await?;
+        let known = self
+            .connection
+            .query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])
+            .await?;
         if !known.try_get::<_, bool>(0)? {
             return Ok(None);
         }
-        let found = self.connection.query_one("SELECT version FROM schema_version", &[]).await?;
+        let found = self
+            .connection
+            .query_one("SELECT version FROM schema_version", &[])
+            .await?;
         Ok(Some(found.try_get(0)?))
     }
 
@@ -49,7 +55,9 @@ impl Source for PostgresSide {
     /// Locked before the first look, from which on the transaction sees nothing new: a hub that nobody saw can still read,
     /// but it changes nothing until the copy has ended.
     async fn hold(&mut self, tables: &[Table]) -> Result<(), StoreError> {
-        self.connection.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        self.connection
+            .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            .await?;
         let names: Vec<String> = tables.iter().map(|table| quoted(&table.name)).collect();
         let lock = format!("LOCK TABLE {} IN SHARE MODE", names.join(", "));
         match self.connection.batch_execute(&lock).await {

@@ -46,7 +46,9 @@ impl Target for PostgresSide {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES ($1, $2)";
         let transaction = self.connection.transaction().await?;
         transaction.batch_execute(BEGIN_MARK).await?;
-        transaction.execute(INSERT, &[&mark.source_name, &mark.content.as_bytes()]).await?;
+        transaction
+            .execute(INSERT, &[&mark.source_name, &mark.content.as_bytes()])
+            .await?;
         Ok(transaction.commit().await?)
     }
 
@@ -78,7 +80,11 @@ impl Target for PostgresSide {
             let (table, column): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let known = numbers.get(&table).copied();
             // Of nothing at all it makes nothing: the first row then gets number one.
-            let highest = format!("greatest((SELECT max({}) FROM {}), $3)", quoted(&column), quoted(&table));
+            let highest = format!(
+                "greatest((SELECT max({}) FROM {}), $3)",
+                quoted(&column),
+                quoted(&table)
+            );
             let raise = format!("SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), {highest})");
             self.connection.execute(&raise, &[&table, &column, &known]).await?;
         }

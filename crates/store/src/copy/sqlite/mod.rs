@@ -26,10 +26,16 @@ struct Reading {
 
 impl SqliteSide {
     pub fn open_source(file: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: open_reader(file)?, reading: None })
+        Ok(Self {
+            connection: open_reader(file)?,
+            reading: None,
+        })
     }
 
     pub fn open_target(file: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: open_writer(file)?, reading: None })
+        Ok(Self {
+            connection: open_writer(file)?,
+            reading: None,
+        })
     }
 }

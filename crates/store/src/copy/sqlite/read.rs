@@ -50,17 +50,24 @@ impl Source for SqliteSide {
 
     async fn numbers(&mut self) -> Result<Numbers, StoreError> {
         let mut statement = self.connection.prepare("SELECT name, seq FROM sqlite_sequence")?;
-        let numbers = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+        let numbers = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
         Ok(numbers)
     }
 
     async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError> {
-        self.reading = Some(Reading { table: table.clone(), after });
+        self.reading = Some(Reading {
+            table: table.clone(),
+            after,
+        });
         Ok(())
     }
 
     async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
-        let Some(Reading { table, after }) = &mut self.reading else { return Ok(Vec::new()) };
+        let Some(Reading { table, after }) = &mut self.reading else {
+            return Ok(Vec::new());
+        };
         let text = match after {
             None => sql::SQLITE.select_all(table),
             Some(_) => sql::SQLITE.select_rest(table),
@@ -102,5 +109,7 @@ fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
     let row = Row(values);
     let Some(column) = unreadable else { return Ok(row) };
     let (name, key) = (&table.name, table.key_in_words(&row));
-    Err(StoreError::Corrupt(format!("{name} ({key}): {column} is neither text, a whole number nor bytes")))
+    Err(StoreError::Corrupt(format!(
+        "{name} ({key}): {column} is neither text, a whole number nor bytes"
+    )))
 }

@@ -47,7 +47,10 @@ impl Target for SqliteSide {
             let value = |place| Ok::<_, rusqlite::Error>(Value::from(row.get::<_, rusqlite::types::Value>(place)?));
             (0..table.key.len()).map(value).collect::<Result<_, _>>().map(Row)
         };
-        Ok(self.connection.query_row(&sql::SQLITE.last_key(table), [], key).optional()?)
+        Ok(self
+            .connection
+            .query_row(&sql::SQLITE.last_key(table), [], key)
+            .optional()?)
     }
 
     async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {

@@ -12,7 +12,13 @@ pub const TOKEN_LABEL: &str = "token";
 
 fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     let (subject, label) = (agent_id.to_owned(), TOKEN_LABEL.to_owned());
-    NewCredential { hash, kind: Kind::Agent, subject, label, expires_at: None }
+    NewCredential {
+        hash,
+        kind: Kind::Agent,
+        subject,
+        label,
+        expires_at: None,
+    }
 }
 
 /// Says whether the id was free. That of an agent in a terminal is, once that one was removed: its terminals had to let go
@@ -36,7 +42,8 @@ impl Op for AddAgent {
         if x.exec(INSERT, &params).await? == 0 {
             return Ok(false);
         }
-        x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()]).await?;
+        x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()])
+            .await?;
         count_what_it_left(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
@@ -55,7 +62,9 @@ pub async fn count_what_it_left<X: Exec>(x: &mut X, id: &str) -> Result<(), Stor
     }
     let open = i64::try_from(open).unwrap_or(i64::MAX);
     left_open::add(x, -open).await?;
-    x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()]).await.map(drop)
+    x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()])
+        .await
+        .map(drop)
 }
 
 /// Without the agents in terminals, which have no tokens and no keys.
@@ -141,7 +150,9 @@ impl Op for RemoveAgent {
             // Nobody's from now on.
             "UPDATE terminal SET person = '' WHERE agent_id = ?1",
         ];
-        let removed = x.row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()]).await?;
+        let removed = x
+            .row("DELETE FROM agent WHERE id = ?1 RETURNING open", &[(&self.id).into()])
+            .await?;
         let Some(mut agent) = removed else { return Ok(false) };
         let open = agent.int(0)?;
         terminal::release(x, &self.id, open).await?;

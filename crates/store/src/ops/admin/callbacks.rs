@@ -15,7 +15,9 @@ pub async fn is_approved<X: Exec>(x: &mut X, agent_id: &str, host: &str) -> Resu
     const SELECT: &str =
         "SELECT 1 FROM callback_host WHERE agent_id = ?1 AND state = 'approved' AND (host = ?2 OR host = ?3)";
     let name = host.rsplit_once(':').map_or(host, |(name, _port)| name);
-    Ok(x.row(SELECT, &[agent_id.into(), host.into(), name.into()]).await?.is_some())
+    Ok(x.row(SELECT, &[agent_id.into(), host.into(), name.into()])
+        .await?
+        .is_some())
 }
 
 pub struct IsApproved {
@@ -54,9 +56,17 @@ impl Op for PutHost {
         }
         let state = if self.approve { APPROVED } else { PENDING };
         let params = [(&self.agent_id).into(), (&self.host).into(), state.into(), now.into()];
-        let event = if self.approve { "callback.approved" } else { "callback.registered" };
+        let event = if self.approve {
+            "callback.approved"
+        } else {
+            "callback.registered"
+        };
         let subject = format!("agent:{}", self.agent_id);
-        let stored = x.row(PUT, &params).await?.map(|mut row| host_row(&mut row)).transpose()?;
+        let stored = x
+            .row(PUT, &params)
+            .await?
+            .map(|mut row| host_row(&mut row))
+            .transpose()?;
         audit::append_operation(x, &subject, &self.actor, event, now).await?;
         Ok(stored)
     }
@@ -64,7 +74,12 @@ impl Op for PutHost {
 
 fn host_row(row: &mut crate::exec::Row) -> Result<CallbackHost, StoreError> {
     let (agent_id, host) = (row.text(0)?, row.text(1)?);
-    Ok(CallbackHost { agent_id, host, state: row.text(2)?, created_at: row.instant(3)? })
+    Ok(CallbackHost {
+        agent_id,
+        host,
+        state: row.text(2)?,
+        created_at: row.instant(3)?,
+    })
 }
 
 pub struct RemoveHost {
@@ -101,6 +116,10 @@ impl Op for ListHosts {
         const SELECT: &str = "SELECT agent_id, host, state, created_at FROM callback_host \
              WHERE ?1 = '' OR agent_id = ?1 ORDER BY agent_id, host";
         let agent_id = self.agent_id.as_deref().unwrap_or_default();
-        x.rows(SELECT, &[agent_id.into()]).await?.iter_mut().map(host_row).collect()
+        x.rows(SELECT, &[agent_id.into()])
+            .await?
+            .iter_mut()
+            .map(host_row)
+            .collect()
     }
 }

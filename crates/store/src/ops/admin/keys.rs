@@ -16,7 +16,9 @@ pub async fn insert_signing_key<X: Exec>(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO signing_key (agent_id, key, created_at) VALUES (?1, ?2, ?3)";
-    x.exec(INSERT, &[agent_id.into(), key.into(), now.into()]).await.map(drop)
+    x.exec(INSERT, &[agent_id.into(), key.into(), now.into()])
+        .await
+        .map(drop)
 }
 
 pub async fn retire_signing_keys<X: Exec>(
@@ -36,7 +38,11 @@ pub async fn retire_signing_keys<X: Exec>(
 pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) -> Result<Vec<String>, StoreError> {
     const SELECT: &str = "SELECT key FROM signing_key WHERE agent_id = ?1 AND (retires_at IS NULL OR retires_at >= ?2) \
          ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC LIMIT 4";
-    x.rows(SELECT, &[agent_id.into(), now.into()]).await?.into_iter().map(|mut row| row.text(0)).collect()
+    x.rows(SELECT, &[agent_id.into(), now.into()])
+        .await?
+        .into_iter()
+        .map(|mut row| row.text(0))
+        .collect()
 }
 
 /// Valid hub keys, the current one first.
@@ -51,7 +57,11 @@ impl Op for HubKeys {
              ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC LIMIT 8";
         let mut keys = Vec::new();
         for mut row in x.rows(SELECT, &[now.into()]).await? {
-            keys.push(HubKey { kid: row.text(0)?, seed: row.blob(1)?, retires_at: row.opt_instant(2)? });
+            keys.push(HubKey {
+                kid: row.text(0)?,
+                seed: row.blob(1)?,
+                retires_at: row.opt_instant(2)?,
+            });
         }
         Ok(keys)
     }
@@ -75,6 +85,8 @@ impl Op for AddHubKey {
         // First the entry: whoever adds another key at the same moment waits for it, and then sees this one to retire.
         audit::append_operation(x, "hub", &self.actor, "hub.key_added", now).await?;
         x.exec(RETIRE, &[now.plus(self.overlap).into()]).await?;
-        x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()]).await.map(drop)
+        x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()])
+            .await
+            .map(drop)
     }
 }

@@ -154,7 +154,9 @@ impl Op for ListPeople {
             people.push(PersonSummary {
                 actor: Actor::human(&name).to_string(),
                 name,
-                role: role.parse().map_err(|_| StoreError::Corrupt(format!("{role} is no role")))?,
+                role: role
+                    .parse()
+                    .map_err(|_| StoreError::Corrupt(format!("{role} is no role")))?,
                 created_at: row.instant(2)?,
                 tokens: row.int(3)?,
                 sessions: row.int(4)?,
@@ -176,6 +178,9 @@ impl Op for Resolvers {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Actor>, StoreError> {
         const SELECT: &str = "SELECT name FROM person WHERE role IN ('owner', 'resolver') ORDER BY name";
         let found = x.rows(SELECT, &[]).await?;
-        found.into_iter().map(|mut row| row.text(0).map(|name| Actor::human(&name))).collect()
+        found
+            .into_iter()
+            .map(|mut row| row.text(0).map(|name| Actor::human(&name)))
+            .collect()
     }
 }

@@ -9,7 +9,10 @@ use crate::ops::{audit, hold};
 
 pub async fn value<X: Exec>(x: &mut X, agent_id: &str, name: &str) -> Result<Option<String>, StoreError> {
     const SELECT: &str = "SELECT value FROM secret WHERE agent_id = ?1 AND name = ?2";
-    x.row(SELECT, &[agent_id.into(), name.into()]).await?.map(|mut row| row.text(0)).transpose()
+    x.row(SELECT, &[agent_id.into(), name.into()])
+        .await?
+        .map(|mut row| row.text(0))
+        .transpose()
 }
 
 pub struct HasSecret {
@@ -44,7 +47,12 @@ impl Op for PutSecret {
         if !hold::agent(x, &self.agent_id).await? {
             return Ok(false);
         }
-        let params = [(&self.agent_id).into(), (&self.name).into(), (&self.value).into(), now.into()];
+        let params = [
+            (&self.agent_id).into(),
+            (&self.name).into(),
+            (&self.value).into(),
+            now.into(),
+        ];
         x.exec(PUT, &params).await?;
         audit::append_operation(x, &format!("agent:{}", self.agent_id), &self.actor, "secret.set", now).await?;
         Ok(true)
@@ -86,7 +94,11 @@ impl Op for ListSecrets {
         let agent_id = self.agent_id.as_deref().unwrap_or_default();
         let mut names = Vec::new();
         for mut row in x.rows(SELECT, &[agent_id.into()]).await? {
-            names.push(SecretName { agent_id: row.text(0)?, name: row.text(1)?, created_at: row.instant(2)? });
+            names.push(SecretName {
+                agent_id: row.text(0)?,
+                name: row.text(1)?,
+                created_at: row.instant(2)?,
+            });
         }
         Ok(names)
     }

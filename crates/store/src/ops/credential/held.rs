@@ -80,9 +80,15 @@ impl Op for EndCredential {
             // An agent's tokens end by rotation.
             Kind::Agent => return Ok(false),
         };
-        let Some(start) = hash_start(&self.id) else { return Ok(false) };
+        let Some(start) = hash_start(&self.id) else {
+            return Ok(false);
+        };
         hold::person(x, &self.person).await?;
-        let params = [self.kind.as_str().into(), (&self.person).into(), start.as_slice().into()];
+        let params = [
+            self.kind.as_str().into(),
+            (&self.person).into(),
+            start.as_slice().into(),
+        ];
         if x.exec(END, &params).await? == 0 {
             return Ok(false);
         }
@@ -104,9 +110,15 @@ mod tests {
 
     #[test]
     fn what_is_no_id_leads_nowhere() {
-        for text in
-            ["", "00", "00070e151c232a3", "00070e151c232a311", "+0070e151c232a31", "zz070e151c232a31", "éééééééé"]
-        {
+        for text in [
+            "",
+            "00",
+            "00070e151c232a3",
+            "00070e151c232a311",
+            "+0070e151c232a31",
+            "zz070e151c232a31",
+            "éééééééé",
+        ] {
             assert_eq!(hash_start(text), None, "{text}");
         }
     }

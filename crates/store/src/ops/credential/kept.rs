@@ -78,7 +78,11 @@ impl Op for Relabel {
             }
         };
         let (kind, hash) = (credential.kind.as_str().into(), credential.hash.as_slice().into());
-        x.exec(DROP, &[kind, (&credential.subject).into(), (&credential.label).into(), hash]).await?;
+        x.exec(
+            DROP,
+            &[kind, (&credential.subject).into(), (&credential.label).into(), hash],
+        )
+        .await?;
         insert(x, credential, now).await
     }
 }
@@ -102,12 +106,16 @@ impl Op for Authenticate {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
         const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
              LEFT JOIN person p ON c.kind IN ('person', 'session', 'terminal') AND p.name = c.subject WHERE c.hash = ?1";
-        let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else {
+            return Ok(None);
+        };
         let expires_at = row.opt_instant(2)?;
         if expires_at.is_some_and(|expires_at| now > expires_at) {
             return Ok(None);
         }
-        let (Some(kind), subject) = (Kind::parse(&row.text(0)?), row.text(1)?) else { return Ok(None) };
+        let (Some(kind), subject) = (Kind::parse(&row.text(0)?), row.text(1)?) else {
+            return Ok(None);
+        };
         let role = row.opt_text(3)?.and_then(|role| role.parse().ok());
         let principal = match kind {
             Kind::Agent => Some(Principal::Agent { id: subject }),
@@ -116,6 +124,10 @@ impl Op for Authenticate {
             Kind::Terminal => role.map(|_: Role| Principal::Terminal { person: subject }),
             Kind::SignIn => None,
         };
-        Ok(principal.map(|principal| Credential { principal, kind, expires_at }))
+        Ok(principal.map(|principal| Credential {
+            principal,
+            kind,
+            expires_at,
+        }))
     }
 }

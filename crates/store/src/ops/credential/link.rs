@@ -53,7 +53,9 @@ impl Op for LinkWorks {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SELECT: &str = "SELECT expires_at FROM credential WHERE hash = ?1 AND kind = 'signin'";
-        let Some(mut row) = x.row(SELECT, &[self.link.as_slice().into()]).await? else { return Ok(false) };
+        let Some(mut row) = x.row(SELECT, &[self.link.as_slice().into()]).await? else {
+            return Ok(false);
+        };
         Ok(row.opt_instant(0)?.is_some_and(|expires_at| expires_at >= now))
     }
 }
@@ -72,7 +74,9 @@ impl Op for RedeemLink {
         const WHOSE: &str = "SELECT subject FROM credential WHERE hash = ?1 AND kind = 'signin'";
         const TAKE: &str = "DELETE FROM credential WHERE hash = ?1 AND kind = 'signin' AND expires_at >= ?2";
         let link = self.link.as_slice();
-        let Some(mut row) = x.row(WHOSE, &[link.into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(WHOSE, &[link.into()]).await? else {
+            return Ok(None);
+        };
         let person = row.text(0)?;
         // First the person, then what belongs to them: in the order in which a removal takes them.
         if !hold::person(x, &person).await? || x.exec(TAKE, &[link.into(), now.into()]).await? == 0 {

@@ -70,7 +70,9 @@ impl Op for EndOtherSessions {
         const END: &str = "DELETE FROM credential WHERE kind = 'session' AND subject = ?1 AND hash <> ?2";
         // Whoever signs in at this moment comes before or after, never in between.
         hold::person(x, &self.person).await?;
-        let ended = x.exec(END, &[(&self.person).into(), self.keep.as_slice().into()]).await?;
+        let ended = x
+            .exec(END, &[(&self.person).into(), self.keep.as_slice().into()])
+            .await?;
         if ended > 0 {
             audit::append_about_person(x, &self.person, &self.actor, "person.sessions_ended", now).await?;
         }

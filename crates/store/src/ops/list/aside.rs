@@ -23,9 +23,15 @@ impl Op for Aside {
             "WHERE s.until > ?2 AND m.status = 'open' ORDER BY s.until, s.seq LIMIT ?3"
         );
         let mut aside = Vec::new();
-        for mut row in x.rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()]).await? {
+        for mut row in x
+            .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
+            .await?
+        {
             let (seq, until) = (row.int(rows::MESSAGE)?, row.instant(rows::MESSAGE + 1)?);
-            aside.push(AsideItem { item: rows::waiting_item(&mut row, seq)?, until });
+            aside.push(AsideItem {
+                item: rows::waiting_item(&mut row, seq)?,
+                until,
+            });
         }
         Ok(aside)
     }

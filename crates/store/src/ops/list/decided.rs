@@ -27,7 +27,10 @@ impl Op for Decided {
         match self.status {
             None | Some(Status::Resolved(_)) => page(x, self, self.before.as_ref(), self.limit, now).await,
             // Nobody decided those.
-            Some(Status::Open | Status::Delivered) => Ok(Page { items: Vec::new(), next: None }),
+            Some(Status::Open | Status::Delivered) => Ok(Page {
+                items: Vec::new(),
+                next: None,
+            }),
         }
     }
 }
@@ -57,7 +60,10 @@ impl List for Decided {
         let (resolved_at, seq, count, agent) = (resolved_at.into(), seq.into(), count.into(), agent.into());
         match self.status {
             None => x.rows(OF_ANY, &[resolved_at, seq, count, agent]).await,
-            Some(status) => x.rows(OF_STATUS, &[resolved_at, seq, count, agent, status.as_str().into()]).await,
+            Some(status) => {
+                x.rows(OF_STATUS, &[resolved_at, seq, count, agent, status.as_str().into()])
+                    .await
+            }
         }
     }
 

@@ -18,7 +18,9 @@ impl Filter {
 
     /// Whether the rest fits, which is known only from the text.
     pub(super) fn fits(&self, content: &Content) -> bool {
-        self.project.as_ref().is_none_or(|project| content.agent.project.as_ref() == Some(project))
+        self.project
+            .as_ref()
+            .is_none_or(|project| content.agent.project.as_ref() == Some(project))
             && self.tag.as_ref().is_none_or(|tag| content.tags.contains(tag))
             && self.kind.as_ref().is_none_or(|kind| content.kind_word() == kind)
     }

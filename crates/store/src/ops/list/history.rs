@@ -29,7 +29,13 @@ impl Op for History {
         let status = self.status.as_deref().unwrap_or_default();
         let found = match &self.agent_id {
             None => x.rows(ALL, &[before.into(), status.into(), self.limit.into()]).await?,
-            Some(agent) => x.rows(OF_AGENT, &[before.into(), status.into(), self.limit.into(), agent.into()]).await?,
+            Some(agent) => {
+                x.rows(
+                    OF_AGENT,
+                    &[before.into(), status.into(), self.limit.into(), agent.into()],
+                )
+                .await?
+            }
         };
         found.into_iter().map(|mut row| rows::item(&mut row)).collect()
     }

@@ -22,7 +22,11 @@ impl Op for Inbox {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = Waiting { viewer: self.viewer.as_deref(), filter: &self.filter, way: Way::Forwards };
+        let waiting = Waiting {
+            viewer: self.viewer.as_deref(),
+            filter: &self.filter,
+            way: Way::Forwards,
+        };
         page(x, &waiting, self.after.as_ref(), self.limit, now).await
     }
 }

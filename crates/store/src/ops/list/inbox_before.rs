@@ -21,7 +21,11 @@ impl Op for InboxBefore {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = Waiting { viewer: self.viewer.as_deref(), filter: &self.filter, way: Way::Backwards };
+        let waiting = Waiting {
+            viewer: self.viewer.as_deref(),
+            filter: &self.filter,
+            way: Way::Backwards,
+        };
         page(x, &waiting, self.before.as_ref(), self.limit, now).await
     }
 }

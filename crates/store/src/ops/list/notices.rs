@@ -52,7 +52,11 @@ impl List for Notices {
 
     fn read(&self, mut row: Row) -> Result<(i64, Option<Item>), StoreError> {
         let seq = row.int(rows::MESSAGE)?;
-        let item = if rows::has_text(&row) { Some(rows::waiting_item(&mut row, seq)?) } else { None };
+        let item = if rows::has_text(&row) {
+            Some(rows::waiting_item(&mut row, seq)?)
+        } else {
+            None
+        };
         Ok((seq, item))
     }
 }

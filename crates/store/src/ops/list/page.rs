@@ -52,7 +52,9 @@ pub async fn page<X: Exec, L: List>(
     let (mut wanted, mut left) = (limit.saturating_add(1), L::MOST_LOOKED_AT);
     while left > 0 {
         let count = wanted.min(left);
-        let rows = list.stretch(x, looked_at.as_ref(), i64::try_from(count).unwrap_or(i64::MAX), now).await?;
+        let rows = list
+            .stretch(x, looked_at.as_ref(), i64::try_from(count).unwrap_or(i64::MAX), now)
+            .await?;
         let is_last = rows.len() < count;
         for row in rows {
             let (place, item) = list.read(row)?;

@@ -56,12 +56,22 @@ impl List for Waiting<'_> {
         let (rank, seq) = behind.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
         // Nobody's name is empty.
         let viewer = self.viewer.unwrap_or_default();
-        let params = [rank.into(), seq.into(), count.into(), viewer.into(), now.into(), self.filter.agent().into()];
+        let params = [
+            rank.into(),
+            seq.into(),
+            count.into(),
+            viewer.into(),
+            now.into(),
+            self.filter.agent().into(),
+        ];
         x.rows(select, &params).await
     }
 
     fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
-        let place = Cursor { rank: row.int(rows::MESSAGE)?, seq: row.int(rows::MESSAGE + 1)? };
+        let place = Cursor {
+            rank: row.int(rows::MESSAGE)?,
+            seq: row.int(rows::MESSAGE + 1)?,
+        };
         if !rows::has_text(&row) {
             return Ok((place, None));
         }

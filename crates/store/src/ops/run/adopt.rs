@@ -41,7 +41,9 @@ impl Op for AdoptRuns {
             if last == *node || x.exec(ADOPT, &[node.into(), seq.into(), (&last).into()]).await? == 0 {
                 continue;
             }
-            let Some(mut row) = x.row(SELECT, &[seq.into()]).await? else { continue };
+            let Some(mut row) = x.row(SELECT, &[seq.into()]).await? else {
+                continue;
+            };
             match read::run(&mut row) {
                 Ok(run) => runs.push(run),
                 // The others are not to wait for it.
@@ -64,6 +66,8 @@ impl Op for RunsOfNode {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<(String, String)>, StoreError> {
         const SELECT: &str = "SELECT run_id, write_id FROM run WHERE status = 'running' AND node = ?1";
         let rows = x.rows(SELECT, &[(&self.node).into()]).await?;
-        rows.into_iter().map(|mut row| Ok((row.text(0)?, row.text(1)?))).collect()
+        rows.into_iter()
+            .map(|mut row| Ok((row.text(0)?, row.text(1)?)))
+            .collect()
     }
 }

@@ -66,12 +66,23 @@ impl Op for AskInRun {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str = "INSERT INTO run_ask (message_seq, run_seq, segment, number, done, body) \
              VALUES (?1, ?2, ?3, ?4, 0, ?5)";
-        let Some(run_seq) = self.advance.go_on(x).await? else { return self.advance.is_written(x).await };
+        let Some(run_seq) = self.advance.go_on(x).await? else {
+            return self.advance.is_written(x).await;
+        };
         let segment = whole(self.advance.segment);
         for ask in &self.asks {
-            let (message_seq, body) = (submit::create(x, &ask.message, &ask.message.source).await?, plain(&ask.body));
+            let (message_seq, body) = (
+                submit::create(x, &ask.message, &ask.message.source).await?,
+                plain(&ask.body),
+            );
             let number = whole(ask.number);
-            let params = [message_seq.into(), run_seq.into(), segment.into(), number.into(), (&*body).into()];
+            let params = [
+                message_seq.into(),
+                run_seq.into(),
+                segment.into(),
+                number.into(),
+                (&*body).into(),
+            ];
             x.exec(INSERT, &params).await?;
         }
         // Last: everybody who asks in a run, or answers there, waits for this one row.
@@ -87,8 +98,14 @@ impl Op for EndRun {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "UPDATE run SET status = ?2, completed_at = ?3, machine = '' WHERE seq = ?1";
         const FORGET_ASKS: &str = "UPDATE run_ask SET done = 1, body = '' WHERE run_seq = ?1 AND done = 0";
-        let Some(run_seq) = self.advance.go_on(x).await? else { return self.advance.is_written(x).await };
-        x.exec(END, &[run_seq.into(), self.ending.status().as_str().into(), self.at.into()]).await?;
+        let Some(run_seq) = self.advance.go_on(x).await? else {
+            return self.advance.is_written(x).await;
+        };
+        x.exec(
+            END,
+            &[run_seq.into(), self.ending.status().as_str().into(), self.at.into()],
+        )
+        .await?;
         x.exec(FORGET_ASKS, &[run_seq.into()]).await?;
         Ok(true)
     }
@@ -97,13 +114,19 @@ impl Op for EndRun {
 impl Advance {
     /// Gives the seq of the run, which is held from here on.
     async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
-        let Some(held) = self.step(x).await? else { return Ok(None) };
+        let Some(held) = self.step(x).await? else {
+            return Ok(None);
+        };
         add_events(x, &held, &self.events).await?;
         add_records(x, &held, &self.records).await?;
         self.finish_asks(x, held.run_seq).await?;
         if let Some(body) = &self.body {
             let body = plain(body);
-            x.exec("UPDATE run_text SET body = ?2 WHERE seq = ?1", &[held.run_seq.into(), (&*body).into()]).await?;
+            x.exec(
+                "UPDATE run_text SET body = ?2 WHERE seq = ?1",
+                &[held.run_seq.into(), (&*body).into()],
+            )
+            .await?;
         }
         Ok(Some(held.run_seq))
     }
@@ -128,7 +151,10 @@ impl Advance {
             (&self.node).into(),
             (&self.write_id).into(),
         ];
-        x.row(STEP, &params).await?.map(|mut row| Held::read(&mut row)).transpose()
+        x.row(STEP, &params)
+            .await?
+            .map(|mut row| Held::read(&mut row))
+            .transpose()
     }
 
     /// Whether this was the last that was written.
@@ -179,7 +205,13 @@ pub(super) async fn add_events<X: Exec>(x: &mut X, held: &Held, events: &[Stored
     for event in events {
         let (kind, body) = (plain(&event.kind), plain(&event.body));
         let (seq, size) = (whole(event.seq), whole(event.body.len()));
-        let params = [held.run_seq.into(), seq.into(), (&*kind).into(), size.into(), (&*body).into()];
+        let params = [
+            held.run_seq.into(),
+            seq.into(),
+            (&*kind).into(),
+            size.into(),
+            (&*body).into(),
+        ];
         x.exec(INSERT, &params).await?;
     }
     prune::events(x, held).await
@@ -190,7 +222,8 @@ async fn add_records<X: Exec>(x: &mut X, held: &Held, records: &[String]) -> Res
     let first = held.record_n - whole(records.len()) + 1;
     for (n, record) in (first..).zip(records) {
         let (size, body) = (whole(record.len()), plain(record));
-        x.exec(INSERT, &[held.run_seq.into(), n.into(), size.into(), (&*body).into()]).await?;
+        x.exec(INSERT, &[held.run_seq.into(), n.into(), size.into(), (&*body).into()])
+            .await?;
     }
     prune::records(x, held).await
 }

@@ -22,7 +22,11 @@ impl Op for BeginRun {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Begun, StoreError> {
         let is_first = self.run.segment == 1;
-        let begun = if is_first { self.insert(x).await? } else { self.go_on(x).await? };
+        let begun = if is_first {
+            self.insert(x).await?
+        } else {
+            self.go_on(x).await?
+        };
         if let Some(held) = begun {
             advance::add_events(x, &held, &self.events).await?;
             return Ok(Begun::New);
@@ -30,7 +34,11 @@ impl Op for BeginRun {
         if advance::is_written(x, &self.run.run_id, &self.run.write_id).await? {
             return Ok(Begun::New);
         }
-        Ok(if is_first || is_known(x, &self.run.run_id).await? { Begun::Exists } else { Begun::Missing })
+        Ok(if is_first || is_known(x, &self.run.run_id).await? {
+            Begun::Exists
+        } else {
+            Begun::Missing
+        })
     }
 }
 
@@ -82,7 +90,9 @@ impl BeginRun {
             (&run.node).into(),
             (&run.write_id).into(),
         ];
-        let Some(mut row) = x.row(row, &params).await? else { return Ok(None) };
+        let Some(mut row) = x.row(row, &params).await? else {
+            return Ok(None);
+        };
         let held = Held::read(&mut row)?;
         x.exec(text, &[held.run_seq.into(), (&*body).into()]).await?;
         Ok(Some(held))
@@ -104,11 +114,17 @@ impl Op for ReserveNumbers {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const RESERVE: &str = "UPDATE run SET last_seq = CASE WHEN last_seq > ?3 THEN last_seq ELSE ?3 END \
              WHERE run_id = ?1 AND segment = ?2 AND status <> 'running'";
-        let params = [(&self.run_id).into(), whole(self.segment).into(), whole(self.up_to).into()];
+        let params = [
+            (&self.run_id).into(),
+            whole(self.segment).into(),
+            whole(self.up_to).into(),
+        ];
         Ok(x.exec(RESERVE, &params).await? == 1)
     }
 }
 
 async fn is_known<X: Exec>(x: &mut X, run_id: &str) -> Result<bool, StoreError> {
-    Ok(x.row("SELECT seq FROM run WHERE run_id = ?1", &[run_id.into()]).await?.is_some())
+    Ok(x.row("SELECT seq FROM run WHERE run_id = ?1", &[run_id.into()])
+        .await?
+        .is_some())
 }

@@ -23,7 +23,11 @@ impl Op for RunEvents {
         const SELECT: &str = "SELECT e.seq, e.kind, e.body FROM run r JOIN run_event e ON e.run_seq = r.seq \
              WHERE r.run_id = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
         let params = [(&self.run_id).into(), whole(self.after).into(), self.limit.into()];
-        x.rows(SELECT, &params).await?.into_iter().map(|mut row| event(&mut row)).collect()
+        x.rows(SELECT, &params)
+            .await?
+            .into_iter()
+            .map(|mut row| event(&mut row))
+            .collect()
     }
 }
 
@@ -43,10 +47,19 @@ impl Op for LatestEvents {
              WHERE r.run_id = ?1 AND e.seq < ?2 ORDER BY e.seq DESC LIMIT ?3";
         let before = whole(self.before.unwrap_or(u64::MAX));
         let params = [(&self.run_id).into(), before.into(), self.limit.into()];
-        x.rows(SELECT, &params).await?.into_iter().rev().map(|mut row| event(&mut row)).collect()
+        x.rows(SELECT, &params)
+            .await?
+            .into_iter()
+            .rev()
+            .map(|mut row| event(&mut row))
+            .collect()
     }
 }
 
 pub(super) fn event(row: &mut Row) -> Result<StoredEvent, StoreError> {
-    Ok(StoredEvent { seq: count(row, 0)?, kind: row.text(1)?, body: row.text(2)? })
+    Ok(StoredEvent {
+        seq: count(row, 0)?,
+        kind: row.text(1)?,
+        body: row.text(2)?,
+    })
 }

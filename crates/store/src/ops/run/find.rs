@@ -18,10 +18,15 @@ impl Op for FindRun {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundRun>, StoreError> {
         const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");
         const RECORDS: &str = "SELECT body FROM run_record WHERE run_seq = ?1 ORDER BY n";
-        let Some(mut row) = x.row(SELECT, &[(&self.run_id).into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(SELECT, &[(&self.run_id).into()]).await? else {
+            return Ok(None);
+        };
         let run = read::run(&mut row)?;
         let records = x.rows(RECORDS, &[run.summary.seq.into()]).await?;
-        let records = records.into_iter().map(|mut row| row.text(0)).collect::<Result<_, _>>()?;
+        let records = records
+            .into_iter()
+            .map(|mut row| row.text(0))
+            .collect::<Result<_, _>>()?;
         Ok(Some(FoundRun { run, records }))
     }
 }
@@ -37,6 +42,9 @@ impl Op for LookAtRun {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Run>, StoreError> {
         const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");
-        x.row(SELECT, &[(&self.run_id).into()]).await?.map(|mut row| read::run(&mut row)).transpose()
+        x.row(SELECT, &[(&self.run_id).into()])
+            .await?
+            .map(|mut row| read::run(&mut row))
+            .transpose()
     }
 }

@@ -82,19 +82,31 @@ impl Op for FollowRun {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Followed>, StoreError> {
         let run_ids = serde_json::to_string(&[&self.run_id])?;
-        let Some(mut row) = x.row(X::DIALECT.glances, &[(&run_ids).into()]).await? else { return Ok(None) };
+        let Some(mut row) = x.row(X::DIALECT.glances, &[(&run_ids).into()]).await? else {
+            return Ok(None);
+        };
         let (glance, run_seq) = (glance(&mut row)?, row.int(6)?);
         let entered = match self.known_segment {
             Some(known) if known == glance.segment => None,
             Some(_) | None => entered(x, run_seq).await?,
         };
-        let open = if glance.open_asks > 0 { open_asks(x, run_seq, glance.segment).await? } else { Vec::new() };
+        let open = if glance.open_asks > 0 {
+            open_asks(x, run_seq, glance.segment).await?
+        } else {
+            Vec::new()
+        };
         let events = match self.after {
             Some(after) => events(x, run_seq, after, self.limit).await?,
             None => Vec::new(),
         };
         let last_event = last_event(x, run_seq).await?;
-        Ok(Some(Followed { glance, entered, open, events, last_event }))
+        Ok(Some(Followed {
+            glance,
+            entered,
+            open,
+            events,
+            last_event,
+        }))
     }
 }
 
@@ -111,9 +123,14 @@ fn glance(row: &mut Row) -> Result<Glance, StoreError> {
 async fn entered<X: Exec>(x: &mut X, run_seq: i64) -> Result<Option<Entered>, StoreError> {
     const RUN: &str = select_whole_runs!("WHERE r.seq = ?1");
     const FIRST: &str = "SELECT max(seq) FROM run_event WHERE run_seq = ?1 AND kind = 'strategy_started'";
-    let Some(mut row) = x.row(RUN, &[run_seq.into()]).await? else { return Ok(None) };
+    let Some(mut row) = x.row(RUN, &[run_seq.into()]).await? else {
+        return Ok(None);
+    };
     let run = read::run(&mut row)?;
-    Ok(Some(Entered { run, first_event: highest(x.row(FIRST, &[run_seq.into()]).await?)? }))
+    Ok(Some(Entered {
+        run,
+        first_event: highest(x.row(FIRST, &[run_seq.into()]).await?)?,
+    }))
 }
 
 /// What a run waits for, oldest first.
@@ -127,7 +144,9 @@ impl Op for OpenAsks {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<OpenAsk>, StoreError> {
         const FIND: &str = "SELECT seq, segment FROM run WHERE run_id = ?1";
-        let Some(mut row) = x.row(FIND, &[(&self.run_id).into()]).await? else { return Ok(Vec::new()) };
+        let Some(mut row) = x.row(FIND, &[(&self.run_id).into()]).await? else {
+            return Ok(Vec::new());
+        };
         let (run_seq, segment) = (row.int(0)?, count(&mut row, 1)?);
         open_asks(x, run_seq, segment).await
     }
@@ -138,13 +157,20 @@ async fn open_asks<X: Exec>(x: &mut X, run_seq: i64, segment: u64) -> Result<Vec
          JOIN message_text t ON t.seq = m.seq \
          WHERE a.run_seq = ?1 AND a.done = 0 AND a.segment = ?2 AND m.status = 'open' ORDER BY a.message_seq";
     let found = x.rows(OPEN, &[run_seq.into(), whole(segment).into()]).await?;
-    let open = |mut row: Row| Ok(OpenAsk { message_id: rows::message_id(&mut row, 0)?, wire: row.text(1)? });
+    let open = |mut row: Row| {
+        Ok(OpenAsk {
+            message_id: rows::message_id(&mut row, 0)?,
+            wire: row.text(1)?,
+        })
+    };
     found.into_iter().map(open).collect()
 }
 
 async fn events<X: Exec>(x: &mut X, run_seq: i64, after: u64, limit: i64) -> Result<Vec<StoredEvent>, StoreError> {
     const EVENTS: &str = "SELECT seq, kind, body FROM run_event WHERE run_seq = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    let found = x.rows(EVENTS, &[run_seq.into(), whole(after).into(), limit.into()]).await?;
+    let found = x
+        .rows(EVENTS, &[run_seq.into(), whole(after).into(), limit.into()])
+        .await?;
     found.into_iter().map(|mut row| event(&mut row)).collect()
 }
 

@@ -21,25 +21,35 @@ impl Op for ListRuns {
     const MODE: Mode = Mode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<RunPage, StoreError> {
-        const ALL: &str =
-            select_runs!("", "WHERE (r.started_at, r.seq) < (?1, ?2) ORDER BY r.started_at DESC, r.seq DESC LIMIT ?3");
+        const ALL: &str = select_runs!(
+            "",
+            "WHERE (r.started_at, r.seq) < (?1, ?2) ORDER BY r.started_at DESC, r.seq DESC LIMIT ?3"
+        );
         const OF_CWD: &str = select_runs!(
             "",
             "WHERE r.cwd_sha256 = ?4 AND (r.started_at, r.seq) < (?1, ?2) \
              ORDER BY r.started_at DESC, r.seq DESC LIMIT ?3"
         );
-        let (started_at, seq) =
-            self.before.map_or((i64::MAX, i64::MAX), |place| (place.started_at.as_millis(), place.seq));
+        let (started_at, seq) = self
+            .before
+            .map_or((i64::MAX, i64::MAX), |place| (place.started_at.as_millis(), place.seq));
         // One more than is shown tells whether there is a next page.
         let asked = [started_at.into(), seq.into(), self.limit.saturating_add(1).into()];
         let found = match &self.cwd {
             Some(cwd) => {
                 let [started_at, seq, limit] = asked;
-                x.rows(OF_CWD, &[started_at, seq, limit, (&Digest::of(plain(cwd).as_bytes())).into()]).await?
+                x.rows(
+                    OF_CWD,
+                    &[started_at, seq, limit, (&Digest::of(plain(cwd).as_bytes())).into()],
+                )
+                .await?
             }
             None => x.rows(ALL, &asked).await?,
         };
-        let mut runs = found.into_iter().map(|mut row| read::summary(&mut row)).collect::<Result<Vec<_>, _>>()?;
+        let mut runs = found
+            .into_iter()
+            .map(|mut row| read::summary(&mut row))
+            .collect::<Result<Vec<_>, _>>()?;
         let limit = usize::try_from(self.limit).unwrap_or(0);
         let has_more = runs.len() > limit;
         runs.truncate(limit);

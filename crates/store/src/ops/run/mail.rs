@@ -24,7 +24,9 @@ impl Op for WriteToRun {
             return Ok(None);
         }
         let body = plain(&self.body);
-        x.insert(INSERT, &[(&self.run_id).into(), (&*body).into(), now.into()]).await.map(Some)
+        x.insert(INSERT, &[(&self.run_id).into(), (&*body).into(), now.into()])
+            .await
+            .map(Some)
     }
 }
 
@@ -62,7 +64,12 @@ impl Op for ReadMail {
             let (number, run_id, body) = (row.int(0)?, row.text(1)?, row.text(2)?);
             let (written_at, begun_at) = (row.int(3)?, row.int(4)?);
             let is_late = written_at < self.since.as_millis() || written_at + SLACK < begun_at;
-            letters.push(Letter { number, run_id, body, is_late });
+            letters.push(Letter {
+                number,
+                run_id,
+                body,
+                is_late,
+            });
         }
         Ok(letters)
     }
@@ -78,6 +85,8 @@ impl Op for DropLetter {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
-        x.exec("DELETE FROM run_mail WHERE seq = ?1", &[self.number.into()]).await.map(drop)
+        x.exec("DELETE FROM run_mail WHERE seq = ?1", &[self.number.into()])
+            .await
+            .map(drop)
     }
 }

@@ -119,7 +119,11 @@ pub struct StoredEvent {
 impl StoredEvent {
     /// Nothing for one that subscribers may miss: those are many, and are not stored.
     pub fn of(event: &Event, seq: u64, frame: &str) -> Option<Self> {
-        (!event.is_droppable()).then(|| Self { seq, kind: event.kind().to_owned(), body: frame.to_owned() })
+        (!event.is_droppable()).then(|| Self {
+            seq,
+            kind: event.kind().to_owned(),
+            body: frame.to_owned(),
+        })
     }
 }
 
@@ -166,7 +170,10 @@ pub struct RunSummary {
 
 impl RunSummary {
     pub fn place(&self) -> RunPlace {
-        RunPlace { started_at: self.started_at, seq: self.seq }
+        RunPlace {
+            started_at: self.started_at,
+            seq: self.seq,
+        }
     }
 }
 

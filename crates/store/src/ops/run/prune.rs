@@ -34,20 +34,28 @@ const RECORDS: Kept = Kept {
 
 pub async fn events<X: Exec>(x: &mut X, held: &Held) -> Result<(), StoreError> {
     const COUNT: &str = "UPDATE run SET event_count = ?2, event_bytes = ?3, pruned_seq = ?4 WHERE seq = ?1";
-    match EVENTS.prune(x, held.run_seq, held.event_count, held.event_bytes).await? {
-        Some(Left { count, bytes, up_to }) => {
-            x.exec(COUNT, &[held.run_seq.into(), count.into(), bytes.into(), up_to.into()]).await.map(drop)
-        }
+    match EVENTS
+        .prune(x, held.run_seq, held.event_count, held.event_bytes)
+        .await?
+    {
+        Some(Left { count, bytes, up_to }) => x
+            .exec(COUNT, &[held.run_seq.into(), count.into(), bytes.into(), up_to.into()])
+            .await
+            .map(drop),
         None => Ok(()),
     }
 }
 
 pub async fn records<X: Exec>(x: &mut X, held: &Held) -> Result<(), StoreError> {
     const COUNT: &str = "UPDATE run SET record_count = ?2, record_bytes = ?3 WHERE seq = ?1";
-    match RECORDS.prune(x, held.run_seq, held.record_count, held.record_bytes).await? {
-        Some(Left { count, bytes, up_to: _ }) => {
-            x.exec(COUNT, &[held.run_seq.into(), count.into(), bytes.into()]).await.map(drop)
-        }
+    match RECORDS
+        .prune(x, held.run_seq, held.record_count, held.record_bytes)
+        .await?
+    {
+        Some(Left { count, bytes, up_to: _ }) => x
+            .exec(COUNT, &[held.run_seq.into(), count.into(), bytes.into()])
+            .await
+            .map(drop),
         None => Ok(()),
     }
 }
@@ -79,15 +87,23 @@ impl Kept {
             return Ok(None);
         }
         while left.is_too_much(self.most, MOST_BYTES) {
-            let oldest = x.rows(self.oldest, &[run_seq.into(), left.up_to.into(), STRETCH.into()]).await?;
+            let oldest = x
+                .rows(self.oldest, &[run_seq.into(), left.up_to.into(), STRETCH.into()])
+                .await?;
             if oldest.is_empty() {
-                return Err(StoreError::Corrupt(format!("run {run_seq} keeps less than it has counted")));
+                return Err(StoreError::Corrupt(format!(
+                    "run {run_seq} keeps less than it has counted"
+                )));
             }
             for mut row in oldest {
                 if !left.is_too_much(self.most, MOST_BYTES) {
                     break;
                 }
-                left = Left { count: left.count - 1, up_to: row.int(0)?, bytes: left.bytes - row.int(1)? };
+                left = Left {
+                    count: left.count - 1,
+                    up_to: row.int(0)?,
+                    bytes: left.bytes - row.int(1)?,
+                };
             }
         }
         x.exec(self.forget, &[run_seq.into(), left.up_to.into()]).await?;

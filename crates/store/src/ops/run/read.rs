@@ -65,6 +65,8 @@ pub fn state(row: &mut Row, column: usize) -> Result<RunState, StoreError> {
     match (status.as_str(), Ending::parse(&status), row.opt_instant(column + 1)?) {
         ("running", None, None) => Ok(RunState::Running),
         (_, Some(ending), Some(at)) => Ok(RunState::Ended { ending, at }),
-        (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!("a run is {status} and does not say since when"))),
+        (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!(
+            "a run is {status} and does not say since when"
+        ))),
     }
 }

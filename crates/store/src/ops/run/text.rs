@@ -7,7 +7,11 @@ use crate::exec::Row;
 
 /// Without U+0000.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{2400}")) } else { Cow::Borrowed(text) }
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', "\u{2400}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 pub fn bytes_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> i64 {

@@ -24,7 +24,10 @@ impl Op for Search {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<SearchPage, StoreError> {
         let asked = words::asked(&self.text);
         if asked.is_empty() {
-            return Ok(Page { items: Vec::new(), next: None });
+            return Ok(Page {
+                items: Vec::new(),
+                next: None,
+            });
         }
         let found = Matches((X::DIALECT.search_query)(&asked));
         page(x, &found, self.before.as_ref(), self.limit, now).await
@@ -47,7 +50,11 @@ impl List for Matches {
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
         let before = behind.copied().unwrap_or(i64::MAX);
-        x.rows(X::DIALECT.found_by_search, &[(&self.0).into(), before.into(), count.into()]).await
+        x.rows(
+            X::DIALECT.found_by_search,
+            &[(&self.0).into(), before.into(), count.into()],
+        )
+        .await
     }
 
     fn read(&self, mut row: Row) -> Result<(i64, Option<Item>), StoreError> {

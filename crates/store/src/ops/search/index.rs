@@ -43,7 +43,10 @@ impl Mark {
     /// before the messages.
     fn moved(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
         // In a database that was brought here from another server, the horizon is that one's, and may never be reached here.
-        let here = Self { horizon: self.horizon.min(traffic.next), ..self };
+        let here = Self {
+            horizon: self.horizon.min(traffic.next),
+            ..self
+        };
         here.moved_here(reached, top, traffic)
     }
 
@@ -57,7 +60,15 @@ impl Mark {
         };
         let settled = settled.max(self.settled);
         let is_next_step = settled >= self.high && top > self.high;
-        if is_next_step { Self { settled, high: top, horizon: traffic.next } } else { Self { settled, ..self } }
+        if is_next_step {
+            Self {
+                settled,
+                high: top,
+                horizon: traffic.next,
+            }
+        } else {
+            Self { settled, ..self }
+        }
     }
 }
 
@@ -71,7 +82,11 @@ async fn mark<X: Exec>(x: &mut X) -> Result<Mark, StoreError> {
     const SELECT: &str = "SELECT settled, high, horizon FROM search_mark";
     let lost = || StoreError::Corrupt("the search has no mark".to_owned());
     let mut row = x.row(SELECT, &[]).await?.ok_or_else(lost)?;
-    Ok(Mark { settled: row.int(0)?, high: row.int(1)?, horizon: row.int(2)? })
+    Ok(Mark {
+        settled: row.int(0)?,
+        high: row.int(1)?,
+        horizon: row.int(2)?,
+    })
 }
 
 async fn top<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
@@ -82,7 +97,10 @@ async fn top<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
 async fn traffic<X: Exec>(x: &mut X) -> Result<Traffic, StoreError> {
     let lost = || StoreError::Corrupt("the database tells no transactions".to_owned());
     let mut row = x.row(X::DIALECT.traffic, &[]).await?.ok_or_else(lost)?;
-    Ok(Traffic { oldest: row.int(0)?, next: row.int(1)? })
+    Ok(Traffic {
+        oldest: row.int(0)?,
+        next: row.int(1)?,
+    })
 }
 
 impl Op for IndexSome {
@@ -102,7 +120,8 @@ impl Op for IndexSome {
         // What came after the top was seen may have neighbours that are still to be committed.
         let after = before.moved(if indexed.is_all { top } else { reached.min(top) }, top, &traffic);
         if after != before {
-            x.exec(MOVE, &[after.settled.into(), after.high.into(), after.horizon.into()]).await?;
+            x.exec(MOVE, &[after.settled.into(), after.high.into(), after.horizon.into()])
+                .await?;
         }
         Ok(indexed)
     }
@@ -113,7 +132,9 @@ async fn enter_missing<X: Exec>(x: &mut X, mark: i64, limit: i64) -> Result<(Ind
     let (mut count, mut bytes, mut reached) = (0, 0, mark);
     while count < limit {
         let wanted = STRETCH.min(limit - count);
-        let missing = x.rows(X::DIALECT.missing_in_search, &[reached.into(), wanted.into()]).await?;
+        let missing = x
+            .rows(X::DIALECT.missing_in_search, &[reached.into(), wanted.into()])
+            .await?;
         let is_last = i64::try_from(missing.len()).is_ok_and(|found| found < wanted);
         for row in missing {
             if bytes >= MOST_BYTES {
@@ -140,7 +161,8 @@ async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<Entered, StoreError> 
     let bytes = content.as_ref().unwrap_or(&wire).len();
     // What cannot be read has no words, and must not keep everything after it out.
     let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
-    x.exec(X::DIALECT.enter_into_search, &[seq.into(), (&words).into()]).await?;
+    x.exec(X::DIALECT.enter_into_search, &[seq.into(), (&words).into()])
+        .await?;
     Ok(Entered { seq, bytes })
 }
 
@@ -148,13 +170,28 @@ async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<Entered, StoreError> 
 mod tests {
     use super::*;
 
-    const START: Mark = Mark { settled: 10, high: 20, horizon: 100 };
+    const START: Mark = Mark {
+        settled: 10,
+        high: 20,
+        horizon: 100,
+    };
 
     #[test]
     fn where_nobody_else_writes_all_that_was_seen_is_settled() {
         let alone = Traffic { oldest: 1, next: 0 };
-        let nothing = Mark { settled: 0, high: 0, horizon: 0 };
-        assert_eq!(nothing.moved(7, 30, &alone), Mark { settled: 7, high: 30, horizon: 0 });
+        let nothing = Mark {
+            settled: 0,
+            high: 0,
+            horizon: 0,
+        };
+        assert_eq!(
+            nothing.moved(7, 30, &alone),
+            Mark {
+                settled: 7,
+                high: 30,
+                horizon: 0
+            }
+        );
         assert_eq!(nothing.moved(30, 30, &alone).settled, 30);
     }
 
@@ -167,16 +204,38 @@ mod tests {
     #[test]
     fn when_they_have_ended_it_is_settled_as_far_as_was_seen_then() {
         let over = Traffic { oldest: 100, next: 130 };
-        assert_eq!(START.moved(25, 25, &over), Mark { settled: 20, high: 25, horizon: 130 });
-        assert_eq!(START.moved(15, 25, &over), Mark { settled: 15, ..START }, "but not beyond what was entered");
+        assert_eq!(
+            START.moved(25, 25, &over),
+            Mark {
+                settled: 20,
+                high: 25,
+                horizon: 130
+            }
+        );
+        assert_eq!(
+            START.moved(15, 25, &over),
+            Mark { settled: 15, ..START },
+            "but not beyond what was entered"
+        );
     }
 
     #[test]
     fn a_horizon_of_another_server_is_not_waited_for() {
         let (busy, later) = (Traffic { oldest: 40, next: 50 }, Traffic { oldest: 50, next: 60 });
         let brought = START.moved(25, 25, &busy);
-        assert_eq!(brought, Mark { horizon: 50, ..START }, "but whoever is under way here is");
-        assert_eq!(brought.moved(25, 25, &later), Mark { settled: 20, high: 25, horizon: 60 });
+        assert_eq!(
+            brought,
+            Mark { horizon: 50, ..START },
+            "but whoever is under way here is"
+        );
+        assert_eq!(
+            brought.moved(25, 25, &later),
+            Mark {
+                settled: 20,
+                high: 25,
+                horizon: 60
+            }
+        );
     }
 
     #[test]
@@ -184,6 +243,10 @@ mod tests {
         let over = Traffic { oldest: 100, next: 130 };
         assert_eq!(START.moved(5, 25, &over), START);
         let caught_up = Mark { settled: 20, ..START };
-        assert_eq!(caught_up.moved(20, 20, &over), caught_up, "and stays where it is when nothing came");
+        assert_eq!(
+            caught_up.moved(20, 20, &over),
+            caught_up,
+            "and stays where it is when nothing came"
+        );
     }
 }

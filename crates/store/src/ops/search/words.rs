@@ -23,7 +23,11 @@ fn is_in_word(c: char) -> bool {
 
 /// The words of a text in their order. One that is too long is cut, and is still found.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let mut chars = text.nfkd().filter(|c| !is_accent(*c)).flat_map(char::to_lowercase).peekable();
+    let mut chars = text
+        .nfkd()
+        .filter(|c| !is_accent(*c))
+        .flat_map(char::to_lowercase)
+        .peekable();
     std::iter::from_fn(move || {
         while chars.next_if(|c| !is_in_word(*c)).is_some() {}
         let mut word = String::new();
@@ -47,7 +51,12 @@ pub fn of_message(content: &Content) -> String {
         Matter::Task(task) => Some(&task.instructions),
         Matter::Ask(_) | Matter::Notify => None,
     };
-    let texts = [Some(&content.title), content.body.as_ref(), instructions, Some(&content.agent.id)];
+    let texts = [
+        Some(&content.title),
+        content.body.as_ref(),
+        instructions,
+        Some(&content.agent.id),
+    ];
     let named = content.agent.project.iter().chain(&content.tags);
     let all = texts.into_iter().flatten().chain(named).flat_map(|text| words(text));
     let each_once: BTreeSet<String> = all.take(MOST_WORDS).collect();
@@ -81,15 +90,27 @@ mod tests {
 
     #[test]
     fn words_are_letters_and_digits_without_case_and_accents() {
-        assert_eq!(all("Deploy v2.10 to PROD-eu?"), ["deploy", "v2", "10", "to", "prod", "eu"]);
+        assert_eq!(
+            all("Deploy v2.10 to PROD-eu?"),
+            ["deploy", "v2", "10", "to", "prod", "eu"]
+        );
         assert_eq!(all("Größe, Crème brûlée, ÀÉÎ"), ["große", "creme", "brulee", "aei"]);
-        assert_eq!(all("cre\u{300}me ﬁle Ⅳ 東京 дом"), ["creme", "file", "iv", "東京", "дом"]);
+        assert_eq!(
+            all("cre\u{300}me ﬁle Ⅳ 東京 дом"),
+            ["creme", "file", "iv", "東京", "дом"]
+        );
         assert_eq!(all("हिन्दी में"), ["हिन्दी", "में"]);
     }
 
     #[test]
     fn what_is_no_word_gives_none() {
-        for text in ["", " \t\n", "\"*-+:^(){}'&|!<>\\%_;", "\u{0}\u{202e}\u{200b}", "\u{301}\u{301}"] {
+        for text in [
+            "",
+            " \t\n",
+            "\"*-+:^(){}'&|!<>\\%_;",
+            "\u{0}\u{202e}\u{200b}",
+            "\u{301}\u{301}",
+        ] {
             assert!(all(text).is_empty(), "{text:?}");
         }
     }
@@ -102,7 +123,10 @@ mod tests {
 
     #[test]
     fn only_the_first_words_are_asked_for() {
-        assert_eq!(asked("one two three four five six seven eight nine ten").len(), MOST_WORDS_ASKED);
+        assert_eq!(
+            asked("one two three four five six seven eight nine ten").len(),
+            MOST_WORDS_ASKED
+        );
         let begins: Vec<_> = asked("a ab 東").into_iter().map(|asked| asked.begins).collect();
         assert_eq!(begins, [false, true, true]);
     }

@@ -35,7 +35,10 @@ impl Op for TypeAhead {
         if !hold::agent(x, agent_id).await? || join::person_of(x, agent_id).await?.as_ref() != Some(&self.person) {
             return Ok(Typed::NoSuchAgent);
         }
-        let waiting = x.row(COUNT, &[agent_id.into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        let waiting = x
+            .row(COUNT, &[agent_id.into()])
+            .await?
+            .map_or(Ok(0), |mut row| row.int(0))?;
         if waiting >= MOST_AHEAD {
             return Ok(Typed::TooMany);
         }
@@ -85,7 +88,10 @@ impl Op for DropAhead {
         const DROP: &str = "DELETE FROM ahead WHERE seq = ?1 AND agent_id = ?2 AND 'human:' || person = ?3";
         // The agent first, as its cues do.
         hold::agent(x, &self.agent_id).await?;
-        if x.exec(DROP, &[self.id.into(), (&self.agent_id).into(), (&self.actor).into()]).await? == 0 {
+        if x.exec(DROP, &[self.id.into(), (&self.agent_id).into(), (&self.actor).into()])
+            .await?
+            == 0
+        {
             return Ok(false);
         }
         let subject = Actor::agent(&self.agent_id);
@@ -100,12 +106,18 @@ pub(super) async fn answer<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> 
     const OLDEST: &str = "SELECT h.seq, h.person, h.text FROM ahead h JOIN person p ON p.name = h.person \
          WHERE h.agent_id = ?1 AND p.role IN ('owner', 'resolver') ORDER BY h.seq LIMIT 1";
     const TAKE: &str = "DELETE FROM ahead WHERE seq = ?1";
-    let Some(mut row) = x.row(OLDEST, &[(&cue.message.agent_id).into()]).await? else { return Ok(None) };
+    let Some(mut row) = x.row(OLDEST, &[(&cue.message.agent_id).into()]).await? else {
+        return Ok(None);
+    };
     let (seq, actor) = (row.int(0)?, Actor::human(&row.text(1)?));
     let verdict = Verdict::Wrote(row.text(2)?);
     let proposal = Proposal {
         message_id: cue.message.id.clone(),
-        command: Command::Resolve { actor, verdict, comment: Some(WRITTEN_AHEAD.to_owned()) },
+        command: Command::Resolve {
+            actor,
+            verdict,
+            comment: Some(WRITTEN_AHEAD.to_owned()),
+        },
         resolution_id: cue.resolution_id.clone(),
         files: Vec::new(),
     };

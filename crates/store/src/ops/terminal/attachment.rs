@@ -28,7 +28,8 @@ impl Op for Attachment {
 pub async fn keep<X: Exec>(x: &mut X, message_seq: i64, bodies: &[Vec<u8>]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO attachment (message_seq, idx, body) VALUES (?1, ?2, ?3)";
     for (index, body) in (0_i64..).zip(bodies) {
-        x.exec(INSERT, &[message_seq.into(), index.into(), body.as_slice().into()]).await?;
+        x.exec(INSERT, &[message_seq.into(), index.into(), body.as_slice().into()])
+            .await?;
     }
     Ok(())
 }

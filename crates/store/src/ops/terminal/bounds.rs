@@ -26,14 +26,18 @@ pub(super) async fn may_join<X: Exec>(x: &mut X, person: &str, most: i64, now: T
          WHERE person = ?1 AND joined_at >= ?2 LIMIT ?3) AS lately";
     let since = i64::try_from(JOINED_WITHIN.as_millis()).unwrap_or(i64::MAX);
     let since = Timestamp::from_millis(now.as_millis().saturating_sub(since));
-    let joined =
-        x.row(COUNT, &[person.into(), since.into(), most.into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+    let joined = x
+        .row(COUNT, &[person.into(), since.into(), most.into()])
+        .await?
+        .map_or(Ok(0), |mut row| row.int(0))?;
     Ok(joined < most)
 }
 
 /// Whether the person has room for one more open cue.
 pub(super) async fn may_ask<X: Exec>(x: &mut X, person: &str, most: i64) -> Result<bool, StoreError> {
-    let open = x.row("SELECT cues FROM person WHERE name = ?1", &[person.into()]).await?;
+    let open = x
+        .row("SELECT cues FROM person WHERE name = ?1", &[person.into()])
+        .await?;
     Ok(open.map_or(Ok(0), |mut row| row.int(0))? < most)
 }
 
@@ -44,7 +48,9 @@ pub(super) async fn may_ask_now<X: Exec>(x: &mut X, person: &str, most: i64) -> 
 }
 
 pub(super) async fn take<X: Exec>(x: &mut X, person: &str) -> Result<(), StoreError> {
-    x.exec("UPDATE person SET cues = cues + 1 WHERE name = ?1", &[person.into()]).await.map(drop)
+    x.exec("UPDATE person SET cues = cues + 1 WHERE name = ?1", &[person.into()])
+        .await
+        .map(drop)
 }
 
 /// Gives back the places of `count` cues of the agent. Those of a person who has been removed went with the person.

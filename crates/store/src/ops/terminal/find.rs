@@ -30,13 +30,37 @@ impl Op for FindCue {
             "WHERE m.id = ?1 AND w.person = ?2 AND m.purged_at IS NULL"
         );
         let params = [self.id.as_str().into(), (&self.person).into()];
-        let Some(mut row) = x.row(SELECT, &params).await? else { return Ok(None) };
+        let Some(mut row) = x.row(SELECT, &params).await? else {
+            return Ok(None);
+        };
         let collected = row.opt_int(rows::MESSAGE)?.is_some();
         let (message, wire) = rows::message_and_wire(&mut row)?;
-        let Message { id, received_at, expires_at, content, source, callback: _, state, rev } = message;
+        let Message {
+            id,
+            received_at,
+            expires_at,
+            content,
+            source,
+            callback: _,
+            state,
+            rev,
+        } = message;
         let agent_id = content.agent.id.clone();
-        let pulled = Pulled { id, agent_id, rev, received_at, expires_at, state, source, wire };
-        Ok(Some(FoundCue { pulled, content, collected }))
+        let pulled = Pulled {
+            id,
+            agent_id,
+            rev,
+            received_at,
+            expires_at,
+            state,
+            source,
+            wire,
+        };
+        Ok(Some(FoundCue {
+            pulled,
+            content,
+            collected,
+        }))
     }
 }
 
@@ -106,12 +130,21 @@ impl Op for OpenCues {
         const COUNT: &str = "SELECT open FROM agent WHERE id = ?1";
         const SELECT: &str = "SELECT m.id FROM message m JOIN cue c ON c.seq = m.seq \
              WHERE m.agent_id = ?1 AND m.status = 'open' ORDER BY m.seq DESC LIMIT ?2";
-        let open = x.row(COUNT, &[(&self.agent_id).into()]).await?.map_or(Ok(0), |mut row| row.int(0))?;
+        let open = x
+            .row(COUNT, &[(&self.agent_id).into()])
+            .await?
+            .map_or(Ok(0), |mut row| row.int(0))?;
         if open == 0 {
             return Ok(Vec::new());
         }
-        let found = x.rows(SELECT, &[(&self.agent_id).into(), open.clamp(0, 100).into()]).await?;
-        found.into_iter().rev().map(|mut row| rows::message_id(&mut row, 0)).collect()
+        let found = x
+            .rows(SELECT, &[(&self.agent_id).into(), open.clamp(0, 100).into()])
+            .await?;
+        found
+            .into_iter()
+            .rev()
+            .map(|mut row| rows::message_id(&mut row, 0))
+            .collect()
     }
 }
 

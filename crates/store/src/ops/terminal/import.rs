@@ -64,7 +64,12 @@ impl Op for ImportCue {
 /// The time for which it is kept begins now, or old history would go as soon as it came. When it was answered stands in the
 /// resolution.
 async fn keep_from<X: Exec>(x: &mut X, seq: i64, now: Timestamp) -> Result<(), StoreError> {
-    x.exec("UPDATE message SET resolved_at = ?1 WHERE seq = ?2", &[now.into(), seq.into()]).await.map(drop)
+    x.exec(
+        "UPDATE message SET resolved_at = ?1 WHERE seq = ?2",
+        &[now.into(), seq.into()],
+    )
+    .await
+    .map(drop)
 }
 
 impl ImportCue {

@@ -84,7 +84,9 @@ pub(super) async fn admit<X: Exec>(
 
 /// Whose the terminal agent is. Nothing where the name is no terminal's.
 pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<String>, StoreError> {
-    let found = x.row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()]).await?;
+    let found = x
+        .row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()])
+        .await?;
     found.map(|mut row| row.text(0)).transpose()
 }
 

@@ -70,7 +70,11 @@ pub(super) async fn take_places<X: Exec>(
 pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO cue (seq, agent_id, envelope) VALUES (?1, ?2, ?3)";
     let seq = submit::create(x, &cue.message, source).await?;
-    x.exec(INSERT, &[seq.into(), (&cue.message.agent_id).into(), (&cue.envelope).into()]).await?;
+    x.exec(
+        INSERT,
+        &[seq.into(), (&cue.message.agent_id).into(), (&cue.envelope).into()],
+    )
+    .await?;
     Ok(seq)
 }
 
@@ -83,7 +87,10 @@ async fn hold_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (M
     named.dedup_by_key(|(id, _)| id);
     let mut held = Vec::new();
     for gone in named {
-        if x.exec(HOLD, &[gone.0.as_str().into(), (&cue.message.agent_id).into()]).await? == 1 {
+        if x.exec(HOLD, &[gone.0.as_str().into(), (&cue.message.agent_id).into()])
+            .await?
+            == 1
+        {
             held.push(gone);
         }
     }
@@ -97,7 +104,9 @@ async fn same<X: Exec>(x: &mut X, cue: &NewCue) -> Result<Option<MessageId>, Sto
          JOIN message m ON m.seq = newest.seq LEFT JOIN fetched f ON f.seq = m.seq WHERE ",
         waits!()
     );
-    let found = x.row(FIND, &[(&cue.message.agent_id).into(), (&cue.envelope).into()]).await?;
+    let found = x
+        .row(FIND, &[(&cue.message.agent_id).into(), (&cue.envelope).into()])
+        .await?;
     found.map(|mut row| rows::message_id(&mut row, 0)).transpose()
 }
 
@@ -111,7 +120,9 @@ async fn supersede<X: Exec>(
     for (id, resolution_id) in gone {
         let proposal = Proposal {
             message_id: id.clone(),
-            command: Command::Supersede { by: cue.message.id.clone() },
+            command: Command::Supersede {
+                by: cue.message.id.clone(),
+            },
             resolution_id: resolution_id.clone(),
             files: Vec::new(),
         };

@@ -15,7 +15,10 @@ use crate::scene::*;
 
 async fn summary(store: &Store, agent: &str) -> AgentSummary {
     let agents = store.run(ListAgents).await.unwrap();
-    agents.into_iter().find(|summary| summary.agent_id == agent).expect("the agent is there")
+    agents
+        .into_iter()
+        .find(|summary| summary.agent_id == agent)
+        .expect("the agent is there")
 }
 
 async fn rotate(store: &Store, agent: &str, token: &str, overlap: u64) -> Option<Timestamp> {
@@ -30,7 +33,13 @@ async fn rotate(store: &Store, agent: &str, token: &str, overlap: u64) -> Option
 }
 
 async fn remove(store: &Store, agent: &str) -> bool {
-    store.run(RemoveAgent { id: agent.to_owned(), actor: OWNER.to_owned() }).await.unwrap()
+    store
+        .run(RemoveAgent {
+            id: agent.to_owned(),
+            actor: OWNER.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 async fn is_known(store: &Store, token: &str) -> bool {
@@ -53,7 +62,10 @@ pub async fn an_id_is_taken_once(store: &Store, clock: &ManualClock) {
     assert!(!store.run(second).await.unwrap());
     assert!(!is_known(store, "usurper").await);
     let first = summary(store, BUILDER).await;
-    assert_eq!((first.signature_alg, first.created_at), (SignatureAlg::HmacSha256, at(0)));
+    assert_eq!(
+        (first.signature_alg, first.created_at),
+        (SignatureAlg::HmacSha256, at(0))
+    );
     assert_eq!((first.tokens, first.signing_keys), (1, 1));
 }
 
@@ -62,7 +74,13 @@ pub async fn the_list_counts_what_is_valid(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted(store, &Draft::ask(1)).await;
     rotate(store, BUILDER, "second", 100).await;
-    let ids: Vec<_> = store.run(ListAgents).await.unwrap().into_iter().map(|summary| summary.agent_id).collect();
+    let ids: Vec<_> = store
+        .run(ListAgents)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|summary| summary.agent_id)
+        .collect();
     assert_eq!(ids, [BUILDER, TESTER]);
     let during = summary(store, BUILDER).await;
     assert_eq!((during.tokens, during.signing_keys, during.open), (2, 2, 1));
@@ -79,7 +97,10 @@ pub async fn the_list_is_in_the_order_of_bytes(store: &Store, _clock: &ManualClo
         add_agent(store, id).await;
     }
     let listed = store.run(ListAgents).await.unwrap();
-    assert_eq!(listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), ids);
+    assert_eq!(
+        listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(),
+        ids
+    );
 }
 
 pub async fn a_rotation_keeps_the_old_token_for_the_overlap(store: &Store, clock: &ManualClock) {
@@ -98,7 +119,10 @@ pub async fn a_second_rotation_never_lengthens_the_first(store: &Store, clock: &
     rotate(store, BUILDER, "second", 100).await;
     rotate(store, BUILDER, "third", 1_000).await;
     clock.set(at(101));
-    assert!(!is_known(store, "builder token").await, "the overlap it was given first");
+    assert!(
+        !is_known(store, "builder token").await,
+        "the overlap it was given first"
+    );
     assert!(is_known(store, "second").await && is_known(store, "third").await);
     // A shorter overlap ends everything older: it is what a leaked token calls for.
     rotate(store, BUILDER, "fourth", 0).await;
@@ -118,10 +142,25 @@ pub async fn rotating_nobody_does_nothing(store: &Store, _clock: &ManualClock) {
 pub async fn a_removed_agent_can_do_nothing(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let (agent_id, actor) = (BUILDER.to_owned(), OWNER.to_owned());
-    let host = PutHost { agent_id: agent_id.clone(), host: HOST.to_owned(), approve: true, actor: actor.clone() };
+    let host = PutHost {
+        agent_id: agent_id.clone(),
+        host: HOST.to_owned(),
+        approve: true,
+        actor: actor.clone(),
+    };
     store.run(host).await.unwrap().expect("the agent is there");
     let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
-    assert!(store.run(PutSecret { agent_id, name, value, actor }).await.unwrap());
+    assert!(
+        store
+            .run(PutSecret {
+                agent_id,
+                name,
+                value,
+                actor
+            })
+            .await
+            .unwrap()
+    );
 
     assert!(remove(store, BUILDER).await);
     assert!(!is_known(store, "builder token").await);
@@ -129,8 +168,14 @@ pub async fn a_removed_agent_can_do_nothing(store: &Store, _clock: &ManualClock)
     assert!(!remove(store, BUILDER).await);
 
     add_agent(store, BUILDER).await;
-    assert!(store.run(ListHosts { agent_id: None }).await.unwrap().is_empty(), "a namesake inherits no host");
-    assert!(store.run(ListSecrets { agent_id: None }).await.unwrap().is_empty(), "and no secret");
+    assert!(
+        store.run(ListHosts { agent_id: None }).await.unwrap().is_empty(),
+        "a namesake inherits no host"
+    );
+    assert!(
+        store.run(ListSecrets { agent_id: None }).await.unwrap().is_empty(),
+        "and no secret"
+    );
     assert_eq!(summary(store, BUILDER).await.signing_keys, 1);
 }
 

@@ -17,7 +17,14 @@ async fn texts(store: &Store) -> Vec<String> {
 }
 
 async fn drop_ahead(store: &Store, id: i64, actor: &str) -> bool {
-    store.run(DropAhead { agent_id: ZOBAL.to_owned(), id, actor: actor.to_owned() }).await.unwrap()
+    store
+        .run(DropAhead {
+            agent_id: ZOBAL.to_owned(),
+            id,
+            actor: actor.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &ManualClock) {
@@ -27,24 +34,49 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
     clock.set(at(2));
     typed_ahead(store, "then the road").await;
     let waiting = waiting_texts(store).await;
-    let told: Vec<_> = waiting.iter().map(|ahead| (ahead.text.as_str(), ahead.created_at)).collect();
+    let told: Vec<_> = waiting
+        .iter()
+        .map(|ahead| (ahead.text.as_str(), ahead.created_at))
+        .collect();
     assert_eq!(told, [("first the bridge", at(0)), ("then the road", at(2))]);
-    assert!(waiting.iter().all(|ahead| ahead.person == "alice" && ahead.agent_id == ZOBAL));
+    assert!(
+        waiting
+            .iter()
+            .all(|ahead| ahead.person == "alice" && ahead.agent_id == ZOBAL)
+    );
 
     clock.set(at(5));
     for (number, text) in [(1, "first the bridge"), (2, "then the road")] {
-        let applied = created(store, cue(number, &format!("Next {number}?"))).await.answered.expect("it is answered");
+        let applied = created(store, cue(number, &format!("Next {number}?")))
+            .await
+            .answered
+            .expect("it is answered");
         let resolution = applied.resolution;
         assert_eq!((resolution.outcome, resolution.resolved_at), (Outcome::Answered, at(5)));
         assert_eq!((&resolution.value, &resolution.actor), (&Some(json!(text)), &alice()));
-        assert_eq!(resolution.comment.as_deref(), Some(WRITTEN_AHEAD), "nobody takes it for a word on the question");
-        assert_eq!(pulled(store, &message_id(number)).await.state, State::Resolved(resolution));
-        let trail = store.run(Trail { subject: message_id(number).to_string() }).await.unwrap();
+        assert_eq!(
+            resolution.comment.as_deref(),
+            Some(WRITTEN_AHEAD),
+            "nobody takes it for a word on the question"
+        );
+        assert_eq!(
+            pulled(store, &message_id(number)).await.state,
+            State::Resolved(resolution)
+        );
+        let trail = store
+            .run(Trail {
+                subject: message_id(number).to_string(),
+            })
+            .await
+            .unwrap();
         assert_eq!((trail.len(), trail[1].entry.actor.as_str()), (2, "human:alice"));
         assert_chained(&trail);
     }
     assert!(texts(store).await.is_empty());
-    assert!(created(store, cue(3, "Next?")).await.answered.is_none(), "none is used twice");
+    assert!(
+        created(store, cue(3, "Next?")).await.answered.is_none(),
+        "none is used twice"
+    );
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
 }
 
@@ -55,7 +87,11 @@ pub async fn a_text_that_reads_like_a_choice_is_none(store: &Store, _clock: &Man
     let confirm = json!({"type": "confirm", "confirm_label": "Drop it", "cancel_label": "Keep it"});
     let asked = offering(1, "Drop the production database?", &confirm);
     let resolution = created(store, asked).await.answered.expect("it is answered").resolution;
-    assert_eq!((resolution.value, resolution.edited), (Some(json!("approve")), true), "nobody has pressed anything");
+    assert_eq!(
+        (resolution.value, resolution.edited),
+        (Some(json!("approve")), true),
+        "nobody has pressed anything"
+    );
 }
 
 pub async fn coming_back_uses_no_text_up(store: &Store, _clock: &ManualClock) {
@@ -63,17 +99,28 @@ pub async fn coming_back_uses_no_text_up(store: &Store, _clock: &ManualClock) {
     created(store, cue(1, "Ship it?")).await;
     typed_ahead(store, "and then the road").await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
-    assert_eq!(pulled(store, &message_id(1)).await.state, State::Open, "it was asked before the text was typed");
+    assert_eq!(
+        pulled(store, &message_id(1)).await.state,
+        State::Open,
+        "it was asked before the text was typed"
+    );
     resolved(store, &message_id(1), answer("yes")).await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
     assert_eq!(texts(store).await, ["and then the road"]);
-    created(store, cue(3, "What now?")).await.answered.expect("it is answered");
+    created(store, cue(3, "What now?"))
+        .await
+        .answered
+        .expect("it is answered");
     assert!(texts(store).await.is_empty());
 
     created(store, cue(4, "Stop?")).await;
     typed_ahead(store, "go on").await;
     let both = created(store, after(&[4], cue(5, "Really?"))).await;
-    assert_eq!(both.superseded.len(), 1, "one that ends another is answered like any other");
+    assert_eq!(
+        both.superseded.len(),
+        1,
+        "one that ends another is answered like any other"
+    );
     assert_eq!(both.answered.expect("it is").resolution.value, Some(json!("go on")));
 }
 
@@ -91,7 +138,11 @@ pub async fn whoever_may_not_decide_any_more_answers_nothing(store: &Store, _clo
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "yes").await;
     let set = async |role| {
-        let change = SetRole { name: "alice".to_owned(), role, actor: OWNER.to_owned() };
+        let change = SetRole {
+            name: "alice".to_owned(),
+            role,
+            actor: OWNER.to_owned(),
+        };
         assert_eq!(store.run(change).await.unwrap(), Change::Done);
     };
     set(Role::Viewer).await;
@@ -125,9 +176,17 @@ pub async fn a_text_is_dropped_by_whoever_typed_it(store: &Store, _clock: &Manua
     assert_eq!(texts(store).await, ["first"]);
     let third = typed_ahead(store, "third").await;
     assert!(third > second && second > first, "no number is given again");
-    let trail = store.run(Trail { subject: format!("agent:{ZOBAL}") }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: format!("agent:{ZOBAL}"),
+        })
+        .await
+        .unwrap();
     let last = &trail.last().expect("the agent has one").entry;
-    assert_eq!((last.event.as_str(), last.actor.as_str()), ("agent.ahead_dropped", "human:alice"));
+    assert_eq!(
+        (last.event.as_str(), last.actor.as_str()),
+        ("agent.ahead_dropped", "human:alice")
+    );
 }
 
 pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &ManualClock) {
@@ -138,9 +197,21 @@ pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &
     assert!(texts(store).await.is_empty());
 
     assert!(join(store, "anselmo", "bob").await);
-    let typed = || TypeAhead { agent_id: "anselmo".to_owned(), person: "bob".to_owned(), text: "yes".to_owned() };
+    let typed = || TypeAhead {
+        agent_id: "anselmo".to_owned(),
+        person: "bob".to_owned(),
+        text: "yes".to_owned(),
+    };
     assert!(matches!(store.run(typed()).await.unwrap(), Typed::Waiting(_)));
     remove_agent(store, "anselmo").await;
-    assert!(store.run(ListAhead { agent_id: "anselmo".to_owned() }).await.unwrap().is_empty());
+    assert!(
+        store
+            .run(ListAhead {
+                agent_id: "anselmo".to_owned()
+            })
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(store.run(typed()).await.unwrap(), Typed::NoSuchAgent);
 }

@@ -10,7 +10,10 @@ use serde_json::json;
 use crate::scene::*;
 
 fn expiring(number: u64) -> Draft {
-    Draft { expires_at: Some(at(10)), ..Draft::ask(number) }
+    Draft {
+        expires_at: Some(at(10)),
+        ..Draft::ask(number)
+    }
 }
 
 async fn assert_kept(store: &Store, draft: &Draft, resolution: &Resolution) {
@@ -18,7 +21,10 @@ async fn assert_kept(store: &Store, draft: &Draft, resolution: &Resolution) {
     assert_eq!((pulled.rev, pulled.changed_at()), (2, resolution.resolved_at));
     assert_eq!(pulled.state, State::Resolved(resolution.clone()));
     assert_eq!(pulled.wire, draft.wire(), "what was sent does not change");
-    assert_eq!(viewed(store, &draft.id()).await.message.state, State::Resolved(resolution.clone()));
+    assert_eq!(
+        viewed(store, &draft.id()).await.message.state,
+        State::Resolved(resolution.clone())
+    );
 }
 
 pub async fn every_command_reaches_its_outcome(store: &Store, clock: &ManualClock) {
@@ -31,7 +37,14 @@ pub async fn every_command_reaches_its_outcome(store: &Store, clock: &ManualCloc
         (Draft::task(4), by_alice(Verdict::Completed(None)), Outcome::Completed),
         (Draft::task(5), by_alice(Verdict::Dismissed(None)), Outcome::Dismissed),
         (expiring(6), Command::Expire, Outcome::Expired),
-        (Draft { expires_at: Some(at(10)), ..Draft::task(7) }, Command::Expire, Outcome::Expired),
+        (
+            Draft {
+                expires_at: Some(at(10)),
+                ..Draft::task(7)
+            },
+            Command::Expire,
+            Outcome::Expired,
+        ),
     ];
     for (draft, command, outcome) in cases {
         let id = submitted(store, &draft).await;
@@ -55,7 +68,10 @@ pub async fn an_outcome_is_kept_whole(store: &Store, _clock: &ManualClock) {
     assert_eq!(resolution.comment.as_deref(), Some("the bridge\u{0} is 'closed'"));
     assert_kept(store, &Draft::ask(1), &resolution).await;
 
-    let ticked = vec![CheckItem { text: "turn".to_owned(), done: true }];
+    let ticked = vec![CheckItem {
+        text: "turn".to_owned(),
+        done: true,
+    }];
     let id = submitted(store, &Draft::task(2)).await;
     let resolution = resolved(store, &id, by_alice(Verdict::Completed(Some(ticked.clone())))).await;
     assert_eq!(resolution.checklist, Some(ticked));
@@ -64,22 +80,45 @@ pub async fn an_outcome_is_kept_whole(store: &Store, _clock: &ManualClock) {
 
 pub async fn an_unknown_message_is_not_found(store: &Store, _clock: &ManualClock) {
     for command in [answer("approve"), Command::Cancel, Command::Expire] {
-        assert!(matches!(apply(store, &message_id(9), command).await, Application::NotFound));
+        assert!(matches!(
+            apply(store, &message_id(9), command).await,
+            Application::NotFound
+        ));
     }
 }
 
 pub async fn a_refusal_leaves_no_trace(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::pushed(1)).await;
-    let stranger = Command::Resolve { actor: Actor::human("mallory"), verdict: Verdict::Declined, comment: None };
-    let refused =
-        [stranger, by_alice(Verdict::Completed(None)), by_alice(Verdict::Answered(json!(7))), Command::Expire];
+    let stranger = Command::Resolve {
+        actor: Actor::human("mallory"),
+        verdict: Verdict::Declined,
+        comment: None,
+    };
+    let refused = [
+        stranger,
+        by_alice(Verdict::Completed(None)),
+        by_alice(Verdict::Answered(json!(7))),
+        Command::Expire,
+    ];
     for command in refused {
         rejected(store, &id, command).await;
     }
     let item = viewed(store, &id).await;
-    assert_eq!((item.message.state, item.message.rev, item.delivery), (State::Open, 1, None));
-    assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 1);
+    assert_eq!(
+        (item.message.state, item.message.rev, item.delivery),
+        (State::Open, 1, None)
+    );
+    assert_eq!(
+        store
+            .run(Trail {
+                subject: id.to_string()
+            })
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
@@ -90,12 +129,26 @@ pub async fn the_first_outcome_stands(store: &Store, clock: &ManualClock) {
     let first = resolved(store, &id, Command::Cancel).await;
     for now in [at(0), at(11)] {
         clock.set(now);
-        for command in [answer("approve"), by_alice(Verdict::Declined), Command::Cancel, Command::Expire] {
+        for command in [
+            answer("approve"),
+            by_alice(Verdict::Declined),
+            Command::Cancel,
+            Command::Expire,
+        ] {
             assert_eq!(rejected(store, &id, command).await, Rejection::already(&id, &first));
         }
     }
     assert_kept(store, &draft, &first).await;
-    assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 2);
+    assert_eq!(
+        store
+            .run(Trail {
+                subject: id.to_string()
+            })
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 pub async fn an_answer_at_the_very_expiry_wins(store: &Store, clock: &ManualClock) {
@@ -112,7 +165,10 @@ pub async fn late_answer_loses_to_the_default(store: &Store, clock: &ManualClock
     clock.set(at(11));
     let resolution = resolved(store, &id, answer("approve")).await;
     assert_eq!((resolution.outcome, resolution.defaulted), (Outcome::Expired, true));
-    assert_eq!((&resolution.value, &resolution.actor), (&Some(json!("deny")), &Actor::default_on_expire()));
+    assert_eq!(
+        (&resolution.value, &resolution.actor),
+        (&Some(json!("deny")), &Actor::default_on_expire())
+    );
     assert_kept(store, &draft, &resolution).await;
 }
 
@@ -121,7 +177,10 @@ pub async fn a_late_cancel_makes_the_expiry_happen(store: &Store, clock: &Manual
     let id = submitted(store, &expiring(1)).await;
     clock.set(at(11));
     assert_eq!(resolved(store, &id, Command::Cancel).await.outcome, Outcome::Expired);
-    assert_eq!(pulled(store, &id).await.state.status(), Status::Resolved(Outcome::Expired));
+    assert_eq!(
+        pulled(store, &id).await.state.status(),
+        Status::Resolved(Outcome::Expired)
+    );
 }
 
 pub async fn nothing_expires_early(store: &Store, clock: &ManualClock) {

@@ -10,7 +10,12 @@ use countersign_store::ops::audit::Trail;
 use crate::scene::*;
 
 async fn trail(store: &Store, subject: &str) -> Vec<AuditRow> {
-    store.run(Trail { subject: subject.to_owned() }).await.unwrap()
+    store
+        .run(Trail {
+            subject: subject.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 fn events(trail: &[AuditRow]) -> Vec<&str> {
@@ -41,17 +46,32 @@ pub async fn a_message_leaves_its_submission_and_its_outcome(store: &Store, cloc
     clock.set(at(5));
     resolved(store, &id, answer("approve")).await;
     let trail = trail(store, id.as_str()).await;
-    let told: Vec<_> =
-        trail.iter().map(|row| (row.entry.event.as_str(), row.entry.actor.as_str(), row.entry.at)).collect();
-    assert_eq!(told, [("submitted", "agent:builder", at(0)), ("answered", "human:alice", at(5))]);
+    let told: Vec<_> = trail
+        .iter()
+        .map(|row| (row.entry.event.as_str(), row.entry.actor.as_str(), row.entry.at))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("submitted", "agent:builder", at(0)),
+            ("answered", "human:alice", at(5))
+        ]
+    );
     assert!(trail.iter().all(|row| row.entry.subject == id.as_str()));
 }
 
 pub async fn a_chain_of_entries_holds_together(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     clock.set(at(11));
-    let expiring = Draft { expires_at: Some(at(10)), ..Draft::ask(3) };
-    let cases = [(Draft::ask(1), answer("deny")), (Draft::ask(2), Command::Cancel), (expiring, Command::Expire)];
+    let expiring = Draft {
+        expires_at: Some(at(10)),
+        ..Draft::ask(3)
+    };
+    let cases = [
+        (Draft::ask(1), answer("deny")),
+        (Draft::ask(2), Command::Cancel),
+        (expiring, Command::Expire),
+    ];
     for (draft, command) in cases {
         let id = submitted(store, &draft).await;
         resolved(store, &id, command).await;
@@ -76,10 +96,25 @@ pub async fn an_entry_names_the_content_and_the_resolution(store: &Store, _clock
 pub async fn what_operators_do_is_chained_too(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let (agent_id, host, actor) = (BUILDER.to_owned(), HOST.to_owned(), OWNER.to_owned());
-    let put = PutHost { agent_id: agent_id.clone(), host, approve: true, actor: actor.clone() };
+    let put = PutHost {
+        agent_id: agent_id.clone(),
+        host,
+        approve: true,
+        actor: actor.clone(),
+    };
     store.run(put).await.unwrap().expect("the agent is there");
     let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
-    assert!(store.run(PutSecret { agent_id, name, value, actor: actor.clone() }).await.unwrap());
+    assert!(
+        store
+            .run(PutSecret {
+                agent_id,
+                name,
+                value,
+                actor: actor.clone()
+            })
+            .await
+            .unwrap()
+    );
     let rotation = RotateAgent {
         id: BUILDER.to_owned(),
         token_hash: hash_of("next token"),
@@ -88,14 +123,38 @@ pub async fn what_operators_do_is_chained_too(store: &Store, _clock: &ManualCloc
         actor: actor.clone(),
     };
     store.run(rotation).await.unwrap().expect("the agent is there");
-    assert!(store.run(RemoveAgent { id: BUILDER.to_owned(), actor }).await.unwrap());
+    assert!(
+        store
+            .run(RemoveAgent {
+                id: BUILDER.to_owned(),
+                actor
+            })
+            .await
+            .unwrap()
+    );
 
     let trail = trail(store, "agent:builder").await;
-    assert_eq!(events(&trail), ["agent.added", "callback.approved", "secret.set", "agent.rotated", "agent.removed"]);
-    assert!(trail.iter().all(|row| row.entry.actor == OWNER && row.entry.at == at(0)));
+    assert_eq!(
+        events(&trail),
+        [
+            "agent.added",
+            "callback.approved",
+            "secret.set",
+            "agent.rotated",
+            "agent.removed"
+        ]
+    );
+    assert!(
+        trail
+            .iter()
+            .all(|row| row.entry.actor == OWNER && row.entry.at == at(0))
+    );
     assert_chained(&trail);
     let told = format!("{trail:?}");
-    assert!(!told.contains("s3cret") && !told.contains("next key"), "no secret is told: {told}");
+    assert!(
+        !told.contains("s3cret") && !told.contains("next key"),
+        "no secret is told: {told}"
+    );
 }
 
 pub async fn an_unknown_subject_has_no_trail(store: &Store, _clock: &ManualClock) {

@@ -12,7 +12,10 @@ use super::terminals::{remove_agent, remove_person};
 use crate::cues::*;
 use crate::scene::*;
 
-const TWO_OPEN: Bounds = Bounds { open_of_person: 2, ..NO_BOUNDS };
+const TWO_OPEN: Bounds = Bounds {
+    open_of_person: 2,
+    ..NO_BOUNDS
+};
 const TWO_JOINED: Bounds = Bounds { joined: 2, ..NO_BOUNDS };
 
 fn of(outcome: &CueOutcome) -> Option<TooMany> {
@@ -28,17 +31,33 @@ pub async fn so_many_agents_join_lately_and_no_more(store: &Store, clock: &Manua
         assert_eq!(join_within(store, name, "alice", 2).await, Joined::New);
     }
     assert_eq!(join_within(store, "castoro", "alice", 2).await, Joined::TooMany);
-    assert_eq!(join_within(store, "anselmo", "alice", 2).await, Joined::Taken, "this is no new one");
-    assert_eq!(join_within(store, "castoro", "bob", 2).await, Joined::New, "whatever others have");
+    assert_eq!(
+        join_within(store, "anselmo", "alice", 2).await,
+        Joined::Taken,
+        "this is no new one"
+    );
+    assert_eq!(
+        join_within(store, "castoro", "bob", 2).await,
+        Joined::New,
+        "whatever others have"
+    );
     let on_the_way = ask_within(store, cue(1, "Ship it?"), TWO_JOINED).await;
     assert_eq!(of(&on_the_way), Some(TooMany::Joined));
     assert!(summary(store, ZOBAL).await.is_none());
     remove_agent(store, "bertold").await;
-    assert_eq!(join_within(store, "dorando", "alice", 2).await, Joined::New, "an owner made room");
+    assert_eq!(
+        join_within(store, "dorando", "alice", 2).await,
+        Joined::New,
+        "an owner made room"
+    );
     clock.set(clock.now().plus(JOINED_WITHIN));
     assert_eq!(join_within(store, "edelgar", "alice", 2).await, Joined::TooMany);
     clock.set(clock.now().plus(std::time::Duration::from_millis(1)));
-    assert_eq!(join_within(store, "edelgar", "alice", 2).await, Joined::New, "that was long ago");
+    assert_eq!(
+        join_within(store, "edelgar", "alice", 2).await,
+        Joined::New,
+        "that was long ago"
+    );
 }
 
 pub async fn a_person_is_asked_so_much_at_once(store: &Store, _clock: &ManualClock) {
@@ -52,9 +71,15 @@ pub async fn a_person_is_asked_so_much_at_once(store: &Store, _clock: &ManualClo
     assert!(summary(store, "bertold").await.is_none(), "a name is not taken in vain");
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1, "nor a place");
     let again = ask_within(store, cue(4, "One?"), TWO_OPEN).await;
-    assert!(matches!(again, CueOutcome::Attached(_)), "what is there already is no new one: {again:?}");
+    assert!(
+        matches!(again, CueOutcome::Attached(_)),
+        "what is there already is no new one: {again:?}"
+    );
     let instead = ask_within(store, after(&[1], cue(5, "Three?")), TWO_OPEN).await;
-    assert!(matches!(instead, CueOutcome::Created { .. }), "nor is what takes its place: {instead:?}");
+    assert!(
+        matches!(instead, CueOutcome::Created { .. }),
+        "nor is what takes its place: {instead:?}"
+    );
     let bobs = ask_within(store, cue_of("castoro", "bob", 6, "One?"), TWO_OPEN).await;
     assert!(matches!(bobs, CueOutcome::Created { .. }), "{bobs:?}");
 }
@@ -64,7 +89,12 @@ pub async fn what_is_over_gives_its_place_back(store: &Store, _clock: &ManualClo
     created(store, cue(1, "One?")).await;
     created(store, cue_of("anselmo", "alice", 2, "Two?")).await;
     let is_full = async |number| {
-        let outcome = ask_within(store, cue_of("bertold", "alice", number, &format!("{number}?")), TWO_OPEN).await;
+        let outcome = ask_within(
+            store,
+            cue_of("bertold", "alice", number, &format!("{number}?")),
+            TWO_OPEN,
+        )
+        .await;
         of(&outcome) == Some(TooMany::OpenOfPerson)
     };
     assert!(is_full(3).await);
@@ -79,7 +109,10 @@ pub async fn what_is_over_gives_its_place_back(store: &Store, _clock: &ManualClo
     let (agent_id, person, text) = ("bertold".to_owned(), "alice".to_owned(), "go on".to_owned());
     store.run(TypeAhead { agent_id, person, text }).await.unwrap();
     resolved(store, &message_id(4), answer("yes")).await;
-    created(store, cue_of("bertold", "alice", 9, "Nine?")).await.answered.expect("it is answered at once");
+    created(store, cue_of("bertold", "alice", 9, "Nine?"))
+        .await
+        .answered
+        .expect("it is answered at once");
     assert!(!is_full(10).await);
     assert!(is_full(11).await);
 }
@@ -92,8 +125,14 @@ pub async fn a_namesake_begins_with_nothing_open(store: &Store, _clock: &ManualC
     remove_person(store, "alice").await;
     assert!(add_person(store, "alice", Role::Resolver, "new token").await);
     resolved(store, &message_id(1), answer("yes")).await;
-    let ask =
-        async |number| ask_within(store, cue_of("anselmo", "alice", number, &format!("{number}?")), TWO_OPEN).await;
+    let ask = async |number| {
+        ask_within(
+            store,
+            cue_of("anselmo", "alice", number, &format!("{number}?")),
+            TWO_OPEN,
+        )
+        .await
+    };
     for number in [3, 4] {
         let outcome = ask(number).await;
         assert!(matches!(outcome, CueOutcome::Created { .. }), "{outcome:?}");
@@ -118,14 +157,33 @@ pub async fn an_import_keeps_to_the_same_bounds(store: &Store, _clock: &ManualCl
             checklist: None,
             files: Vec::new(),
         });
-        store.run(ImportCue { cue, most, resolution, files: Vec::new(), collected: true }).await.unwrap()
+        store
+            .run(ImportCue {
+                cue,
+                most,
+                resolution,
+                files: Vec::new(),
+                collected: true,
+            })
+            .await
+            .unwrap()
     };
     for number in [1, 2] {
         assert_eq!(import(number, TWO_OPEN, false).await, Imported::New);
     }
-    assert_eq!(import(3, TWO_OPEN, false).await, Imported::TooMany(TooMany::OpenOfPerson));
-    assert_eq!(import(3, depth(2), false).await, Imported::TooMany(TooMany::OpenOfAgent));
-    assert_eq!(import(3, TWO_OPEN, true).await, Imported::New, "what is over takes no place");
+    assert_eq!(
+        import(3, TWO_OPEN, false).await,
+        Imported::TooMany(TooMany::OpenOfPerson)
+    );
+    assert_eq!(
+        import(3, depth(2), false).await,
+        Imported::TooMany(TooMany::OpenOfAgent)
+    );
+    assert_eq!(
+        import(3, TWO_OPEN, true).await,
+        Imported::New,
+        "what is over takes no place"
+    );
     assert_eq!(import(2, TWO_OPEN, false).await, Imported::Known(message_id(2)));
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 2);
 }

@@ -7,7 +7,16 @@ use crate::scene::*;
 
 async fn put(store: &Store, agent: &str, host: &str, approve: bool) -> Option<String> {
     let (agent_id, host, actor) = (agent.to_owned(), host.to_owned(), OWNER.to_owned());
-    store.run(PutHost { agent_id, host, approve, actor }).await.unwrap().map(|stored| stored.state)
+    store
+        .run(PutHost {
+            agent_id,
+            host,
+            approve,
+            actor,
+        })
+        .await
+        .unwrap()
+        .map(|stored| stored.state)
 }
 
 async fn remove(store: &Store, host: &str) -> bool {
@@ -16,7 +25,13 @@ async fn remove(store: &Store, host: &str) -> bool {
 }
 
 async fn is_approved(store: &Store, host: &str) -> bool {
-    store.run(IsApproved { agent_id: BUILDER.to_owned(), host: host.to_owned() }).await.unwrap()
+    store
+        .run(IsApproved {
+            agent_id: BUILDER.to_owned(),
+            host: host.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn a_registered_host_waits_for_approval(store: &Store, _clock: &ManualClock) {
@@ -30,7 +45,11 @@ pub async fn a_registered_host_waits_for_approval(store: &Store, _clock: &Manual
 
 pub async fn an_approved_host_stays_approved(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    assert_eq!(put(store, BUILDER, HOST, true).await.as_deref(), Some("approved"), "without being registered first");
+    assert_eq!(
+        put(store, BUILDER, HOST, true).await.as_deref(),
+        Some("approved"),
+        "without being registered first"
+    );
     clock.set(at(5));
     assert_eq!(put(store, BUILDER, HOST, false).await.as_deref(), Some("approved"));
     assert!(is_approved(store, HOST).await);
@@ -44,22 +63,43 @@ pub async fn a_removed_host_is_not_approved(store: &Store, _clock: &ManualClock)
     assert!(remove(store, HOST).await);
     assert!(!is_approved(store, HOST).await);
     assert!(!remove(store, HOST).await, "there is nothing to remove");
-    assert_eq!(put(store, BUILDER, HOST, false).await.as_deref(), Some("pending"), "it has to be approved again");
-    let trail = store.run(Trail { subject: "agent:builder".to_owned() }).await.unwrap();
+    assert_eq!(
+        put(store, BUILDER, HOST, false).await.as_deref(),
+        Some("pending"),
+        "it has to be approved again"
+    );
+    let trail = store
+        .run(Trail {
+            subject: "agent:builder".to_owned(),
+        })
+        .await
+        .unwrap();
     let events: Vec<_> = trail.iter().skip(1).map(|row| row.entry.event.as_str()).collect();
     assert_eq!(events, ["callback.approved", "callback.removed", "callback.registered"]);
 }
 
 pub async fn hosts_are_listed_by_agent(store: &Store, _clock: &ManualClock) {
-    for (agent, host) in [(TESTER, "a.example"), (BUILDER, "b.example"), (BUILDER, "a.example:8443")] {
+    for (agent, host) in [
+        (TESTER, "a.example"),
+        (BUILDER, "b.example"),
+        (BUILDER, "a.example:8443"),
+    ] {
         if put(store, agent, host, false).await.is_none() {
             add_agent(store, agent).await;
             put(store, agent, host, false).await;
         }
     }
     let list = async |agent_id: Option<&str>| {
-        let hosts = store.run(ListHosts { agent_id: agent_id.map(str::to_owned) }).await.unwrap();
-        hosts.into_iter().map(|host| format!("{} {} {}", host.agent_id, host.host, host.state)).collect::<Vec<_>>()
+        let hosts = store
+            .run(ListHosts {
+                agent_id: agent_id.map(str::to_owned),
+            })
+            .await
+            .unwrap();
+        hosts
+            .into_iter()
+            .map(|host| format!("{} {} {}", host.agent_id, host.host, host.state))
+            .collect::<Vec<_>>()
     };
     let builders = ["builder a.example:8443 pending", "builder b.example pending"];
     assert_eq!(list(Some(BUILDER)).await, builders);
@@ -72,5 +112,13 @@ pub async fn a_host_needs_an_agent(store: &Store, _clock: &ManualClock) {
         assert_eq!(put(store, BUILDER, HOST, approve).await, None);
     }
     assert!(!is_approved(store, HOST).await);
-    assert!(store.run(Trail { subject: "agent:builder".to_owned() }).await.unwrap().is_empty());
+    assert!(
+        store
+            .run(Trail {
+                subject: "agent:builder".to_owned()
+            })
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

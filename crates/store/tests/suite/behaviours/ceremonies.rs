@@ -7,7 +7,15 @@ use crate::scene::*;
 
 async fn begin(store: &Store, id: &str, person: Option<&str>, expires_at: i64) {
     let (id, person, body) = (id.to_owned(), person.map(str::to_owned), format!("challenge of {id}"));
-    store.run(BeginCeremony { id, person, body, expires_at: at(expires_at) }).await.unwrap();
+    store
+        .run(BeginCeremony {
+            id,
+            person,
+            body,
+            expires_at: at(expires_at),
+        })
+        .await
+        .unwrap();
 }
 
 async fn take(store: &Store, id: &str) -> Option<Ceremony> {
@@ -46,7 +54,13 @@ pub async fn a_ceremony_is_taken_once(store: &Store, _clock: &ManualClock) {
     begin(store, "two", None, 10).await;
     let taken = join_all((0..8).map(|_| take(store, "one"))).await;
     let taken: Vec<_> = taken.into_iter().flatten().collect();
-    assert_eq!(taken, [Ceremony { person: Some("alice".to_owned()), body: "challenge of one".to_owned() }]);
+    assert_eq!(
+        taken,
+        [Ceremony {
+            person: Some("alice".to_owned()),
+            body: "challenge of one".to_owned()
+        }]
+    );
     assert_eq!(take(store, "two").await.map(|ceremony| ceremony.person), Some(None));
     assert_eq!(take(store, "three").await, None);
 }
@@ -61,5 +75,9 @@ pub async fn a_ceremony_ends_with_its_time(store: &Store, clock: &ManualClock) {
     assert_eq!(take(store, "late").await, None);
     begin(store, "next", None, 20).await;
     clock.set(at(10));
-    assert_eq!(take(store, "forgotten").await, None, "whoever begins drops what has expired");
+    assert_eq!(
+        take(store, "forgotten").await,
+        None,
+        "whoever begins drops what has expired"
+    );
 }

@@ -9,7 +9,12 @@ use crate::outbox::{claims, failed, settle};
 use crate::scene::*;
 
 async fn counts(store: &Store, person: &str) -> CountsNow {
-    store.run(Counts { person: person.to_owned() }).await.unwrap()
+    store
+        .run(Counts {
+            person: person.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn an_empty_store_has_nothing_to_see(store: &Store, _clock: &ManualClock) {
@@ -20,27 +25,50 @@ pub async fn what_is_open_is_counted_less_what_was_set_aside(store: &Store, cloc
     for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
         add_agent(store, agent).await;
         for number in numbers {
-            submitted(store, &Draft { agent, ..Draft::ask(number) }).await;
+            submitted(
+                store,
+                &Draft {
+                    agent,
+                    ..Draft::ask(number)
+                },
+            )
+            .await;
         }
     }
     for (number, until) in [(1, 10), (2, 20), (4, 20)] {
         assert!(put_away(store, "alice", number, Some(at(until))).await);
     }
-    assert_eq!((counts(store, "alice").await.open, counts(store, "bob").await.open), (2, 5));
+    assert_eq!(
+        (counts(store, "alice").await.open, counts(store, "bob").await.open),
+        (2, 5)
+    );
     clock.set(at(10));
     assert_eq!(counts(store, "alice").await.open, 3);
     resolved(store, &message_id(2), answer("approve")).await;
-    assert_eq!((counts(store, "alice").await.open, counts(store, "bob").await.open), (3, 4));
+    assert_eq!(
+        (counts(store, "alice").await.open, counts(store, "bob").await.open),
+        (3, 4)
+    );
 }
 
 pub async fn what_a_removed_agent_left_open_is_counted(store: &Store, _clock: &ManualClock) {
     for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
         add_agent(store, agent).await;
         for number in numbers {
-            submitted(store, &Draft { agent, ..Draft::ask(number) }).await;
+            submitted(
+                store,
+                &Draft {
+                    agent,
+                    ..Draft::ask(number)
+                },
+            )
+            .await;
         }
     }
-    let remove = |id: &str| RemoveAgent { id: id.to_owned(), actor: OWNER.to_owned() };
+    let remove = |id: &str| RemoveAgent {
+        id: id.to_owned(),
+        actor: OWNER.to_owned(),
+    };
     for agent in [BUILDER, TESTER] {
         assert!(store.run(remove(agent)).await.unwrap());
     }
@@ -48,7 +76,11 @@ pub async fn what_a_removed_agent_left_open_is_counted(store: &Store, _clock: &M
     resolved(store, &message_id(1), answer("approve")).await;
     assert_eq!(counts(store, "alice").await.open, 4);
     add_agent(store, BUILDER).await;
-    assert_eq!(counts(store, "alice").await.open, 4, "one that comes back counts its own again");
+    assert_eq!(
+        counts(store, "alice").await.open,
+        4,
+        "one that comes back counts its own again"
+    );
     for number in 2..=5 {
         resolved(store, &message_id(number), answer("approve")).await;
     }
@@ -64,7 +96,10 @@ pub async fn notices_are_counted_until_they_are_archived(store: &Store, _clock: 
     for number in [2, 4] {
         assert!(put_away(store, "alice", number, None).await);
     }
-    assert_eq!((counts(store, "alice").await.notices, counts(store, "bob").await.notices), (2, 3));
+    assert_eq!(
+        (counts(store, "alice").await.notices, counts(store, "bob").await.notices),
+        (2, 3)
+    );
 }
 
 pub async fn notices_are_counted_to_a_hundred(store: &Store, _clock: &ManualClock) {

@@ -9,20 +9,41 @@ use crate::scene::*;
 
 pub fn credential(kind: Kind, subject: &str, token: &str, expires_at: Option<Timestamp>) -> NewCredential {
     let (hash, subject, label) = (hash_of(token), subject.to_owned(), "laptop".to_owned());
-    NewCredential { hash, kind, subject, label, expires_at }
+    NewCredential {
+        hash,
+        kind,
+        subject,
+        label,
+        expires_at,
+    }
 }
 
 pub async fn authenticate(store: &Store, token: &str) -> Option<Principal> {
-    store.run(Authenticate { hash: hash_of(token) }).await.unwrap().map(|credential| credential.principal)
+    store
+        .run(Authenticate { hash: hash_of(token) })
+        .await
+        .unwrap()
+        .map(|credential| credential.principal)
 }
 
 pub async fn add_person(store: &Store, name: &str, role: Role, token: &str) -> bool {
     let token = Some(credential(Kind::Person, name, token, None));
-    store.run(AddPerson { name: name.to_owned(), role, token, actor: OWNER.to_owned() }).await.unwrap()
+    store
+        .run(AddPerson {
+            name: name.to_owned(),
+            role,
+            token,
+            actor: OWNER.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub fn person(name: &str, role: Role) -> Option<Principal> {
-    Some(Principal::Person { name: name.to_owned(), role })
+    Some(Principal::Person {
+        name: name.to_owned(),
+        role,
+    })
 }
 
 pub async fn a_token_stands_for_its_agent(store: &Store, _clock: &ManualClock) {
@@ -45,22 +66,45 @@ pub async fn a_token_stands_for_its_person(store: &Store, _clock: &ManualClock) 
     for (name, role) in people {
         assert_eq!(authenticate(store, &format!("{name} token")).await, person(name, role));
     }
-    assert_eq!(authenticate(store, "olga's token").await, Some(Principal::Agent { id: "olga's".to_owned() }));
+    assert_eq!(
+        authenticate(store, "olga's token").await,
+        Some(Principal::Agent {
+            id: "olga's".to_owned()
+        })
+    );
 }
 
 pub async fn an_unknown_token_stands_for_nobody(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     assert_eq!(authenticate(store, "guess").await, None);
-    store.run(Relabel(credential(Kind::Person, "ghost", "ghost token", None))).await.unwrap();
-    assert_eq!(authenticate(store, "ghost token").await, None, "a token of nobody stands for nobody");
+    store
+        .run(Relabel(credential(Kind::Person, "ghost", "ghost token", None)))
+        .await
+        .unwrap();
+    assert_eq!(
+        authenticate(store, "ghost token").await,
+        None,
+        "a token of nobody stands for nobody"
+    );
 }
 
 pub async fn a_token_ends_after_its_last_millisecond(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "first token").await);
-    store.run(Relabel(credential(Kind::Person, "alice", "brief token", Some(at(10))))).await.unwrap();
+    store
+        .run(Relabel(credential(Kind::Person, "alice", "brief token", Some(at(10)))))
+        .await
+        .unwrap();
     clock.set(at(10));
-    assert_eq!(authenticate(store, "brief token").await, person("alice", Role::Resolver));
-    let brief = store.run(Authenticate { hash: hash_of("brief token") }).await.unwrap();
+    assert_eq!(
+        authenticate(store, "brief token").await,
+        person("alice", Role::Resolver)
+    );
+    let brief = store
+        .run(Authenticate {
+            hash: hash_of("brief token"),
+        })
+        .await
+        .unwrap();
     let told = brief.map(|credential| (credential.kind, credential.expires_at));
     assert_eq!(told, Some((Kind::Person, Some(at(10)))), "and says what it is and when");
     clock.set(at(11));
@@ -70,11 +114,24 @@ pub async fn a_token_ends_after_its_last_millisecond(store: &Store, clock: &Manu
 pub async fn a_label_holds_one_credential(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     for token in ["laptop token", "newer laptop token"] {
-        store.run(Relabel(credential(Kind::Person, "owner", token, None))).await.unwrap();
+        store
+            .run(Relabel(credential(Kind::Person, "owner", token, None)))
+            .await
+            .unwrap();
     }
-    assert_eq!(authenticate(store, "laptop token").await, None, "the newer one took its place");
-    assert_eq!(authenticate(store, "newer laptop token").await, person("owner", Role::Owner));
-    store.run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10))))).await.unwrap();
+    assert_eq!(
+        authenticate(store, "laptop token").await,
+        None,
+        "the newer one took its place"
+    );
+    assert_eq!(
+        authenticate(store, "newer laptop token").await,
+        person("owner", Role::Owner)
+    );
+    store
+        .run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10)))))
+        .await
+        .unwrap();
     assert_eq!(
         authenticate(store, "newer laptop token").await,
         person("owner", Role::Owner),

@@ -18,7 +18,12 @@ async fn status(store: &Store, number: u64) -> Status {
 
 /// What the person sees of the cues that this one ended.
 async fn supersedes(store: &Store, number: u64) -> Option<String> {
-    pulled(store, &message_id(number)).await.source.ids.get("supersedes").cloned()
+    pulled(store, &message_id(number))
+        .await
+        .source
+        .ids
+        .get("supersedes")
+        .cloned()
 }
 
 pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &Store, _clock: &ManualClock) {
@@ -28,11 +33,19 @@ pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &St
     // Also when its process is known to have ended: it is this one that comes back.
     assert_eq!(attached(store, after(&[1], cue(2, "Ship it?"))).await, message_id(1));
     resolved(store, &message_id(1), answer("Monday")).await;
-    assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1), "the answer came meanwhile");
+    assert_eq!(
+        attached(store, cue(2, "Ship it?")).await,
+        message_id(1),
+        "the answer came meanwhile"
+    );
     assert_eq!(collect(store, 1, "alice").await, Some(true));
     created(store, cue(2, "Ship it?")).await;
     resolved(store, &message_id(2), by_alice(Verdict::Declined)).await;
-    assert_eq!(attached(store, cue(3, "Ship it?")).await, message_id(2), "a no is an answer too");
+    assert_eq!(
+        attached(store, cue(3, "Ship it?")).await,
+        message_id(2),
+        "a no is an answer too"
+    );
     assert_eq!(collect(store, 2, "alice").await, Some(true));
     created(store, cue(3, "Ship it?")).await;
     let others = cue_of("bertold", "alice", 4, "Ship it?");
@@ -47,19 +60,37 @@ pub async fn a_cue_supersedes_what_is_gone(store: &Store, clock: &ManualClock) {
     clock.set(at(7));
     // In any order, and told twice.
     let third = created(store, after(&[2, 1, 2], cue(3, "Stop?"))).await;
-    let ended: Vec<_> = third.superseded.iter().map(|applied| applied.pulled.id.clone()).collect();
+    let ended: Vec<_> = third
+        .superseded
+        .iter()
+        .map(|applied| applied.pulled.id.clone())
+        .collect();
     assert_eq!(ended, [1, 2].map(message_id));
     for applied in &third.superseded {
         let resolution = &applied.resolution;
-        assert_eq!((resolution.outcome, resolution.resolved_at), (Outcome::Cancelled, at(7)));
+        assert_eq!(
+            (resolution.outcome, resolution.resolved_at),
+            (Outcome::Cancelled, at(7))
+        );
         assert_eq!(resolution.actor, Actor::agent(ZOBAL));
         assert_eq!(resolution.comment, Some(format!("superseded by {}", message_id(3))));
-        assert_eq!(pulled(store, &applied.pulled.id).await.state, State::Resolved(resolution.clone()));
-        let trail = store.run(Trail { subject: applied.pulled.id.to_string() }).await.unwrap();
+        assert_eq!(
+            pulled(store, &applied.pulled.id).await.state,
+            State::Resolved(resolution.clone())
+        );
+        let trail = store
+            .run(Trail {
+                subject: applied.pulled.id.to_string(),
+            })
+            .await
+            .unwrap();
         assert_eq!(trail.len(), 2);
         assert_chained(&trail);
     }
-    assert_eq!(supersedes(store, 3).await, Some(format!("{} {}", message_id(1), message_id(2))));
+    assert_eq!(
+        supersedes(store, 3).await,
+        Some(format!("{} {}", message_id(1), message_id(2)))
+    );
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
 }
 
@@ -67,7 +98,10 @@ pub async fn what_was_superseded_is_asked_anew(store: &Store, _clock: &ManualClo
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     created(store, after(&[1], cue(2, "Ship that?"))).await;
-    assert_eq!(created(store, after(&[2], cue(3, "Ship it?"))).await.superseded.len(), 1);
+    assert_eq!(
+        created(store, after(&[2], cue(3, "Ship it?"))).await.superseded.len(),
+        1
+    );
     assert_eq!(attached(store, cue(4, "Ship it?")).await, message_id(3));
 }
 
@@ -76,7 +110,10 @@ pub async fn while_its_process_waits_an_earlier_cue_stays_open(store: &Store, _c
     created(store, cue(1, "Ship it?")).await;
     let second = created(store, cue(2, "Ship that?")).await;
     assert!(second.superseded.is_empty());
-    assert_eq!((status(store, 1).await, status(store, 2).await), (Status::Open, Status::Open));
+    assert_eq!(
+        (status(store, 1).await, status(store, 2).await),
+        (Status::Open, Status::Open)
+    );
     assert_eq!(supersedes(store, 2).await, None);
 }
 
@@ -91,7 +128,10 @@ pub async fn only_open_cues_of_the_same_agent_are_superseded(store: &Store, _clo
     let last = created(store, after(&[1, 2, 3, 4, 999], cue(5, "Stop?"))).await;
     assert_eq!(last.superseded.len(), 1);
     assert_eq!(status(store, 1).await, Status::Resolved(Outcome::Answered));
-    assert_eq!((status(store, 2).await, status(store, 3).await), (Status::Open, Status::Open));
+    assert_eq!(
+        (status(store, 2).await, status(store, 3).await),
+        (Status::Open, Status::Open)
+    );
     assert_eq!(supersedes(store, 5).await, Some(message_id(4).to_string()));
 }
 
@@ -100,7 +140,10 @@ pub async fn an_unknown_name_joins_on_the_way(store: &Store, clock: &ManualClock
     clock.set(at(3));
     created(store, cue(1, "Ship it?")).await;
     let joined = summary(store, ZOBAL).await.expect("it joined");
-    assert_eq!((joined.person.as_str(), joined.joined_at, joined.open), ("alice", at(3), 1));
+    assert_eq!(
+        (joined.person.as_str(), joined.joined_at, joined.open),
+        ("alice", at(3), 1)
+    );
     assert!(!join(store, ZOBAL, "alice").await);
 }
 
@@ -127,7 +170,15 @@ pub async fn a_cue_under_anothers_name_leaves_nothing(store: &Store, _clock: &Ma
         let refused = ask(store, theirs).await;
         assert!(matches!(refused, CueOutcome::NotYours), "{number}: {refused:?}");
         assert!(store.run(Pull(message_id(number))).await.unwrap().is_none());
-        assert!(store.run(Trail { subject: message_id(number).to_string() }).await.unwrap().is_empty());
+        assert!(
+            store
+                .run(Trail {
+                    subject: message_id(number).to_string()
+                })
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
     assert_eq!(status(store, 1).await, Status::Open);
     assert_eq!(pulled(store, &message_id(1)).await.rev, 1);
@@ -146,9 +197,15 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
     let full = ask_within(store, cue(4, "Stop?"), depth(3)).await;
     assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfAgent)), "{full:?}");
     let made = ask_within(store, after(&[1], cue(4, "Stop?")), depth(3)).await;
-    assert!(matches!(made, CueOutcome::Created { .. }), "what it ends makes room: {made:?}");
+    assert!(
+        matches!(made, CueOutcome::Created { .. }),
+        "what it ends makes room: {made:?}"
+    );
     let same = ask_within(store, cue(5, "Stop?"), depth(0)).await;
-    assert!(matches!(same, CueOutcome::Attached(_)), "coming back needs no place: {same:?}");
+    assert!(
+        matches!(same, CueOutcome::Attached(_)),
+        "coming back needs no place: {same:?}"
+    );
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 3);
 }
 
@@ -159,8 +216,14 @@ pub async fn a_cue_is_found_and_collected_by_its_person_alone(store: &Store, clo
     created(store, cue(1, "Ship it?")).await;
     assert_eq!(collect(store, 1, "alice").await, None, "there is no answer yet");
     let open = found(store, 1, "alice").await.expect("it is hers");
-    assert_eq!((open.pulled.agent_id.as_str(), open.pulled.state, open.collected), (ZOBAL, State::Open, false));
-    assert_eq!((open.content.title.as_str(), open.pulled.source.ids["cue"].as_str()), ("Ship it?", "cue"));
+    assert_eq!(
+        (open.pulled.agent_id.as_str(), open.pulled.state, open.collected),
+        (ZOBAL, State::Open, false)
+    );
+    assert_eq!(
+        (open.content.title.as_str(), open.pulled.source.ids["cue"].as_str()),
+        ("Ship it?", "cue")
+    );
 
     let resolution = resolved(store, &message_id(1), answer("yes")).await;
     assert!(found(store, 1, "bob").await.is_none());
@@ -169,10 +232,18 @@ pub async fn a_cue_is_found_and_collected_by_its_person_alone(store: &Store, clo
     assert_eq!(collect(store, 9, "alice").await, None);
     clock.set(at(5));
     assert_eq!(collect(store, 1, "alice").await, Some(true));
-    assert_eq!(collect(store, 1, "alice").await, Some(false), "the second time it is known");
+    assert_eq!(
+        collect(store, 1, "alice").await,
+        Some(false),
+        "the second time it is known"
+    );
     let over = found(store, 1, "alice").await.expect("it is still hers");
     assert_eq!((over.pulled.state, over.collected), (State::Resolved(resolution), true));
-    assert_eq!(viewed(store, &message_id(1)).await.fetched_at, Some(at(5)), "people see it too");
+    assert_eq!(
+        viewed(store, &message_id(1)).await.fetched_at,
+        Some(at(5)),
+        "people see it too"
+    );
 }
 
 pub async fn the_current_cue_is_the_newest_that_waits(store: &Store, _clock: &ManualClock) {
@@ -183,9 +254,17 @@ pub async fn the_current_cue_is_the_newest_that_waits(store: &Store, _clock: &Ma
     created(store, after(&[2], cue(3, "Stop?"))).await;
     assert_eq!(current(store).await, Some(message_id(3)));
     resolved(store, &message_id(3), answer("no")).await;
-    assert_eq!(current(store).await, Some(message_id(3)), "its answer is still to be collected");
+    assert_eq!(
+        current(store).await,
+        Some(message_id(3)),
+        "its answer is still to be collected"
+    );
     collect(store, 3, "alice").await;
-    assert_eq!(current(store).await, Some(message_id(1)), "what was superseded is not waited for");
+    assert_eq!(
+        current(store).await,
+        Some(message_id(1)),
+        "what was superseded is not waited for"
+    );
     resolved(store, &message_id(1), Command::Cancel).await;
     assert_eq!(current(store).await, None);
 }
@@ -202,7 +281,11 @@ pub async fn what_people_decided_is_kept_until_it_is_collected(store: &Store, _c
     }
     resolved(store, &message_id(3), by_alice(Verdict::Declined)).await;
     resolved(store, &message_id(6), Command::Cancel).await;
-    assert_eq!(kept(store, "alice").await, [1, 2, 3, 5].map(message_id), "oldest first, and nothing taken back");
+    assert_eq!(
+        kept(store, "alice").await,
+        [1, 2, 3, 5].map(message_id),
+        "oldest first, and nothing taken back"
+    );
     assert!(kept(store, "bob").await.is_empty());
     collect(store, 2, "alice").await;
     assert_eq!(kept(store, "alice").await, [1, 3, 5].map(message_id));
@@ -224,7 +307,12 @@ pub async fn open_cues_come_oldest_first(store: &Store, _clock: &ManualClock) {
         resolved(store, &message_id(number), answer("yes")).await;
     }
     let open = async |agent_id: &str| -> Vec<MessageId> {
-        store.run(OpenCues { agent_id: agent_id.to_owned() }).await.unwrap()
+        store
+            .run(OpenCues {
+                agent_id: agent_id.to_owned(),
+            })
+            .await
+            .unwrap()
     };
     assert_eq!(open(ZOBAL).await, [1, 3, 4].map(message_id));
     assert!(open("bertold").await.is_empty());
@@ -234,7 +322,16 @@ pub async fn what_retention_emptied_is_not_attached_to(store: &Store, _clock: &M
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     resolved(store, &message_id(1), answer("yes")).await;
-    assert_eq!(store.run(Purge { resolved_before: at(1), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(1),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     assert!(found(store, 1, "alice").await.is_none());
     assert_eq!(collect(store, 1, "alice").await, None);
     assert_eq!(current(store).await, None);

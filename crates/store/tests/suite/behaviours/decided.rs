@@ -9,11 +9,19 @@ use countersign_store::ops::sweep::Purge;
 use crate::scene::*;
 
 fn all() -> Decided {
-    Decided { filter: Filter::default(), status: None, before: None, limit: 100 }
+    Decided {
+        filter: Filter::default(),
+        status: None,
+        before: None,
+        limit: 100,
+    }
 }
 
 fn with(status: Outcome) -> Decided {
-    Decided { status: Some(Status::Resolved(status)), ..all() }
+    Decided {
+        status: Some(Status::Resolved(status)),
+        ..all()
+    }
 }
 
 async fn page(store: &Store, decided: Decided) -> DecidedPage {
@@ -30,9 +38,21 @@ async fn fill(store: &Store, clock: &ManualClock) {
     add_agent(store, TESTER).await;
     for number in 1..=7 {
         let agent = if number % 2 == 0 { TESTER } else { BUILDER };
-        let draft = if number == 3 { Draft::task(number) } else { Draft::ask(number) };
+        let draft = if number == 3 {
+            Draft::task(number)
+        } else {
+            Draft::ask(number)
+        };
         let expires_at = (number == 6).then_some(at(29));
-        submitted(store, &Draft { agent, expires_at, ..draft }).await;
+        submitted(
+            store,
+            &Draft {
+                agent,
+                expires_at,
+                ..draft
+            },
+        )
+        .await;
     }
     submitted(store, &Draft::notify(8)).await;
     let ends = [
@@ -71,42 +91,91 @@ pub async fn one_status_is_read_alone(store: &Store, clock: &ManualClock) {
         assert_eq!(numbers(store, with(outcome)).await, expected, "{outcome}");
     }
     for status in [Status::Open, Status::Delivered] {
-        assert!(numbers(store, Decided { status: Some(status), ..all() }).await.is_empty(), "nobody decided {status}");
+        assert!(
+            numbers(
+                store,
+                Decided {
+                    status: Some(status),
+                    ..all()
+                }
+            )
+            .await
+            .is_empty(),
+            "nobody decided {status}"
+        );
     }
 }
 
 pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
-    let odd = Draft { project: Some("tower"), tags: &["prod", "eu"], ..Draft::ask(9) };
+    let odd = Draft {
+        project: Some("tower"),
+        tags: &["prod", "eu"],
+        ..Draft::ask(9)
+    };
     submitted_and_resolved(store, &odd).await;
     let named = |text: &str| Some(text.to_owned());
     let of = |filter| Decided { filter, ..all() };
-    let agent = Filter { agent: named(TESTER), ..Filter::default() };
+    let agent = Filter {
+        agent: named(TESTER),
+        ..Filter::default()
+    };
     assert_eq!(numbers(store, of(agent.clone())).await, [4, 6, 2].map(message_id));
-    let project = Filter { project: named("tower"), ..Filter::default() };
+    let project = Filter {
+        project: named("tower"),
+        ..Filter::default()
+    };
     assert_eq!(numbers(store, of(project)).await, [9].map(message_id));
-    let tag = Filter { tag: named("eu"), ..Filter::default() };
+    let tag = Filter {
+        tag: named("eu"),
+        ..Filter::default()
+    };
     assert_eq!(numbers(store, of(tag)).await, [9].map(message_id));
-    let kind = Filter { kind: named("task"), ..Filter::default() };
+    let kind = Filter {
+        kind: named("task"),
+        ..Filter::default()
+    };
     assert_eq!(numbers(store, of(kind)).await, [3].map(message_id));
-    let declined = Decided { filter: agent, ..with(Outcome::Declined) };
+    let declined = Decided {
+        filter: agent,
+        ..with(Outcome::Declined)
+    };
     assert_eq!(numbers(store, declined).await, [2].map(message_id));
 }
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
-    let tester = Filter { agent: Some(TESTER.to_owned()), ..Filter::default() };
+    let tester = Filter {
+        agent: Some(TESTER.to_owned()),
+        ..Filter::default()
+    };
     for limit in 1..=7 {
-        for (filter, whole) in [(Filter::default(), vec![5, 4, 6, 2, 1, 3]), (tester.clone(), vec![4, 6, 2])] {
+        for (filter, whole) in [
+            (Filter::default(), vec![5, 4, 6, 2, 1, 3]),
+            (tester.clone(), vec![4, 6, 2]),
+        ] {
             let (mut seen, mut before) = (Vec::new(), None);
             loop {
-                let page = page(store, Decided { filter: filter.clone(), status: None, before, limit }).await;
+                let page = page(
+                    store,
+                    Decided {
+                        filter: filter.clone(),
+                        status: None,
+                        before,
+                        limit,
+                    },
+                )
+                .await;
                 seen.extend(ids(&page.items));
                 before = page.next;
                 if before.is_none() {
                     break;
                 }
-                assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
+                assert_eq!(
+                    i64::try_from(page.items.len()).unwrap(),
+                    limit,
+                    "only the last page is short"
+                );
             }
             let whole: Vec<_> = whole.into_iter().map(message_id).collect();
             assert_eq!(seen, whole, "in pages of {limit}");
@@ -116,7 +185,17 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, clock: &ManualClo
 
 pub async fn what_retention_emptied_is_gone_from_it(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
-    assert_eq!(store.run(Purge { resolved_before: at(25), limit: 100 }).await.unwrap(), 3, "two of them, and a notify");
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(25),
+                limit: 100
+            })
+            .await
+            .unwrap(),
+        3,
+        "two of them, and a notify"
+    );
     assert_eq!(numbers(store, all()).await, [5, 4, 6, 2].map(message_id));
     assert_eq!(numbers(store, with(Outcome::Answered)).await, [5].map(message_id));
 }
@@ -125,5 +204,8 @@ pub async fn it_tells_how_a_delivery_stands(store: &Store, _clock: &ManualClock)
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     let items = page(store, all()).await.items;
-    assert_eq!(items[0].delivery.as_ref().map(|delivery| delivery.host.as_str()), Some(HOST));
+    assert_eq!(
+        items[0].delivery.as_ref().map(|delivery| delivery.host.as_str()),
+        Some(HOST)
+    );
 }

@@ -22,7 +22,10 @@ async fn next_due(store: &Store) -> Option<Timestamp> {
 pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::pushed(1)).await;
-    assert!(store.run(PendingHosts).await.unwrap().is_empty(), "an open message owes nothing");
+    assert!(
+        store.run(PendingHosts).await.unwrap().is_empty(),
+        "an open message owes nothing"
+    );
     clock.set(at(5));
     match apply(store, &id, answer("approve")).await {
         Application::Resolved(applied) => assert_eq!(applied.push_host.as_deref(), Some(HOST)),
@@ -40,7 +43,10 @@ pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &Man
         last_error: None,
     };
     assert_eq!(delivery(store, 1).await, expected);
-    assert_eq!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap(), [expected]);
+    assert_eq!(
+        store.run(Deliveries { track: None, limit: 10 }).await.unwrap(),
+        [expected]
+    );
     assert_eq!(store.run(PendingHosts).await.unwrap(), [HOST]);
     assert_eq!(next_due(store).await, Some(at(5)));
 }
@@ -48,8 +54,14 @@ pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &Man
 pub async fn every_outcome_has_to_be_brought(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     clock.set(at(11));
-    let late = Draft { expires_at: Some(at(10)), ..Draft::pushed(4) };
-    let task = Draft { callback: Some(callback_to(HOST)), ..Draft::task(5) };
+    let late = Draft {
+        expires_at: Some(at(10)),
+        ..Draft::pushed(4)
+    };
+    let task = Draft {
+        callback: Some(callback_to(HOST)),
+        ..Draft::task(5)
+    };
     let cases = [
         (Draft::pushed(1), answer("deny"), Outcome::Answered),
         (Draft::pushed(2), by_alice(Verdict::Declined), Outcome::Declined),
@@ -72,8 +84,21 @@ pub async fn without_a_callback_nothing_is_owed(store: &Store, _clock: &ManualCl
         Application::Resolved(applied) => assert_eq!(applied.push_host, None),
         other => panic!("expected a resolution, got {other:?}"),
     }
-    submitted(store, &Draft { callback: Some(callback_to(HOST)), ..Draft::notify(2) }).await;
-    assert!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().is_empty());
+    submitted(
+        store,
+        &Draft {
+            callback: Some(callback_to(HOST)),
+            ..Draft::notify(2)
+        },
+    )
+    .await;
+    assert!(
+        store
+            .run(Deliveries { track: None, limit: 10 })
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(next_due(store).await, None);
 }
 
@@ -81,7 +106,10 @@ pub async fn a_claim_is_a_lease(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     owe(store, [1]).await;
     let taken = only_claim(store).await;
-    assert_eq!((taken.agent_id.as_str(), taken.attempts, taken.created_at), (BUILDER, 0, at(0)));
+    assert_eq!(
+        (taken.agent_id.as_str(), taken.attempts, taken.created_at),
+        (BUILDER, 0, at(0))
+    );
     assert_eq!((taken.node.as_str(), taken.until), (NODE, at(100)));
     assert_eq!(next_due(store).await, Some(at(100)), "until the lease ends");
     for millis in [0, 50, 99] {
@@ -89,7 +117,11 @@ pub async fn a_claim_is_a_lease(store: &Store, clock: &ManualClock) {
         assert!(claim(store).await.is_empty(), "nobody else gets it at {millis}");
     }
     clock.set(at(100));
-    assert_eq!(claim(store).await, [message_id(1)], "nobody settled it, so it is due again");
+    assert_eq!(
+        claim(store).await,
+        [message_id(1)],
+        "nobody settled it, so it is due again"
+    );
     assert_eq!(next_due(store).await, Some(at(200)));
     assert_eq!(delivery(store, 1).await.attempts, 0, "a claim is not an attempt");
 }
@@ -100,16 +132,39 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
         clock.set(at(millis));
         owe(store, [number]).await;
     }
-    submitted_and_resolved(store, &Draft { callback: Some(callback_to("other.example")), ..Draft::ask(4) }).await;
+    submitted_and_resolved(
+        store,
+        &Draft {
+            callback: Some(callback_to("other.example")),
+            ..Draft::ask(4)
+        },
+    )
+    .await;
     enter(store, &[NODE]).await;
     let mut hosts = store.run(PendingHosts).await.unwrap();
     hosts.sort();
     assert_eq!(hosts, [HOST, "other.example"]);
-    let first = take(store, ClaimDue { limit: 2, ..claim_of(NODE) }).await;
-    assert_eq!(first.into_iter().map(|claim| claim.message_id).collect::<Vec<_>>(), [1, 3].map(message_id));
+    let first = take(
+        store,
+        ClaimDue {
+            limit: 2,
+            ..claim_of(NODE)
+        },
+    )
+    .await;
+    assert_eq!(
+        first.into_iter().map(|claim| claim.message_id).collect::<Vec<_>>(),
+        [1, 3].map(message_id)
+    );
     assert_eq!(claim(store).await, [message_id(2)]);
-    let from = |host: &str| ClaimDue { host: host.to_owned(), ..claim_of(NODE) };
-    assert!(take(store, from("hooks.example")).await.is_empty(), "a name is not its name and port");
+    let from = |host: &str| ClaimDue {
+        host: host.to_owned(),
+        ..claim_of(NODE)
+    };
+    assert!(
+        take(store, from("hooks.example")).await.is_empty(),
+        "a name is not its name and port"
+    );
     assert_eq!(take(store, from("other.example")).await.len(), 1);
 }
 
@@ -119,7 +174,14 @@ pub async fn a_host_is_due_when_one_of_its_obligations_is(store: &Store, clock: 
     assert!(due().await.is_empty());
     owe(store, [1]).await;
     for (number, host) in [(2, "a.example"), (3, "z.example")] {
-        submitted_and_resolved(store, &Draft { callback: Some(callback_to(host)), ..Draft::ask(number) }).await;
+        submitted_and_resolved(
+            store,
+            &Draft {
+                callback: Some(callback_to(host)),
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
     assert_eq!(due().await, ["a.example", HOST, "z.example"]);
     let claim = only_claim(store).await;
@@ -136,7 +198,10 @@ pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &Man
     add_agent(store, BUILDER).await;
     enter(store, &[NODE, OTHER]).await;
     owe(store, 1..=20).await;
-    let three = |node| ClaimDue { limit: 3, ..claim_of(node) };
+    let three = |node| ClaimDue {
+        limit: 3,
+        ..claim_of(node)
+    };
     let claims = join_all((0..8).map(|number| take(store, three([NODE, OTHER][number % 2])))).await;
     let mut taken: Vec<_> = claims.into_iter().flatten().map(|claim| claim.message_id).collect();
     taken.sort();
@@ -154,7 +219,11 @@ pub async fn after_a_crash_claims_are_due_at_once(store: &Store, clock: &ManualC
     enter(store, &[OTHER]).await;
     assert_eq!(take_over(store, start_alone(OTHER)).await.hosts, [HOST]);
     assert_eq!(claim(store).await, [message_id(3)], "only what was under way");
-    assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(5_000)), "a retry keeps its time");
+    assert_eq!(
+        delivery(store, 2).await.next_attempt_at,
+        Some(at(5_000)),
+        "a retry keeps its time"
+    );
 }
 
 pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) {
@@ -168,7 +237,10 @@ pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) 
         assert!(!settle(store, &claim, late).await);
     }
     let brought = delivery(store, 1).await;
-    assert_eq!((brought.track, brought.attempts, brought.delivered_at), (Track::Delivered, 1, Some(at(7))));
+    assert_eq!(
+        (brought.track, brought.attempts, brought.delivered_at),
+        (Track::Delivered, 1, Some(at(7)))
+    );
     assert_eq!((brought.next_attempt_at, brought.last_error), (None, None));
     clock.set(at(1_000_000));
     assert!(claims(store).await.is_empty());
@@ -181,12 +253,18 @@ pub async fn a_failed_attempt_may_be_the_last(store: &Store, clock: &ManualClock
     owe(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, failed()).await);
     let lost = delivery(store, 1).await;
-    assert_eq!((lost.track, lost.attempts, lost.last_error.as_deref()), (Track::Failed, 1, Some("answered 404")));
+    assert_eq!(
+        (lost.track, lost.attempts, lost.last_error.as_deref()),
+        (Track::Failed, 1, Some("answered 404"))
+    );
     assert_eq!((lost.next_attempt_at, lost.delivered_at), (None, None));
     clock.set(at(1_000_000));
     assert!(claim(store).await.is_empty());
     enter(store, &[OTHER]).await;
-    assert!(take_over(store, start_alone(OTHER)).await.hosts.is_empty(), "it was nobody's");
+    assert!(
+        take_over(store, start_alone(OTHER)).await.hosts.is_empty(),
+        "it was nobody's"
+    );
 }
 
 pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock) {
@@ -194,10 +272,16 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
     owe(store, [1]).await;
     for attempt in 1..=3_u32 {
         let next = at(i64::from(attempt) * 1_000);
-        let again = Settlement::Retry { at: next, reason: format!("answered 50{attempt}") };
+        let again = Settlement::Retry {
+            at: next,
+            reason: format!("answered 50{attempt}"),
+        };
         assert!(settle(store, &only_claim(store).await, again).await);
         let waiting = delivery(store, 1).await;
-        assert_eq!((waiting.track, waiting.attempts, waiting.next_attempt_at), (Track::Pending, attempt, Some(next)));
+        assert_eq!(
+            (waiting.track, waiting.attempts, waiting.next_attempt_at),
+            (Track::Pending, attempt, Some(next))
+        );
         assert_eq!(waiting.last_error, Some(format!("answered 50{attempt}")));
         clock.set(next.minus(Duration::from_millis(1)));
         assert!(claim(store).await.is_empty(), "not before its time");
@@ -207,7 +291,10 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
     assert_eq!(last.attempts, 3);
     assert!(settle(store, &last, Settlement::Delivered).await);
     let brought = delivery(store, 1).await;
-    assert_eq!((brought.track, brought.attempts, brought.last_error), (Track::Delivered, 4, None));
+    assert_eq!(
+        (brought.track, brought.attempts, brought.last_error),
+        (Track::Delivered, 4, None)
+    );
 }
 
 pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock) {
@@ -215,13 +302,21 @@ pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock
     owe(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, failed()).await);
     clock.set(at(500));
-    let retry = RetryDelivery { message_id: message_id(1), actor: OWNER.to_owned() };
+    let retry = RetryDelivery {
+        message_id: message_id(1),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
     let anew = delivery(store, 1).await;
     assert_eq!((anew.track, anew.attempts, anew.last_error), (Track::Pending, 0, None));
     assert_eq!((anew.created_at, anew.next_attempt_at), (at(500), Some(at(500))));
     assert_eq!(claim(store).await, [message_id(1)]);
-    let trail = store.run(Trail { subject: format!("delivery:{}", message_id(1)) }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: format!("delivery:{}", message_id(1)),
+        })
+        .await
+        .unwrap();
     assert_eq!((trail.len(), trail[0].entry.event.as_str()), (1, "delivery.retried"));
     assert_eq!(trail[0].entry.actor, OWNER);
 }
@@ -231,12 +326,24 @@ pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clo
     owe(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, retry(9_000)).await);
     clock.set(at(500));
-    let retry = RetryDelivery { message_id: message_id(1), actor: OWNER.to_owned() };
+    let retry = RetryDelivery {
+        message_id: message_id(1),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
     let sooner = delivery(store, 1).await;
-    assert_eq!((sooner.attempts, sooner.next_attempt_at), (1, Some(at(500))), "the attempts made still count");
+    assert_eq!(
+        (sooner.attempts, sooner.next_attempt_at),
+        (1, Some(at(500))),
+        "the attempts made still count"
+    );
     assert_eq!(claim(store).await, [message_id(1)]);
-    let trail = store.run(Trail { subject: format!("delivery:{}", message_id(1)) }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: format!("delivery:{}", message_id(1)),
+        })
+        .await
+        .unwrap();
     assert_eq!((trail.len(), trail[0].entry.event.as_str()), (1, "delivery.retried"));
 }
 
@@ -246,9 +353,16 @@ pub async fn another_attempt_is_only_for_what_is_owed(store: &Store, _clock: &Ma
     assert!(settle(store, &only_claim(store).await, Settlement::Delivered).await);
     owe(store, [2]).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
-    let retry = |number| RetryDelivery { message_id: message_id(number), actor: OWNER.to_owned() };
+    let retry = |number| RetryDelivery {
+        message_id: message_id(number),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(retry(1)).await.unwrap(), None, "it was brought");
-    assert_eq!(store.run(retry(2)).await.unwrap().as_deref(), Some(HOST), "it is on its way already");
+    assert_eq!(
+        store.run(retry(2)).await.unwrap().as_deref(),
+        Some(HOST),
+        "it is on its way already"
+    );
     assert_eq!(store.run(retry(3)).await.unwrap(), None, "nothing is owed");
     assert_eq!(store.run(retry(9)).await.unwrap(), None, "nobody knows it");
     assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(0)));
@@ -267,11 +381,22 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
     }
     let list = async |track, limit| {
         let found = store.run(Deliveries { track, limit }).await.unwrap();
-        found.into_iter().map(|delivery| delivery.message_id).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(|delivery| delivery.message_id)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(list(Some(Track::Delivered), 10).await, [2, 1].map(message_id), "the newest first");
+    assert_eq!(
+        list(Some(Track::Delivered), 10).await,
+        [2, 1].map(message_id),
+        "the newest first"
+    );
     assert_eq!(list(Some(Track::Failed), 1).await, [message_id(4)]);
-    assert_eq!(list(None, 10).await, [4, 3, 6, 5, 2, 1].map(message_id), "what needs a person first");
+    assert_eq!(
+        list(None, 10).await,
+        [4, 3, 6, 5, 2, 1].map(message_id),
+        "what needs a person first"
+    );
     assert_eq!(list(None, 3).await, [4, 3, 6].map(message_id));
 }
 
@@ -285,7 +410,10 @@ pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock:
     assert!(settle(store, &slow, Settlement::Delivered).await);
     assert!(claims_of(store, OTHER).await.is_empty());
     let brought = delivery(store, 1).await;
-    assert_eq!((brought.track, brought.attempts, brought.delivered_at), (Track::Delivered, 1, Some(at(100))));
+    assert_eq!(
+        (brought.track, brought.attempts, brought.delivered_at),
+        (Track::Delivered, 1, Some(at(100)))
+    );
 }
 
 pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clock: &ManualClock) {
@@ -308,5 +436,8 @@ pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clo
     let last = lost.last().expect("three were made");
     assert!(settle(store, last, retry(5_000)).await, "whoever has it has the say");
     assert!(!settle(store, last, failed()).await, "once");
-    assert_eq!((delivery(store, 1).await.attempts, next_due(store).await), (1, Some(at(5_000))));
+    assert_eq!(
+        (delivery(store, 1).await.attempts, next_due(store).await),
+        (1, Some(at(5_000)))
+    );
 }

@@ -24,7 +24,11 @@ pub fn note(index: usize, body: &[u8]) -> FileNote {
 }
 
 pub fn notes() -> Vec<FileNote> {
-    BODIES.iter().enumerate().map(|(index, body)| note(index, body)).collect()
+    BODIES
+        .iter()
+        .enumerate()
+        .map(|(index, body)| note(index, body))
+        .collect()
 }
 
 pub fn bodies() -> Vec<Vec<u8>> {
@@ -32,21 +36,41 @@ pub fn bodies() -> Vec<Vec<u8>> {
 }
 
 pub async fn attachment(store: &Store, number: u64, index: i64) -> Option<Vec<u8>> {
-    store.run(Attachment { id: message_id(number), index }).await.unwrap()
+    store
+        .run(Attachment {
+            id: message_id(number),
+            index,
+        })
+        .await
+        .unwrap()
 }
 
 async fn answer_with(store: &Store, number: u64, notes: Vec<FileNote>, files: Vec<Vec<u8>>) -> Application {
-    let command = by_alice(Verdict::AnsweredWith { value: json!("see there"), files: notes });
-    store.run(Apply(Proposal { files, ..proposal(&message_id(number), command) })).await.unwrap()
+    let command = by_alice(Verdict::AnsweredWith {
+        value: json!("see there"),
+        files: notes,
+    });
+    store
+        .run(Apply(Proposal {
+            files,
+            ..proposal(&message_id(number), command)
+        }))
+        .await
+        .unwrap()
 }
 
 pub async fn files_come_with_the_answer(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     let answered = answer_with(store, 1, notes(), bodies()).await;
-    let Application::Resolved(applied) = answered else { panic!("expected a resolution, got {answered:?}") };
+    let Application::Resolved(applied) = answered else {
+        panic!("expected a resolution, got {answered:?}")
+    };
     assert_eq!(applied.resolution.files, notes());
-    assert_eq!(pulled(store, &message_id(1)).await.state, State::Resolved(applied.resolution));
+    assert_eq!(
+        pulled(store, &message_id(1)).await.state,
+        State::Resolved(applied.resolution)
+    );
     for (index, body) in (0..).zip(BODIES) {
         assert_eq!(attachment(store, 1, index).await.as_deref(), Some(body));
     }
@@ -77,15 +101,33 @@ pub async fn an_answer_without_all_its_files_is_refused(store: &Store, _clock: &
             "{refused:?}"
         );
     }
-    let unannounced = Proposal { files: bodies(), ..proposal(&message_id(1), by_alice(Verdict::Declined)) };
-    assert!(matches!(store.run(Apply(unannounced)).await.unwrap(), Application::Rejected(_)));
+    let unannounced = Proposal {
+        files: bodies(),
+        ..proposal(&message_id(1), by_alice(Verdict::Declined))
+    };
+    assert!(matches!(
+        store.run(Apply(unannounced)).await.unwrap(),
+        Application::Rejected(_)
+    ));
     assert_eq!(pulled(store, &message_id(1)).await.state, State::Open);
-    assert_eq!(store.run(Trail { subject: message_id(1).to_string() }).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .run(Trail {
+                subject: message_id(1).to_string()
+            })
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     assert_eq!(attachment(store, 1, 0).await, None);
 
     submitted(store, &Draft::ask(2)).await;
     let refused = answer_with(store, 2, notes(), bodies()).await;
-    assert!(matches!(refused, Application::Rejected(_)), "an ask that takes no files takes none: {refused:?}");
+    assert!(
+        matches!(refused, Application::Rejected(_)),
+        "an ask that takes no files takes none: {refused:?}"
+    );
     assert_eq!(attachment(store, 2, 0).await, None);
 }
 
@@ -96,8 +138,13 @@ pub async fn an_answer_that_came_too_late_leaves_no_file(store: &Store, clock: &
     created(store, brief).await;
     clock.set(at(11));
     let late = answer_with(store, 1, notes(), bodies()).await;
-    let Application::Resolved(applied) = late else { panic!("expected the expiry, got {late:?}") };
-    assert_eq!((applied.resolution.outcome, applied.resolution.files.len()), (Outcome::Expired, 0));
+    let Application::Resolved(applied) = late else {
+        panic!("expected the expiry, got {late:?}")
+    };
+    assert_eq!(
+        (applied.resolution.outcome, applied.resolution.files.len()),
+        (Outcome::Expired, 0)
+    );
     assert_eq!(attachment(store, 1, 0).await, None);
 }
 
@@ -108,7 +155,16 @@ pub async fn a_purge_takes_the_files(store: &Store, clock: &ManualClock) {
         created(store, cue(number, &format!("Ship {number}?"))).await;
         answer_with(store, number, notes(), bodies()).await;
     }
-    assert_eq!(store.run(Purge { resolved_before: at(15), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(15),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     for index in 0..3 {
         assert_eq!(attachment(store, 1, index).await, None);
         assert!(attachment(store, 2, index).await.is_some());

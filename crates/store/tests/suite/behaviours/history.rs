@@ -8,15 +8,26 @@ use countersign_store::ops::list::History;
 use crate::scene::*;
 
 fn everything() -> History {
-    History { agent_id: None, status: None, before: None, limit: 100 }
+    History {
+        agent_id: None,
+        status: None,
+        before: None,
+        limit: 100,
+    }
 }
 
 fn of(agent: &str) -> History {
-    History { agent_id: Some(agent.to_owned()), ..everything() }
+    History {
+        agent_id: Some(agent.to_owned()),
+        ..everything()
+    }
 }
 
 fn with_status(status: &str, history: History) -> History {
-    History { status: Some(status.to_owned()), ..history }
+    History {
+        status: Some(status.to_owned()),
+        ..history
+    }
 }
 
 async fn ids(store: &Store, history: History) -> Vec<MessageId> {
@@ -32,7 +43,14 @@ fn numbered<const N: usize>(numbers: [u64; N]) -> Vec<MessageId> {
 async fn fill(store: &Store) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    let kinds = [Draft::ask, Draft::ask, Draft::task, Draft::task, Draft::notify, Draft::notify];
+    let kinds = [
+        Draft::ask,
+        Draft::ask,
+        Draft::task,
+        Draft::task,
+        Draft::notify,
+        Draft::notify,
+    ];
     for (number, (kind, agent)) in (1..).zip(kinds.into_iter().zip([BUILDER, TESTER].into_iter().cycle())) {
         submitted(store, &Draft { agent, ..kind(number) }).await;
     }
@@ -48,12 +66,20 @@ pub async fn the_newest_comes_first(store: &Store, _clock: &ManualClock) {
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
     fill(store).await;
     for size in 1..=7_usize {
-        for (whole, filter) in [(numbered([6, 5, 4, 3, 2, 1]), None), (numbered([5, 3, 1]), Some(BUILDER.to_owned()))] {
+        for (whole, filter) in [
+            (numbered([6, 5, 4, 3, 2, 1]), None),
+            (numbered([5, 3, 1]), Some(BUILDER.to_owned())),
+        ] {
             let mut seen = Vec::new();
             let mut before = None;
             loop {
                 let limit = i64::try_from(size).unwrap();
-                let history = History { agent_id: filter.clone(), before, limit, ..everything() };
+                let history = History {
+                    agent_id: filter.clone(),
+                    before,
+                    limit,
+                    ..everything()
+                };
                 let page = store.run(history).await.unwrap();
                 before = page.last().map(|item| item.seq);
                 seen.extend(page.iter().map(|item| item.message.id.clone()));
@@ -71,7 +97,10 @@ pub async fn it_is_read_by_agent_and_by_status(store: &Store, _clock: &ManualClo
     assert_eq!(ids(store, of(TESTER)).await, numbered([6, 4, 2]));
     assert_eq!(ids(store, of("nobody")).await, numbered([]));
     assert_eq!(ids(store, with_status("open", everything())).await, numbered([4, 3]));
-    assert_eq!(ids(store, with_status("delivered", everything())).await, numbered([6, 5]));
+    assert_eq!(
+        ids(store, with_status("delivered", everything())).await,
+        numbered([6, 5])
+    );
     assert_eq!(ids(store, with_status("open", of(BUILDER))).await, numbered([3]));
     assert_eq!(ids(store, with_status("cancelled", of(TESTER))).await, numbered([2]));
     assert_eq!(ids(store, with_status("cancelled", of(BUILDER))).await, numbered([]));
@@ -84,5 +113,8 @@ pub async fn it_tells_how_a_delivery_stands(store: &Store, _clock: &ManualClock)
     let items = store.run(everything()).await.unwrap();
     assert!(items[0].delivery.is_none());
     let delivery = items[1].delivery.as_ref().expect("it has to be brought");
-    assert_eq!((delivery.track, delivery.host.as_str(), delivery.attempts), (Track::Pending, HOST, 0));
+    assert_eq!(
+        (delivery.track, delivery.host.as_str(), delivery.attempts),
+        (Track::Pending, HOST, 0)
+    );
 }

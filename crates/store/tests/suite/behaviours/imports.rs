@@ -41,17 +41,37 @@ fn answered_at(resolved_at: Timestamp) -> Resolution {
 
 async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> Imported {
     let files = if resolution.is_some() { bodies() } else { Vec::new() };
-    store.run(ImportCue { cue, most: NO_BOUNDS, resolution, files, collected: true }).await.unwrap()
+    store
+        .run(ImportCue {
+            cue,
+            most: NO_BOUNDS,
+            resolution,
+            files,
+            collected: true,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     for (number, expected) in [(1, Imported::New), (2, Imported::Known(message_id(1)))] {
-        assert_eq!(import(store, old(number, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await, expected);
+        assert_eq!(
+            import(store, old(number, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await,
+            expected
+        );
     }
     assert_eq!(import(store, old(3, "Ship that?", "req_2"), None).await, Imported::New);
-    assert_eq!(import(store, old(4, "Ship that?", "req_2"), None).await, Imported::Known(message_id(3)));
-    let history = History { agent_id: Some(ZOBAL.to_owned()), status: None, before: None, limit: 10 };
+    assert_eq!(
+        import(store, old(4, "Ship that?", "req_2"), None).await,
+        Imported::Known(message_id(3))
+    );
+    let history = History {
+        agent_id: Some(ZOBAL.to_owned()),
+        status: None,
+        before: None,
+        limit: 10,
+    };
     assert_eq!(ids(&store.run(history).await.unwrap()), [3, 1].map(message_id));
     assert_eq!(summary(store, ZOBAL).await.expect("it joined on the way").open, 1);
 }
@@ -60,9 +80,27 @@ pub async fn old_history_is_kept_as_long_as_what_ends_now(store: &Store, clock: 
     add_people(store).await;
     import(store, old(1, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await;
     let now = clock.now();
-    assert_eq!(store.run(Purge { resolved_before: now, limit: 10 }).await.unwrap(), 0);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: now,
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        0
+    );
     let later = Timestamp::from_millis(now.as_millis() + 1);
-    assert_eq!(store.run(Purge { resolved_before: later, limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: later,
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
 }
 
 pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &ManualClock) {
@@ -71,18 +109,33 @@ pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &Ma
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "next").await;
     let resolution = answered_at(at(-800));
-    assert_eq!(import(store, old(1, "Ship it?", "req_1"), Some(resolution.clone())).await, Imported::New);
+    assert_eq!(
+        import(store, old(1, "Ship it?", "req_1"), Some(resolution.clone())).await,
+        Imported::New
+    );
     let item = viewed(store, &message_id(1)).await;
     assert_eq!((item.message.received_at, item.fetched_at), (at(-900), Some(at(-800))));
     assert_eq!(item.message.state, State::Resolved(resolution));
     for (index, body) in (0..).zip(bodies()) {
         assert_eq!(attachment(store, 1, index).await, Some(body));
     }
-    let trail = store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
-    assert_eq!((trail.len(), trail[1].entry.at), (2, at(7)), "the trail says when it came here");
+    let trail = store
+        .run(Trail {
+            subject: message_id(1).to_string(),
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        (trail.len(), trail[1].entry.at),
+        (2, at(7)),
+        "the trail says when it came here"
+    );
     assert_chained(&trail);
     assert_eq!(waiting_texts(store).await.len(), 1, "a text answers what is asked now");
-    created(store, cue(2, "Ship it?")).await.answered.expect("and this is asked now");
+    created(store, cue(2, "Ship it?"))
+        .await
+        .answered
+        .expect("and this is asked now");
 
     let halved = ImportCue {
         cue: old(3, "Stop?", "req_3"),

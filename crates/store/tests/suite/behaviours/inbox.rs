@@ -17,7 +17,14 @@ async fn page(store: &Store, after: Option<Cursor>, limit: i64) -> InboxPage {
 }
 
 async fn filtered(store: &Store, filter: Filter) -> Vec<MessageId> {
-    ids(&store.run(Inbox { filter, ..inbox(None, 100) }).await.unwrap().items)
+    ids(&store
+        .run(Inbox {
+            filter,
+            ..inbox(None, 100)
+        })
+        .await
+        .unwrap()
+        .items)
 }
 
 /// Submits `count` messages of all priorities, and gives them in the order the inbox should.
@@ -25,7 +32,10 @@ async fn fill(store: &Store, count: u64) -> Vec<Draft> {
     add_agent(store, BUILDER).await;
     let mut drafts: Vec<_> = (1..=count)
         .zip(PRIORITIES.into_iter().cycle())
-        .map(|(number, priority)| Draft { priority, ..Draft::ask(number) })
+        .map(|(number, priority)| Draft {
+            priority,
+            ..Draft::ask(number)
+        })
         .collect();
     for draft in &drafts {
         submitted(store, draft).await;
@@ -73,7 +83,10 @@ pub async fn a_cursor_outlives_the_message_it_names(store: &Store, _clock: &Manu
     resolved(store, &drafts[3].id(), answer("approve")).await;
     resolved(store, &drafts[4].id(), answer("approve")).await;
     let last = first.items.last().expect("four of them");
-    let named = Cursor { rank: rank_of(last.message.content.priority), seq: last.seq };
+    let named = Cursor {
+        rank: rank_of(last.message.content.priority),
+        seq: last.seq,
+    };
     assert_eq!(first.next.as_ref(), Some(&named));
     let rest = page(store, first.next, 100).await;
     assert_eq!(ids(&rest.items), drafts[5..].iter().map(Draft::id).collect::<Vec<_>>());
@@ -85,8 +98,14 @@ pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
     let drafts = [
         Draft::ask(1),
         Draft::notify(2),
-        Draft { agent: TESTER, ..Draft::task(3) },
-        Draft { expires_at: Some(at(10)), ..Draft::ask(4) },
+        Draft {
+            agent: TESTER,
+            ..Draft::task(3)
+        },
+        Draft {
+            expires_at: Some(at(10)),
+            ..Draft::ask(4)
+        },
         Draft::ask(5),
     ];
     for draft in &drafts {
@@ -112,32 +131,138 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
         default_on_expire: None,
     };
     let drafts = [
-        Draft { agent: TESTER, tags: &["prod", "eu"], ..Draft::ask(1) },
-        Draft { agent: TESTER, project: None, ..Draft::task(2) },
-        Draft { project: Some("tower"), ..Draft::task(3) },
-        Draft { tags: &["eu"], matter: Matter::Ask(text), ..Draft::ask(4) },
+        Draft {
+            agent: TESTER,
+            tags: &["prod", "eu"],
+            ..Draft::ask(1)
+        },
+        Draft {
+            agent: TESTER,
+            project: None,
+            ..Draft::task(2)
+        },
+        Draft {
+            project: Some("tower"),
+            ..Draft::task(3)
+        },
+        Draft {
+            tags: &["eu"],
+            matter: Matter::Ask(text),
+            ..Draft::ask(4)
+        },
     ];
     for draft in &drafts {
         submitted(store, draft).await;
     }
     let named = |text: &str| Some(text.to_owned());
     let all = Filter::default;
-    assert_eq!(filtered(store, Filter { agent: named(TESTER), ..all() }).await, [1, 2].map(message_id));
-    assert_eq!(filtered(store, Filter { project: named("tower"), ..all() }).await, [3].map(message_id));
-    assert_eq!(filtered(store, Filter { project: named("bridge"), ..all() }).await, [1, 4].map(message_id));
-    assert_eq!(filtered(store, Filter { tag: named("eu"), ..all() }).await, [1, 4].map(message_id));
-    assert_eq!(filtered(store, Filter { kind: named("task"), ..all() }).await, [2, 3].map(message_id));
-    assert_eq!(filtered(store, Filter { kind: named("confirm"), ..all() }).await, [1].map(message_id));
-    assert_eq!(filtered(store, Filter { kind: named("text"), ..all() }).await, [4].map(message_id));
     assert_eq!(
-        filtered(store, Filter { agent: named(TESTER), kind: named("task"), ..all() }).await,
+        filtered(
+            store,
+            Filter {
+                agent: named(TESTER),
+                ..all()
+            }
+        )
+        .await,
+        [1, 2].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                project: named("tower"),
+                ..all()
+            }
+        )
+        .await,
+        [3].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                project: named("bridge"),
+                ..all()
+            }
+        )
+        .await,
+        [1, 4].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                tag: named("eu"),
+                ..all()
+            }
+        )
+        .await,
+        [1, 4].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                kind: named("task"),
+                ..all()
+            }
+        )
+        .await,
+        [2, 3].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                kind: named("confirm"),
+                ..all()
+            }
+        )
+        .await,
+        [1].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                kind: named("text"),
+                ..all()
+            }
+        )
+        .await,
+        [4].map(message_id)
+    );
+    assert_eq!(
+        filtered(
+            store,
+            Filter {
+                agent: named(TESTER),
+                kind: named("task"),
+                ..all()
+            }
+        )
+        .await,
         [2].map(message_id)
     );
     for nothing in [
-        Filter { agent: named("nobody"), ..all() },
-        Filter { tag: named("e"), ..all() },
-        Filter { project: named("tower"), tag: named("eu"), ..all() },
-        Filter { kind: named("notify"), ..all() },
+        Filter {
+            agent: named("nobody"),
+            ..all()
+        },
+        Filter {
+            tag: named("e"),
+            ..all()
+        },
+        Filter {
+            project: named("tower"),
+            tag: named("eu"),
+            ..all()
+        },
+        Filter {
+            kind: named("notify"),
+            ..all()
+        },
     ] {
         assert!(filtered(store, nothing.clone()).await.is_empty(), "{nothing:?}");
     }
@@ -147,19 +272,39 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
     add_agent(store, BUILDER).await;
     for number in 1..=20 {
         let tags: &[&str] = if number % 3 == 0 { &["third"] } else { &[] };
-        submitted(store, &Draft { tags, ..Draft::ask(number) }).await;
+        submitted(
+            store,
+            &Draft {
+                tags,
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
-    let filter = Filter { tag: Some("third".to_owned()), ..Filter::default() };
+    let filter = Filter {
+        tag: Some("third".to_owned()),
+        ..Filter::default()
+    };
     for limit in 1..=7 {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let page = store.run(Inbox { filter: filter.clone(), ..inbox(after, limit) }).await.unwrap();
+            let page = store
+                .run(Inbox {
+                    filter: filter.clone(),
+                    ..inbox(after, limit)
+                })
+                .await
+                .unwrap();
             seen.extend(ids(&page.items));
             after = page.next;
             if after.is_none() {
                 break;
             }
-            assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
+            assert_eq!(
+                i64::try_from(page.items.len()).unwrap(),
+                limit,
+                "only the last page is short"
+            );
         }
         assert_eq!(seen, [3, 6, 9, 12, 15, 18].map(message_id), "in pages of {limit}");
     }
@@ -168,7 +313,10 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
 /// The place of a message, open or not.
 async fn place(store: &Store, number: u64) -> Option<Cursor> {
     let item = viewed(store, &message_id(number)).await;
-    Some(Cursor { rank: rank_of(item.message.content.priority), seq: item.seq })
+    Some(Cursor {
+        rank: rank_of(item.message.content.priority),
+        seq: item.seq,
+    })
 }
 
 async fn back_from(store: &Store, before: Option<Cursor>, limit: i64) -> InboxPage {
@@ -179,7 +327,11 @@ pub async fn backwards_the_nearest_comes_first(store: &Store, _clock: &ManualClo
     // 2 6 | 4 8 | 3 7 | 1 5
     fill(store, 8).await;
     let before = async |number, limit| ids(&back_from(store, place(store, number).await, limit).await.items);
-    assert_eq!(before(3, 100).await, [8, 4, 6, 2].map(message_id), "over the edge between two priorities too");
+    assert_eq!(
+        before(3, 100).await,
+        [8, 4, 6, 2].map(message_id),
+        "over the edge between two priorities too"
+    );
     assert_eq!(before(3, 1).await, [8].map(message_id));
     assert_eq!(before(6, 1).await, [2].map(message_id));
     assert!(before(2, 100).await.is_empty());
@@ -221,22 +373,59 @@ pub async fn backwards_it_leaves_out_the_same(store: &Store, _clock: &ManualCloc
     for number in 1..=12 {
         let tags: &[&str] = if number % 3 == 0 { &["third"] } else { &[] };
         let agent = if number % 2 == 0 { TESTER } else { BUILDER };
-        submitted(store, &Draft { tags, agent, ..Draft::ask(number) }).await;
+        submitted(
+            store,
+            &Draft {
+                tags,
+                agent,
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
-    let aside = PutAway { person: "alice".to_owned(), id: message_id(6), until: Some(at(10)) };
+    let aside = PutAway {
+        person: "alice".to_owned(),
+        id: message_id(6),
+        until: Some(at(10)),
+    };
     store.run(aside).await.unwrap();
     let named = |text: &str| Some(text.to_owned());
     let filters = [
         Filter::default(),
-        Filter { tag: named("third"), ..Filter::default() },
-        Filter { agent: named(TESTER), tag: named("third"), ..Filter::default() },
-        Filter { kind: named("task"), ..Filter::default() },
+        Filter {
+            tag: named("third"),
+            ..Filter::default()
+        },
+        Filter {
+            agent: named(TESTER),
+            tag: named("third"),
+            ..Filter::default()
+        },
+        Filter {
+            kind: named("task"),
+            ..Filter::default()
+        },
     ];
-    for (filter, viewer) in filters.iter().flat_map(|filter| [(filter, None), (filter, named("alice"))]) {
-        let onwards = Inbox { filter: filter.clone(), viewer: viewer.clone(), ..inbox(None, 100) };
+    for (filter, viewer) in filters
+        .iter()
+        .flat_map(|filter| [(filter, None), (filter, named("alice"))])
+    {
+        let onwards = Inbox {
+            filter: filter.clone(),
+            viewer: viewer.clone(),
+            ..inbox(None, 100)
+        };
         let mut expected = ids(&store.run(onwards).await.unwrap().items);
         expected.reverse();
-        let backwards = InboxBefore { filter: filter.clone(), viewer: viewer.clone(), ..inbox_before(None, 100) };
-        assert_eq!(ids(&store.run(backwards).await.unwrap().items), expected, "{filter:?} for {viewer:?}");
+        let backwards = InboxBefore {
+            filter: filter.clone(),
+            viewer: viewer.clone(),
+            ..inbox_before(None, 100)
+        };
+        assert_eq!(
+            ids(&store.run(backwards).await.unwrap().items),
+            expected,
+            "{filter:?} for {viewer:?}"
+        );
     }
 }

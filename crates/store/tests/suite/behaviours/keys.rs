@@ -10,12 +10,30 @@ use countersign_store::ops::audit::Trail;
 use crate::scene::*;
 
 async fn add(store: &Store, kid: &str, overlap: u64) {
-    let (kid, seed, overlap) = (kid.to_owned(), kid.as_bytes().repeat(16), Duration::from_millis(overlap));
-    store.run(AddHubKey { kid, seed, overlap, actor: OWNER.to_owned() }).await.unwrap();
+    let (kid, seed, overlap) = (
+        kid.to_owned(),
+        kid.as_bytes().repeat(16),
+        Duration::from_millis(overlap),
+    );
+    store
+        .run(AddHubKey {
+            kid,
+            seed,
+            overlap,
+            actor: OWNER.to_owned(),
+        })
+        .await
+        .unwrap();
 }
 
 async fn published(store: &Store) -> Vec<String> {
-    store.run(HubKeys).await.unwrap().into_iter().map(|key| key.kid).collect()
+    store
+        .run(HubKeys)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|key| key.kid)
+        .collect()
 }
 
 pub async fn the_newest_hub_key_comes_first(store: &Store, clock: &ManualClock) {
@@ -26,9 +44,22 @@ pub async fn the_newest_hub_key_comes_first(store: &Store, clock: &ManualClock) 
     }
     let keys = store.run(HubKeys).await.unwrap();
     let told: Vec<_> = keys.iter().map(|key| (key.kid.as_str(), key.retires_at)).collect();
-    assert_eq!(told, [("k4", None), ("k1", Some(at(130))), ("k3", Some(at(120))), ("k2", Some(at(110)))]);
+    assert_eq!(
+        told,
+        [
+            ("k4", None),
+            ("k1", Some(at(130))),
+            ("k3", Some(at(120))),
+            ("k2", Some(at(110)))
+        ]
+    );
     assert_eq!(keys[0].seed, b"k4".repeat(16));
-    let trail = store.run(Trail { subject: "hub".to_owned() }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: "hub".to_owned(),
+        })
+        .await
+        .unwrap();
     super::audit::assert_chained(&trail);
     assert_eq!(trail.len(), 4);
 }
@@ -36,7 +67,11 @@ pub async fn the_newest_hub_key_comes_first(store: &Store, clock: &ManualClock) 
 pub async fn a_hub_key_is_published_until_it_retires(store: &Store, clock: &ManualClock) {
     add(store, "k1", 0).await;
     clock.set(at(1_000_000));
-    assert_eq!(published(store).await, ["k1"], "the current one never retires by itself");
+    assert_eq!(
+        published(store).await,
+        ["k1"],
+        "the current one never retires by itself"
+    );
     add(store, "k2", 100).await;
     clock.set(at(1_000_100));
     assert_eq!(published(store).await, ["k2", "k1"]);

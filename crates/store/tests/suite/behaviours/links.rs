@@ -10,26 +10,49 @@ use super::sessions::session;
 use crate::scene::*;
 
 async fn redeem(store: &Store, link: &str, token: &str) -> Option<String> {
-    store.run(RedeemLink { link: hash_of(link), session: session(token, 1_000_000) }).await.unwrap()
+    store
+        .run(RedeemLink {
+            link: hash_of(link),
+            session: session(token, 1_000_000),
+        })
+        .await
+        .unwrap()
 }
 
 async fn add_link(store: &Store, name: &str, link: &str) -> bool {
     let (person, actor) = (name.to_owned(), OWNER.to_owned());
-    store.run(AddLink { person, hash: hash_of(link), expires_at: at(10), actor }).await.unwrap()
+    store
+        .run(AddLink {
+            person,
+            hash: hash_of(link),
+            expires_at: at(10),
+            actor,
+        })
+        .await
+        .unwrap()
 }
 
 /// An owner with a link that expires at 10, as a start of the hub makes it.
 async fn invite(store: &Store) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
-    store.run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10))))).await.unwrap();
+    store
+        .run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10)))))
+        .await
+        .unwrap();
 }
 
 pub async fn a_link_works_once(store: &Store, _clock: &ManualClock) {
     invite(store).await;
     let tokens: Vec<_> = (0..16).map(|number| format!("cookie {number}")).collect();
     let answers = join_all(tokens.iter().map(|token| redeem(store, "link", token))).await;
-    let won: Vec<_> = answers.iter().zip(&tokens).filter(|(answer, _)| answer.is_some()).collect();
-    let [(Some(name), token)] = won.as_slice() else { panic!("one of sixteen gets in, not {won:?}") };
+    let won: Vec<_> = answers
+        .iter()
+        .zip(&tokens)
+        .filter(|(answer, _)| answer.is_some())
+        .collect();
+    let [(Some(name), token)] = won.as_slice() else {
+        panic!("one of sixteen gets in, not {won:?}")
+    };
     assert_eq!(name, "owner");
     assert_eq!(authenticate(store, token).await, person("owner", Role::Owner));
     for lost in tokens.iter().filter(|other| other != token) {
@@ -46,7 +69,11 @@ pub async fn a_link_works_until_it_expires(store: &Store, clock: &ManualClock) {
     clock.set(at(10));
     assert_eq!(redeem(store, "link", "cookie").await.as_deref(), Some("owner"));
     clock.set(at(1_000_000));
-    assert_eq!(authenticate(store, "cookie").await, person("owner", Role::Owner), "the session outlives the link");
+    assert_eq!(
+        authenticate(store, "cookie").await,
+        person("owner", Role::Owner),
+        "the session outlives the link"
+    );
 }
 
 pub async fn looking_at_a_link_does_not_use_it_up(store: &Store, clock: &ManualClock) {
@@ -65,8 +92,15 @@ pub async fn looking_at_a_link_does_not_use_it_up(store: &Store, clock: &ManualC
 pub async fn a_link_is_no_token(store: &Store, _clock: &ManualClock) {
     invite(store).await;
     assert_eq!(authenticate(store, "link").await, None);
-    store.run(Relabel(credential(Kind::Person, "owner", "brief token", Some(at(10))))).await.unwrap();
-    assert_eq!(redeem(store, "brief token", "cookie").await, None, "and a token is no link");
+    store
+        .run(Relabel(credential(Kind::Person, "owner", "brief token", Some(at(10)))))
+        .await
+        .unwrap();
+    assert_eq!(
+        redeem(store, "brief token", "cookie").await,
+        None,
+        "and a token is no link"
+    );
     assert_eq!(authenticate(store, "brief token").await, person("owner", Role::Owner));
 }
 
@@ -79,10 +113,20 @@ pub async fn a_new_invitation_ends_the_one_before(store: &Store, _clock: &Manual
     }
     assert_eq!(redeem(store, "first", "cookie").await, None);
     assert_eq!(redeem(store, "second", "cookie").await.as_deref(), Some("alice"));
-    assert_eq!(redeem(store, "owner's second", "owner's cookie").await.as_deref(), Some("owner"));
-    assert_eq!(redeem(store, "link", "third").await.as_deref(), Some("owner"), "one that was printed is no invitation");
+    assert_eq!(
+        redeem(store, "owner's second", "owner's cookie").await.as_deref(),
+        Some("owner")
+    );
+    assert_eq!(
+        redeem(store, "link", "third").await.as_deref(),
+        Some("owner"),
+        "one that was printed is no invitation"
+    );
     let made = "person.link_made";
-    assert_eq!(events_about(store, "alice").await, ["person.added", made, made, "person.signed_in"]);
+    assert_eq!(
+        events_about(store, "alice").await,
+        ["person.added", made, made, "person.signed_in"]
+    );
 }
 
 pub async fn a_link_needs_a_person(store: &Store, _clock: &ManualClock) {

@@ -7,20 +7,40 @@ use crate::runs::{RUN, begin, begun, end, segment};
 use crate::scene::*;
 
 async fn write(store: &Store, run_id: &str, body: &str) -> Option<i64> {
-    store.run(WriteToRun { run_id: run_id.to_owned(), body: body.to_owned() }).await.unwrap()
+    store
+        .run(WriteToRun {
+            run_id: run_id.to_owned(),
+            body: body.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 async fn written(store: &Store, run_id: &str, body: &str) -> Letter {
     let number = write(store, run_id, body).await.expect("the run is under way");
-    Letter { number, run_id: run_id.to_owned(), body: body.to_owned(), is_late: false }
+    Letter {
+        number,
+        run_id: run_id.to_owned(),
+        body: body.to_owned(),
+        is_late: false,
+    }
 }
 
 async fn read(store: &Store, node: &str) -> Vec<Letter> {
-    store.run(ReadMail { node: node.to_owned(), since: at(0) }).await.unwrap()
+    store
+        .run(ReadMail {
+            node: node.to_owned(),
+            since: at(0),
+        })
+        .await
+        .unwrap()
 }
 
 async fn begun_by(store: &Store, node: &str, run_id: &str) {
-    let run = NewRun { node: node.to_owned(), ..segment(run_id, 1) };
+    let run = NewRun {
+        node: node.to_owned(),
+        ..segment(run_id, 1)
+    };
     assert_eq!(begin(store, run).await, Begun::New);
 }
 
@@ -56,13 +76,26 @@ pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &St
     clock.set(at(20_000));
     let new = written(store, RUN, "new").await;
     let late = async |since: i64| -> Vec<i64> {
-        let letters = store.run(ReadMail { node: NODE.to_owned(), since: at(since) }).await.unwrap();
-        letters.into_iter().filter(|letter| letter.is_late).map(|letter| letter.number).collect()
+        let letters = store
+            .run(ReadMail {
+                node: NODE.to_owned(),
+                since: at(since),
+            })
+            .await
+            .unwrap();
+        letters
+            .into_iter()
+            .filter(|letter| letter.is_late)
+            .map(|letter| letter.number)
+            .collect()
     };
     assert!(late(0).await.is_empty());
     assert_eq!(late(20_000).await, [old.number], "the instant itself is in time");
     assert!(end(store, RUN, 5).await);
-    let next = NewRun { started_at: at(30_000), ..segment(RUN, 2) };
+    let next = NewRun {
+        started_at: at(30_000),
+        ..segment(RUN, 2)
+    };
     assert_eq!(begin(store, next).await, Begun::New);
     assert_eq!(late(0).await, [old.number, new.number]);
 }
@@ -70,7 +103,10 @@ pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &St
 pub async fn letters_are_for_the_node_that_has_the_run(store: &Store, _clock: &ManualClock) {
     begun_by(store, NODE, "one").await;
     begun_by(store, OTHER, "other").await;
-    let (one, other) = (written(store, "one", "stop").await, written(store, "other", "go on").await);
+    let (one, other) = (
+        written(store, "one", "stop").await,
+        written(store, "other", "go on").await,
+    );
     assert!(read(store, "node-3").await.is_empty());
     assert_eq!(read(store, OTHER).await, [other]);
     assert_eq!(read(store, NODE).await, [one]);
@@ -95,7 +131,10 @@ pub async fn nobody_writes_to_a_run_that_is_not_under_way(store: &Store, _clock:
     assert_eq!(write(store, RUN, "too late").await, None);
     assert!(read(store, NODE).await.is_empty());
     assert_eq!(begin(store, segment(RUN, 2)).await, Begun::New);
-    assert!(write(store, RUN, "in time").await.is_some(), "a continuation hears again");
+    assert!(
+        write(store, RUN, "in time").await.is_some(),
+        "a continuation hears again"
+    );
 }
 
 pub async fn letters_are_forgotten_with_their_run(store: &Store, _clock: &ManualClock) {
@@ -104,9 +143,22 @@ pub async fn letters_are_forgotten_with_their_run(store: &Store, _clock: &Manual
     written(store, RUN, "unread").await;
     let kept = written(store, "other", "kept").await;
     assert!(end(store, RUN, 5).await);
-    assert_eq!(store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(PurgeRuns {
+                ended_before: at(6),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     begun(store).await;
-    assert_eq!(read(store, NODE).await, [kept], "a namesake gets nothing that was not for it");
+    assert_eq!(
+        read(store, NODE).await,
+        [kept],
+        "a namesake gets nothing that was not for it"
+    );
 }
 
 pub async fn a_nul_in_a_letter_breaks_nothing(store: &Store, _clock: &ManualClock) {

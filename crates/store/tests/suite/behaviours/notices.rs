@@ -7,7 +7,14 @@ use super::shelf::{put_away, take_back};
 use crate::scene::*;
 
 async fn page(store: &Store, person: Option<&str>, before: Option<i64>, limit: i64) -> NoticePage {
-    store.run(Notices { person: person.map(str::to_owned), before, limit }).await.unwrap()
+    store
+        .run(Notices {
+            person: person.map(str::to_owned),
+            before,
+            limit,
+        })
+        .await
+        .unwrap()
 }
 
 /// Notifies under the odd numbers, and an ask that is open and one that is answered between them.
@@ -44,7 +51,11 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
             if before.is_none() {
                 break;
             }
-            assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
+            assert_eq!(
+                i64::try_from(page.items.len()).unwrap(),
+                limit,
+                "only the last page is short"
+            );
         }
         assert_eq!(seen, [11, 9, 3, 1].map(message_id), "in pages of {limit}");
     }
@@ -53,12 +64,18 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
 pub async fn what_one_has_archived_the_others_still_see(store: &Store, _clock: &ManualClock) {
     fill(store, 4).await;
     assert!(put_away(store, "alice", 3, None).await);
-    assert_eq!(ids(&page(store, Some("alice"), None, 100).await.items), [1].map(message_id));
+    assert_eq!(
+        ids(&page(store, Some("alice"), None, 100).await.items),
+        [1].map(message_id)
+    );
     for other in [Some("bob"), None] {
         assert_eq!(ids(&page(store, other, None, 100).await.items), [3, 1].map(message_id));
     }
     assert!(take_back(store, "alice", 3).await);
-    assert_eq!(ids(&page(store, Some("alice"), None, 100).await.items), [3, 1].map(message_id));
+    assert_eq!(
+        ids(&page(store, Some("alice"), None, 100).await.items),
+        [3, 1].map(message_id)
+    );
 }
 
 pub async fn a_place_outlives_the_notify_it_names(store: &Store, _clock: &ManualClock) {
@@ -68,9 +85,20 @@ pub async fn a_place_outlives_the_notify_it_names(store: &Store, _clock: &Manual
     let next = first.next.expect("there are more");
     assert_eq!(next, first.items[1].seq);
     // All of them came at the same moment, and retention takes some of them in between.
-    store.run(Purge { resolved_before: at(1), limit: 4 }).await.unwrap();
+    store
+        .run(Purge {
+            resolved_before: at(1),
+            limit: 4,
+        })
+        .await
+        .unwrap();
     let after = page(store, None, Some(next), 100).await;
     let left = page(store, None, None, 100).await;
-    let older: Vec<_> = left.items.iter().filter(|item| item.seq < next).map(|item| item.message.id.clone()).collect();
+    let older: Vec<_> = left
+        .items
+        .iter()
+        .filter(|item| item.seq < next)
+        .map(|item| item.message.id.clone())
+        .collect();
     assert_eq!(ids(&after.items), older);
 }

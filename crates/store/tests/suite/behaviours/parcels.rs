@@ -13,17 +13,40 @@ use countersign_store::ops::deliver::LoadParcel;
 use crate::scene::*;
 
 async fn parcel(store: &Store, number: u64) -> Parcel {
-    store.run(LoadParcel(message_id(number))).await.unwrap().expect("there is something to bring")
+    store
+        .run(LoadParcel(message_id(number)))
+        .await
+        .unwrap()
+        .expect("there is something to bring")
 }
 
 async fn approve(store: &Store, agent: &str, host: &str) {
     let (agent_id, host, actor) = (agent.to_owned(), host.to_owned(), OWNER.to_owned());
-    store.run(PutHost { agent_id, host, approve: true, actor }).await.unwrap().expect("the agent is there");
+    store
+        .run(PutHost {
+            agent_id,
+            host,
+            approve: true,
+            actor,
+        })
+        .await
+        .unwrap()
+        .expect("the agent is there");
 }
 
 async fn set_secret(store: &Store, agent: &str, name: &str, value: &str) {
     let (agent_id, name, value, actor) = (agent.to_owned(), name.to_owned(), value.to_owned(), OWNER.to_owned());
-    assert!(store.run(PutSecret { agent_id, name, value, actor }).await.unwrap());
+    assert!(
+        store
+            .run(PutSecret {
+                agent_id,
+                name,
+                value,
+                actor
+            })
+            .await
+            .unwrap()
+    );
 }
 
 async fn rotate(store: &Store, key: &str) {
@@ -39,9 +62,26 @@ async fn rotate(store: &Store, key: &str) {
 
 /// Whether a callback to `host` would be brought there, as submit asks and as delivery asks again.
 async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
-    submitted_and_resolved(store, &Draft { callback: Some(callback_to(host)), ..Draft::ask(number) }).await;
-    let at_submit = store.run(IsApproved { agent_id: BUILDER.to_owned(), host: host.to_owned() }).await.unwrap();
-    assert_eq!(parcel(store, number).await.host_approved, at_submit, "both ask the same question about {host}");
+    submitted_and_resolved(
+        store,
+        &Draft {
+            callback: Some(callback_to(host)),
+            ..Draft::ask(number)
+        },
+    )
+    .await;
+    let at_submit = store
+        .run(IsApproved {
+            agent_id: BUILDER.to_owned(),
+            host: host.to_owned(),
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        parcel(store, number).await.host_approved,
+        at_submit,
+        "both ask the same question about {host}"
+    );
     at_submit
 }
 
@@ -59,10 +99,22 @@ pub async fn a_parcel_holds_all_that_an_attempt_needs(store: &Store, clock: &Man
     let resolution = submitted_and_resolved(store, &draft).await;
     let parcel = parcel(store, 1).await;
     assert_eq!(parcel.resolution, resolution);
-    assert_eq!((parcel.pulled.wire, parcel.pulled.source), (draft.wire(), draft.source()));
-    assert_eq!((parcel.pulled.id, parcel.pulled.agent_id.as_str()), (draft.id(), BUILDER));
-    assert_eq!((Some(parcel.callback), parcel.signature_alg), (draft.callback, SignatureAlg::Ed25519));
-    assert_eq!((parcel.signing_keys, parcel.secret, parcel.host_approved), (vec!["key".to_owned()], None, false));
+    assert_eq!(
+        (parcel.pulled.wire, parcel.pulled.source),
+        (draft.wire(), draft.source())
+    );
+    assert_eq!(
+        (parcel.pulled.id, parcel.pulled.agent_id.as_str()),
+        (draft.id(), BUILDER)
+    );
+    assert_eq!(
+        (Some(parcel.callback), parcel.signature_alg),
+        (draft.callback, SignatureAlg::Ed25519)
+    );
+    assert_eq!(
+        (parcel.signing_keys, parcel.secret, parcel.host_approved),
+        (vec!["key".to_owned()], None, false)
+    );
 }
 
 pub async fn there_is_no_parcel_without_something_to_bring(store: &Store, _clock: &ManualClock) {
@@ -71,9 +123,26 @@ pub async fn there_is_no_parcel_without_something_to_bring(store: &Store, _clock
     submitted_and_resolved(store, &Draft::ask(2)).await;
     submitted(store, &Draft::notify(3)).await;
     submitted_and_resolved(store, &Draft::pushed(4)).await;
-    assert!(store.run(RemoveAgent { id: BUILDER.to_owned(), actor: OWNER.to_owned() }).await.unwrap());
-    for (number, why) in [(1, "open"), (2, "no callback"), (3, "a notify"), (4, "the agent is gone"), (9, "unknown")] {
-        assert!(store.run(LoadParcel(message_id(number))).await.unwrap().is_none(), "{why}");
+    assert!(
+        store
+            .run(RemoveAgent {
+                id: BUILDER.to_owned(),
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
+    for (number, why) in [
+        (1, "open"),
+        (2, "no callback"),
+        (3, "a notify"),
+        (4, "the agent is gone"),
+        (9, "unknown"),
+    ] {
+        assert!(
+            store.run(LoadParcel(message_id(number))).await.unwrap().is_none(),
+            "{why}"
+        );
     }
 }
 
@@ -81,11 +150,22 @@ pub async fn a_host_is_approved_by_its_name_for_every_port(store: &Store, _clock
     add_agent(store, BUILDER).await;
     approve(store, BUILDER, "hooks.example").await;
     approve(store, BUILDER, "[2001:db8::1]").await;
-    let hosts = ["hooks.example", "hooks.example:8443", "[2001:db8::1]", "[2001:db8::1]:8443"];
+    let hosts = [
+        "hooks.example",
+        "hooks.example:8443",
+        "[2001:db8::1]",
+        "[2001:db8::1]:8443",
+    ];
     for (number, host) in (1..).zip(hosts) {
         assert!(is_approved(store, number, host).await, "{host}");
     }
-    let strangers = ["example", "evil.hooks.example", "hooks.example.evil:443", "[2001:db8::2]", "[2001:db8::2]:443"];
+    let strangers = [
+        "example",
+        "evil.hooks.example",
+        "hooks.example.evil:443",
+        "[2001:db8::2]",
+        "[2001:db8::2]:443",
+    ];
     for (number, host) in (10..).zip(strangers) {
         assert!(!is_approved(store, number, host).await, "{host}");
     }
@@ -98,7 +178,13 @@ pub async fn a_host_is_approved_by_name_and_port_for_that_port(store: &Store, _c
     for (number, host) in [(1, "hooks.example:8443"), (2, "[2001:db8::1]:8443")] {
         assert!(is_approved(store, number, host).await, "{host}");
     }
-    let others = ["hooks.example", "hooks.example:443", "hooks.example:84433", "[2001:db8::1]", "[2001:db8::1]:1"];
+    let others = [
+        "hooks.example",
+        "hooks.example:443",
+        "hooks.example:84433",
+        "[2001:db8::1]",
+        "[2001:db8::1]:1",
+    ];
     for (number, host) in (10..).zip(others) {
         assert!(!is_approved(store, number, host).await, "{host}");
     }
@@ -110,15 +196,31 @@ pub async fn an_approval_belongs_to_one_agent(store: &Store, _clock: &ManualCloc
     approve(store, TESTER, HOST).await;
     assert!(!is_approved(store, 1, HOST).await);
     approve(store, BUILDER, HOST).await;
-    assert!(parcel(store, 1).await.host_approved, "an approval that comes later counts");
+    assert!(
+        parcel(store, 1).await.host_approved,
+        "an approval that comes later counts"
+    );
 }
 
 pub async fn the_named_secret_is_that_of_the_agent(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    let auth = Some(CallbackAuth { scheme: AuthScheme::Bearer, reference: "hook".to_owned() });
-    let callback = Callback { auth, ..callback_to(HOST) };
-    submitted_and_resolved(store, &Draft { callback: Some(callback.clone()), ..Draft::ask(1) }).await;
+    let auth = Some(CallbackAuth {
+        scheme: AuthScheme::Bearer,
+        reference: "hook".to_owned(),
+    });
+    let callback = Callback {
+        auth,
+        ..callback_to(HOST)
+    };
+    submitted_and_resolved(
+        store,
+        &Draft {
+            callback: Some(callback.clone()),
+            ..Draft::ask(1)
+        },
+    )
+    .await;
     assert_eq!(parcel(store, 1).await.callback, callback);
     set_secret(store, TESTER, "hook", "another agent's").await;
     set_secret(store, BUILDER, "other", "another name").await;
@@ -135,9 +237,16 @@ pub async fn keys_come_newest_first_until_the_old_ones_retire(store: &Store, clo
     assert_eq!(parcel(store, 1).await.signing_keys, ["the second key", "builder key"]);
     clock.set(at(50));
     rotate(store, "1 third key").await;
-    assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key", "the second key", "builder key"]);
+    assert_eq!(
+        parcel(store, 1).await.signing_keys,
+        ["1 third key", "the second key", "builder key"]
+    );
     clock.set(at(110));
-    assert_eq!(parcel(store, 1).await.signing_keys.len(), 3, "valid to the last millisecond");
+    assert_eq!(
+        parcel(store, 1).await.signing_keys.len(),
+        3,
+        "valid to the last millisecond"
+    );
     clock.set(at(111));
     assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key", "the second key"]);
     clock.set(at(151));

@@ -14,7 +14,15 @@ use crate::scene::*;
 
 async fn adding(store: &Store, name: &str, id: &[u8]) -> Adding {
     let (person, name, body) = (name.to_owned(), format!("key of {name}"), r#"{"counter":0}"#.to_owned());
-    store.run(AddPasskey { person, id: id.to_vec(), name, body }).await.unwrap()
+    store
+        .run(AddPasskey {
+            person,
+            id: id.to_vec(),
+            name,
+            body,
+        })
+        .await
+        .unwrap()
 }
 
 async fn add(store: &Store, name: &str, id: &[u8]) -> bool {
@@ -22,7 +30,12 @@ async fn add(store: &Store, name: &str, id: &[u8]) -> bool {
 }
 
 async fn of(store: &Store, name: &str) -> Vec<Passkey> {
-    store.run(Passkeys { person: name.to_owned() }).await.unwrap()
+    store
+        .run(Passkeys {
+            person: name.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 async fn find(store: &Store, id: &[u8]) -> Option<Passkey> {
@@ -31,7 +44,14 @@ async fn find(store: &Store, id: &[u8]) -> Option<Passkey> {
 
 async fn remove(store: &Store, name: &str, id: &[u8]) -> bool {
     let (person, actor) = (name.to_owned(), OWNER.to_owned());
-    store.run(RemovePasskey { person, id: id.to_vec(), actor }).await.unwrap()
+    store
+        .run(RemovePasskey {
+            person,
+            id: id.to_vec(),
+            actor,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn a_passkey_comes_back_as_it_was_added(store: &Store, clock: &ManualClock) {
@@ -49,7 +69,11 @@ pub async fn a_passkey_comes_back_as_it_was_added(store: &Store, clock: &ManualC
         used_at: None,
     };
     assert_eq!(find(store, &[0, 255, 1]).await, Some(first.clone()));
-    let second = Passkey { id: b"second".to_vec(), created_at: at(2), ..first.clone() };
+    let second = Passkey {
+        id: b"second".to_vec(),
+        created_at: at(2),
+        ..first.clone()
+    };
     assert_eq!(of(store, "alice").await, [first, second]);
     assert_eq!(store.run(ListPeople).await.unwrap()[0].passkeys, 2);
     let added = "person.passkey_added";
@@ -63,7 +87,10 @@ pub async fn an_id_belongs_to_one_person(store: &Store, _clock: &ManualClock) {
     assert!(add(store, "alice", b"id").await);
     assert!(!add(store, "bob", b"id").await);
     assert!(!add(store, "alice", b"id").await);
-    assert_eq!(find(store, b"id").await.map(|passkey| passkey.person).as_deref(), Some("alice"));
+    assert_eq!(
+        find(store, b"id").await.map(|passkey| passkey.person).as_deref(),
+        Some("alice")
+    );
     assert!(!add(store, "ghost", b"other").await, "and a passkey needs a person");
     assert_eq!(find(store, b"other").await, None);
 }
@@ -74,7 +101,10 @@ pub async fn a_person_has_so_many_and_no_more(store: &Store, _clock: &ManualCloc
     }
     let ids: Vec<_> = (0..MOST_PASSKEYS + 4).map(|number| format!("key {number}")).collect();
     let answers = join_all(ids.iter().map(|id| adding(store, "alice", id.as_bytes()))).await;
-    assert_eq!(answers.iter().filter(|answer| **answer == Adding::Added).count(), MOST_PASSKEYS);
+    assert_eq!(
+        answers.iter().filter(|answer| **answer == Adding::Added).count(),
+        MOST_PASSKEYS
+    );
     assert_eq!(answers.iter().filter(|answer| **answer == Adding::TooMany).count(), 4);
     assert!(add(store, "bob", b"his").await, "what others have does not count");
     let first = &of(store, "alice").await[0].id;
@@ -86,10 +116,16 @@ pub async fn a_use_keeps_the_counter_and_the_instant(store: &Store, clock: &Manu
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(add(store, "alice", b"id").await);
     clock.set(at(7));
-    let used = |id: &[u8]| UsePasskey { id: id.to_vec(), body: r#"{"counter":1}"#.to_owned() };
+    let used = |id: &[u8]| UsePasskey {
+        id: id.to_vec(),
+        body: r#"{"counter":1}"#.to_owned(),
+    };
     assert!(store.run(used(b"id")).await.unwrap());
     let passkey = find(store, b"id").await.expect("it is there");
-    assert_eq!((passkey.body.as_str(), passkey.used_at), (r#"{"counter":1}"#, Some(at(7))));
+    assert_eq!(
+        (passkey.body.as_str(), passkey.used_at),
+        (r#"{"counter":1}"#, Some(at(7)))
+    );
     assert!(!store.run(used(b"unknown")).await.unwrap());
 }
 
@@ -102,5 +138,8 @@ pub async fn a_person_removes_only_their_own(store: &Store, _clock: &ManualClock
     assert!(remove(store, "alice", b"id").await);
     assert!(!remove(store, "alice", b"id").await);
     assert_eq!(find(store, b"id").await, None);
-    assert_eq!(events_about(store, "alice").await.last().unwrap(), "person.passkey_removed");
+    assert_eq!(
+        events_about(store, "alice").await.last().unwrap(),
+        "person.passkey_removed"
+    );
 }

@@ -9,12 +9,24 @@ use super::credentials::add_person;
 use crate::scene::*;
 
 async fn password(store: &Store, name: &str) -> Option<String> {
-    store.run(PasswordOf { person: name.to_owned() }).await.unwrap()
+    store
+        .run(PasswordOf {
+            person: name.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 async fn set(store: &Store, name: &str, hash: Option<&str>) -> bool {
     let (person, actor) = (name.to_owned(), OWNER.to_owned());
-    store.run(SetPassword { person, hash: hash.map(str::to_owned), actor }).await.unwrap()
+    store
+        .run(SetPassword {
+            person,
+            hash: hash.map(str::to_owned),
+            actor,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn a_password_is_set_replaced_and_removed(store: &Store, _clock: &ManualClock) {

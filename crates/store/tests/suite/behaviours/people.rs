@@ -19,9 +19,17 @@ pub async fn a_name_is_taken_once(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(!add_person(store, "alice", Role::Owner, "usurper").await);
     assert_eq!(authenticate(store, "usurper").await, None);
-    let first = Principal::Person { name: "alice".to_owned(), role: Role::Resolver };
+    let first = Principal::Person {
+        name: "alice".to_owned(),
+        role: Role::Resolver,
+    };
     assert_eq!(authenticate(store, "alice token").await, Some(first));
-    let trail = store.run(Trail { subject: "human:alice".to_owned() }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: "human:alice".to_owned(),
+        })
+        .await
+        .unwrap();
     assert_eq!((trail.len(), trail[0].entry.event.as_str()), (1, "person.added"));
 }
 
@@ -47,24 +55,53 @@ pub async fn a_person_may_hold_several_tokens(store: &Store, clock: &ManualClock
 pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "vera", Role::Viewer, "vera token").await);
     clock.set(at(5));
-    let olga = AddPerson { name: "olga".to_owned(), role: Role::Owner, token: None, actor: OWNER.to_owned() };
+    let olga = AddPerson {
+        name: "olga".to_owned(),
+        role: Role::Owner,
+        token: None,
+        actor: OWNER.to_owned(),
+    };
     assert!(store.run(olga).await.unwrap());
     let people = store.run(ListPeople).await.unwrap();
     let told: Vec<_> = people
         .iter()
-        .map(|person| (person.name.as_str(), person.actor.as_str(), person.role, person.created_at, person.tokens))
+        .map(|person| {
+            (
+                person.name.as_str(),
+                person.actor.as_str(),
+                person.role,
+                person.created_at,
+                person.tokens,
+            )
+        })
         .collect();
-    assert_eq!(told, [("olga", "human:olga", Role::Owner, at(5), 0), ("vera", "human:vera", Role::Viewer, at(0), 1)]);
+    assert_eq!(
+        told,
+        [
+            ("olga", "human:olga", Role::Owner, at(5), 0),
+            ("vera", "human:vera", Role::Viewer, at(0), 1)
+        ]
+    );
 }
 
 async fn set_role(store: &Store, name: &str, role: Role) -> Change {
-    store.run(SetRole { name: name.to_owned(), role, actor: OWNER.to_owned() }).await.unwrap()
+    store
+        .run(SetRole {
+            name: name.to_owned(),
+            role,
+            actor: OWNER.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn a_role_is_changed_for_every_token_at_once(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "olga", Role::Owner, "olga token").await);
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
-    let start = StartSession { person: "alice".to_owned(), session: session("alice cookie", 100) };
+    let start = StartSession {
+        person: "alice".to_owned(),
+        session: session("alice cookie", 100),
+    };
     assert!(store.run(start).await.unwrap());
     for role in [Role::Viewer, Role::Owner, Role::Resolver] {
         assert_eq!(set_role(store, "alice", role).await, Change::Done);
@@ -84,8 +121,15 @@ pub async fn the_last_owner_stays_one(store: &Store, _clock: &ManualClock) {
     for role in [Role::Viewer, Role::Resolver] {
         assert_eq!(set_role(store, "olga", role).await, Change::LastOwner);
     }
-    assert_eq!(set_role(store, "olga", Role::Owner).await, Change::Done, "what she is she may become");
-    let remove = RemovePerson { name: "olga".to_owned(), actor: OWNER.to_owned() };
+    assert_eq!(
+        set_role(store, "olga", Role::Owner).await,
+        Change::Done,
+        "what she is she may become"
+    );
+    let remove = RemovePerson {
+        name: "olga".to_owned(),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(remove).await.unwrap(), Change::LastOwner);
     assert_eq!(authenticate(store, "olga token").await, person("olga", Role::Owner));
 }
@@ -96,22 +140,61 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     add_agent(store, BUILDER).await;
     submitted(store, &Draft::ask(1)).await;
-    assert!(store.run(StartSession { person: name(), session: session("cookie", 100) }).await.unwrap());
+    assert!(
+        store
+            .run(StartSession {
+                person: name(),
+                session: session("cookie", 100)
+            })
+            .await
+            .unwrap()
+    );
     let hash = Some("$argon2id$".to_owned());
-    assert!(store.run(SetPassword { person: name(), hash, actor: OWNER.to_owned() }).await.unwrap());
+    assert!(
+        store
+            .run(SetPassword {
+                person: name(),
+                hash,
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
     let (id, body) = (b"key".to_vec(), "{}".to_owned());
-    let passkey = AddPasskey { person: name(), id: id.clone(), name: name(), body: body.clone() };
+    let passkey = AddPasskey {
+        person: name(),
+        id: id.clone(),
+        name: name(),
+        body: body.clone(),
+    };
     assert_eq!(store.run(passkey).await.unwrap(), Adding::Added);
-    let ceremony = |person| BeginCeremony { id: name(), person, body: body.clone(), expires_at: at(100) };
+    let ceremony = |person| BeginCeremony {
+        id: name(),
+        person,
+        body: body.clone(),
+        expires_at: at(100),
+    };
     store.run(ceremony(Some(name()))).await.unwrap();
     assert!(put_away(store, "alice", 1, Some(at(100))).await);
 
-    let remove = RemovePerson { name: name(), actor: OWNER.to_owned() };
+    let remove = RemovePerson {
+        name: name(),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(remove).await.unwrap(), Change::Done);
     assert!(add_person(store, "alice", Role::Resolver, "new token").await);
     assert_eq!(authenticate(store, "cookie").await, None);
     assert_eq!(store.run(PasswordOf { person: name() }).await.unwrap(), None);
     assert_eq!(store.run(FindPasskey { id }).await.unwrap(), None);
     assert_eq!(store.run(TakeCeremony { id: name() }).await.unwrap(), None);
-    assert!(store.run(Aside { person: name(), limit: 10 }).await.unwrap().is_empty());
+    assert!(
+        store
+            .run(Aside {
+                person: name(),
+                limit: 10
+            })
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

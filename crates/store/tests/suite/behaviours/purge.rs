@@ -16,7 +16,13 @@ use crate::outbox::claims;
 use crate::scene::*;
 
 async fn purge(store: &Store, resolved_before: Timestamp) -> u64 {
-    store.run(Purge { resolved_before, limit: 100 }).await.unwrap()
+    store
+        .run(Purge {
+            resolved_before,
+            limit: 100,
+        })
+        .await
+        .unwrap()
 }
 
 async fn is_gone(store: &Store, number: u64) -> bool {
@@ -38,7 +44,12 @@ pub async fn a_purged_message_is_gone(store: &Store, _clock: &ManualClock) {
         assert!(matches!(apply(store, &message_id(1), command).await, Application::Gone));
     }
     for agent_id in [None, Some(BUILDER.to_owned())] {
-        let history = History { agent_id, status: None, before: None, limit: 10 };
+        let history = History {
+            agent_id,
+            status: None,
+            before: None,
+            limit: 10,
+        };
         assert!(store.run(history).await.unwrap().is_empty());
     }
     assert_eq!(purge(store, at(1)).await, 0, "there is nothing left to empty");
@@ -46,11 +57,18 @@ pub async fn a_purged_message_is_gone(store: &Store, _clock: &ManualClock) {
 
 pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let keyed = |number, payload| Draft { key: Some("deploy"), payload, ..Draft::ask(number) };
+    let keyed = |number, payload| Draft {
+        key: Some("deploy"),
+        payload,
+        ..Draft::ask(number)
+    };
     submitted_and_resolved(store, &keyed(1, 0)).await;
     assert_ne!(submit(store, &keyed(2, 1)).await, Submission::Created);
     purge(store, at(1)).await;
-    let find = || FindEarlier { agent_id: BUILDER.to_owned(), key: "deploy".to_owned() };
+    let find = || FindEarlier {
+        agent_id: BUILDER.to_owned(),
+        key: "deploy".to_owned(),
+    };
     assert_eq!(store.run(find()).await.unwrap(), None);
     submitted(store, &keyed(2, 1)).await;
     assert_eq!(submit(store, &keyed(3, 1)).await, keyed(2, 1).taken(Status::Open));
@@ -59,7 +77,9 @@ pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
 pub async fn the_trail_stays(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::ask(1)).await;
-    let trail = || Trail { subject: message_id(1).to_string() };
+    let trail = || Trail {
+        subject: message_id(1).to_string(),
+    };
     let before = store.run(trail()).await.unwrap();
     purge(store, at(1)).await;
     let after = store.run(trail()).await.unwrap();
@@ -71,7 +91,13 @@ pub async fn the_delivery_goes(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     purge(store, at(1)).await;
-    assert!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().is_empty());
+    assert!(
+        store
+            .run(Deliveries { track: None, limit: 10 })
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert!(store.run(PendingHosts).await.unwrap().is_empty());
     assert!(claims(store).await.is_empty());
     assert!(store.run(LoadParcel(message_id(1))).await.unwrap().is_none());
@@ -91,7 +117,11 @@ pub async fn only_what_ended_before_the_instant_goes(store: &Store, clock: &Manu
     assert_eq!(store.run(OldestResolved).await.unwrap(), Some(at(20)));
     assert_eq!(purge(store, at(9_999)).await, 1);
     assert_eq!(store.run(OldestResolved).await.unwrap(), None);
-    assert_eq!(pulled(store, &message_id(3)).await.state, State::Open, "what is open waits as long as it has to");
+    assert_eq!(
+        pulled(store, &message_id(3)).await.state,
+        State::Open,
+        "what is open waits as long as it has to"
+    );
     assert_eq!(store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
@@ -102,8 +132,24 @@ pub async fn it_takes_the_oldest_first_and_stops_at_its_limit(store: &Store, clo
         clock.set(at(millis));
         submitted_and_resolved(store, &Draft::task(number)).await;
     }
-    assert_eq!(store.run(Purge { resolved_before: at(99), limit: 2 }).await.unwrap(), 2);
-    assert_eq!((is_gone(store, 1).await, is_gone(store, 2).await, is_gone(store, 3).await), (false, true, true));
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(99),
+                limit: 2
+            })
+            .await
+            .unwrap(),
+        2
+    );
+    assert_eq!(
+        (
+            is_gone(store, 1).await,
+            is_gone(store, 2).await,
+            is_gone(store, 3).await
+        ),
+        (false, true, true)
+    );
 }
 
 pub async fn a_notify_ages_from_its_arrival(store: &Store, _clock: &ManualClock) {

@@ -47,22 +47,43 @@ pub async fn sixty_four_rivals_have_one_winner(store: &Store, _clock: &ManualClo
         Application::Rejected(_) | Application::NotFound | Application::Gone => None,
     });
     let winners: Vec<_> = winners.collect();
-    let [winner] = winners.as_slice() else { panic!("one winner, not {winners:?}") };
+    let [winner] = winners.as_slice() else {
+        panic!("one winner, not {winners:?}")
+    };
     let told = Rejection::already(&id, winner);
-    let losers = outcomes.iter().filter(|outcome| matches!(outcome, Application::Rejected(why) if *why == told));
+    let losers = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Application::Rejected(why) if *why == told));
     assert_eq!(losers.count(), 63, "everybody else hears of the one outcome");
 
     assert_eq!(pulled(store, &id).await.state, State::Resolved(winner.clone()));
-    assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 2);
+    assert_eq!(
+        store
+            .run(Trail {
+                subject: id.to_string()
+            })
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
     assert_eq!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().len(), 1);
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
 pub async fn submits_under_one_key_make_one_message(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let drafts: Vec<_> = (1..=32).map(|number| Draft { key: Some("deploy"), ..Draft::ask(number) }).collect();
+    let drafts: Vec<_> = (1..=32)
+        .map(|number| Draft {
+            key: Some("deploy"),
+            ..Draft::ask(number)
+        })
+        .collect();
     let answers = join_all(drafts.iter().map(|draft| submit(store, draft))).await;
-    let first = answers.iter().position(|answer| *answer == Submission::Created).expect("one is new");
+    let first = answers
+        .iter()
+        .position(|answer| *answer == Submission::Created)
+        .expect("one is new");
     let taken = drafts[first].taken(Status::Open);
     assert_eq!(answers.iter().filter(|answer| **answer == taken).count(), 31);
     assert_eq!(open_count(store, BUILDER).await, 1);
@@ -72,16 +93,33 @@ pub async fn submits_at_once_keep_to_the_depth(store: &Store, _clock: &ManualClo
     add_agent(store, BUILDER).await;
     let drafts: Vec<_> = (1..=32).map(Draft::ask).collect();
     let answers = join_all(drafts.iter().map(|draft| submit_within(store, draft, 5))).await;
-    assert_eq!(answers.iter().filter(|answer| **answer == Submission::Created).count(), 5);
-    assert_eq!(answers.iter().filter(|answer| **answer == Submission::TooManyOpen).count(), 27);
+    assert_eq!(
+        answers.iter().filter(|answer| **answer == Submission::Created).count(),
+        5
+    );
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| **answer == Submission::TooManyOpen)
+            .count(),
+        27
+    );
     assert_eq!(open_count(store, BUILDER).await, 5);
 }
 
 pub async fn a_replay_is_known_even_when_there_is_no_place_left(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let drafts: Vec<_> = (1..=32).map(|number| Draft { key: Some("deploy"), ..Draft::ask(number) }).collect();
+    let drafts: Vec<_> = (1..=32)
+        .map(|number| Draft {
+            key: Some("deploy"),
+            ..Draft::ask(number)
+        })
+        .collect();
     let answers = join_all(drafts.iter().map(|draft| submit_within(store, draft, 1))).await;
-    let first = answers.iter().position(|answer| *answer == Submission::Created).expect("one is new");
+    let first = answers
+        .iter()
+        .position(|answer| *answer == Submission::Created)
+        .expect("one is new");
     let taken = drafts[first].taken(Status::Open);
     assert_eq!(answers.iter().filter(|answer| **answer == taken).count(), 31);
 }
@@ -105,11 +143,21 @@ pub async fn operators_at_once_keep_one_chain(store: &Store, _clock: &ManualCloc
     assert!(put.into_iter().all(|put| put.unwrap()));
     added.into_iter().for_each(|added| added.unwrap());
     for (subject, length) in [("agent:builder", 17), ("hub", 8)] {
-        let trail = store.run(Trail { subject: subject.to_owned() }).await.unwrap();
+        let trail = store
+            .run(Trail {
+                subject: subject.to_owned(),
+            })
+            .await
+            .unwrap();
         assert_eq!(trail.len(), length, "{subject}");
         assert_chained(&trail);
     }
-    let current = store.run(HubKeys).await.unwrap().into_iter().filter(|key| key.retires_at.is_none());
+    let current = store
+        .run(HubKeys)
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|key| key.retires_at.is_none());
     assert_eq!(current.count(), 1, "each new key retired the ones before it");
 }
 
@@ -119,7 +167,12 @@ pub async fn owners_cannot_remove_each_other(store: &Store, _clock: &ManualClock
         for name in names {
             add_person(store, name, Role::Owner, &format!("{name} {round}")).await;
         }
-        let remove = |name: &str| store.run(RemovePerson { name: name.to_owned(), actor: OWNER.to_owned() });
+        let remove = |name: &str| {
+            store.run(RemovePerson {
+                name: name.to_owned(),
+                actor: OWNER.to_owned(),
+            })
+        };
         let (olga, otto) = join(remove("olga"), remove("otto")).await;
         let mut ends = [olga.unwrap(), otto.unwrap()];
         ends.sort_by_key(|end| *end != Change::Done);
@@ -134,7 +187,13 @@ pub async fn owners_cannot_depose_each_other(store: &Store, _clock: &ManualClock
         assert!(add_person(store, name, Role::Owner, name).await);
     }
     for _ in 0..8 {
-        let set = |name: &str, role| store.run(SetRole { name: name.to_owned(), role, actor: OWNER.to_owned() });
+        let set = |name: &str, role| {
+            store.run(SetRole {
+                name: name.to_owned(),
+                role,
+                actor: OWNER.to_owned(),
+            })
+        };
         let (olga, otto) = join(set("olga", Role::Viewer), set("otto", Role::Resolver)).await;
         let mut ends = [olga.unwrap(), otto.unwrap()];
         ends.sort_by_key(|end| *end != Change::Done);
@@ -151,7 +210,10 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
         add_agent(store, BUILDER).await;
         let (name, link) = (format!("alice {round}"), format!("link {round}"));
         assert!(add_person(store, &name, Role::Resolver, &format!("{name} token")).await);
-        store.run(Relabel(credential(Kind::SignIn, &name, &link, Some(at(10))))).await.unwrap();
+        store
+            .run(Relabel(credential(Kind::SignIn, &name, &link, Some(at(10)))))
+            .await
+            .unwrap();
         let actor = || OWNER.to_owned();
         let rotation = RotateAgent {
             id: BUILDER.to_owned(),
@@ -161,15 +223,31 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
             actor: actor(),
         };
         let token = credential(Kind::Person, &name, "second token", None);
-        let added = AddPersonToken { name: name.clone(), token, actor: actor() };
-        let redeemed = RedeemLink { link: hash_of(&link), session: session("third token", 1_000) };
+        let added = AddPersonToken {
+            name: name.clone(),
+            token,
+            actor: actor(),
+        };
+        let redeemed = RedeemLink {
+            link: hash_of(&link),
+            session: session("third token", 1_000),
+        };
         let acts = join3(store.run(rotation), store.run(added), store.run(redeemed));
-        let agent = store.run(RemoveAgent { id: BUILDER.to_owned(), actor: actor() });
-        let person = store.run(RemovePerson { name: name.clone(), actor: actor() });
+        let agent = store.run(RemoveAgent {
+            id: BUILDER.to_owned(),
+            actor: actor(),
+        });
+        let person = store.run(RemovePerson {
+            name: name.clone(),
+            actor: actor(),
+        });
         let ((rotated, added, redeemed), (agent, person)) = join(acts, join(agent, person)).await;
         drop((rotated.unwrap(), added.unwrap(), redeemed.unwrap()));
         assert_eq!((agent.unwrap(), person.unwrap()), (true, Change::Done));
-        assert!(add_person(store, &name, Role::Resolver, &format!("{name} again")).await, "the name is free");
+        assert!(
+            add_person(store, &name, Role::Resolver, &format!("{name} again")).await,
+            "the name is free"
+        );
         for token in ["rotated", "second token", "third token"] {
             assert_eq!(authenticate(store, token).await, None, "{token} in round {round}");
         }
@@ -178,8 +256,9 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
 
 pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
-    let links: Vec<_> =
-        (0..16).map(|number| credential(Kind::SignIn, "owner", &format!("{number}"), Some(at(10)))).collect();
+    let links: Vec<_> = (0..16)
+        .map(|number| credential(Kind::SignIn, "owner", &format!("{number}"), Some(at(10))))
+        .collect();
     for link in join_all(links.into_iter().map(|link| store.run(Relabel(link)))).await {
         link.unwrap();
     }
@@ -188,7 +267,13 @@ pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock
         session: session(&format!("session {number}"), 1_000),
     };
     let redeemed = join_all((0..16).map(|number| store.run(redeem(number)))).await;
-    assert_eq!(redeemed.into_iter().filter(|end| end.as_ref().unwrap().is_some()).count(), 1);
+    assert_eq!(
+        redeemed
+            .into_iter()
+            .filter(|end| end.as_ref().unwrap().is_some())
+            .count(),
+        1
+    );
 }
 
 pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &ManualClock) {
@@ -196,7 +281,10 @@ pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &Manu
     for number in 1..=20 {
         submitted_and_resolved(store, &Draft::ask(number)).await;
     }
-    let purge = || Purge { resolved_before: at(1), limit: 100 };
+    let purge = || Purge {
+        resolved_before: at(1),
+        limit: 100,
+    };
     let emptied = join_all((0..4).map(|_| store.run(purge()))).await;
     assert_eq!(emptied.into_iter().map(|count| count.unwrap()).sum::<u64>(), 20);
 }
@@ -212,9 +300,13 @@ pub async fn the_same_cue_at_once_is_made_once(store: &Store, _clock: &ManualClo
     add_people(store).await;
     // Nobody has joined yet, so they meet there too.
     let outcomes = join_all((1..=16).map(|number| ask(store, cue(number, "Ship it?")))).await;
-    let made = outcomes.iter().position(|outcome| matches!(outcome, CueOutcome::Created { .. }));
+    let made = outcomes
+        .iter()
+        .position(|outcome| matches!(outcome, CueOutcome::Created { .. }));
     let made = message_id(u64::try_from(made.expect("one is new")).unwrap() + 1);
-    let attached = outcomes.iter().filter(|outcome| matches!(outcome, CueOutcome::Attached(id) if *id == made));
+    let attached = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, CueOutcome::Attached(id) if *id == made));
     assert_eq!(attached.count(), 15);
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 1);
 }
@@ -226,7 +318,10 @@ pub async fn cues_at_once_take_each_text_once(store: &Store, _clock: &ManualCloc
         typed_ahead(store, text).await;
     }
     let made = join_all((1..=12).map(|number| created(store, cue(number, &format!("Next {number}?"))))).await;
-    let mut texts: Vec<_> = made.into_iter().filter_map(|made| made.answered?.resolution.value).collect();
+    let mut texts: Vec<_> = made
+        .into_iter()
+        .filter_map(|made| made.answered?.resolution.value)
+        .collect();
     texts.sort_by_key(ToString::to_string);
     assert_eq!(texts, ["one", "three", "two"]);
     assert!(waiting_texts(store).await.is_empty());
@@ -242,8 +337,20 @@ pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, 
         let cues = join(created(store, next(1)), created(store, next(2)));
         let ((first, second), answered) = join(cues, apply(store, &id, answer("yes"))).await;
         let was_answered = matches!(answered, Application::Resolved(_));
-        assert_eq!(first.superseded.len() + second.superseded.len() + usize::from(was_answered), 1);
-        assert_eq!(store.run(Trail { subject: id.to_string() }).await.unwrap().len(), 2);
+        assert_eq!(
+            first.superseded.len() + second.superseded.len() + usize::from(was_answered),
+            1
+        );
+        assert_eq!(
+            store
+                .run(Trail {
+                    subject: id.to_string()
+                })
+                .await
+                .unwrap()
+                .len(),
+            2
+        );
     }
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 2 * 19);
 }
@@ -254,29 +361,56 @@ pub async fn starts_at_once_make_one_run(store: &Store, _clock: &ManualClock) {
         assert_eq!(begun.iter().filter(|begun| **begun == Begun::New).count(), 1);
         assert_eq!(begun.iter().filter(|begun| **begun == Begun::Exists).count(), 15);
         assert_eq!(runs::found_run(store, runs::RUN).await.run.summary.segment, number);
-        let advance = Advance { segment: number, ..runs::step(runs::RUN) };
-        assert!(store.run(EndRun { advance, ending: Ending::Completed, at: at(5) }).await.unwrap());
+        let advance = Advance {
+            segment: number,
+            ..runs::step(runs::RUN)
+        };
+        assert!(
+            store
+                .run(EndRun {
+                    advance,
+                    ending: Ending::Completed,
+                    at: at(5)
+                })
+                .await
+                .unwrap()
+        );
     }
 }
 
 pub async fn ends_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
     runs::begun(store).await;
     let ended = join_all((0..16).map(|millis| runs::end(store, runs::RUN, millis))).await;
-    let [winner] = (0..).zip(&ended).filter_map(|(millis, ended)| ended.then_some(millis)).collect::<Vec<_>>()[..]
+    let [winner] = (0..)
+        .zip(&ended)
+        .filter_map(|(millis, ended)| ended.then_some(millis))
+        .collect::<Vec<_>>()[..]
     else {
         panic!("one winner, not {ended:?}");
     };
     let state = runs::found_run(store, runs::RUN).await.run.summary.state;
-    assert_eq!(state, RunState::Ended { ending: Ending::Completed, at: at(winner) });
+    assert_eq!(
+        state,
+        RunState::Ended {
+            ending: Ending::Completed,
+            at: at(winner)
+        }
+    );
 }
 
 pub async fn no_step_is_taken_after_the_end(store: &Store, _clock: &ManualClock) {
     runs::begun(store).await;
-    let step = |seq| Advance { events: vec![runs::event(seq)], ..runs::step(runs::RUN) };
+    let step = |seq| Advance {
+        events: vec![runs::event(seq)],
+        ..runs::step(runs::RUN)
+    };
     let steps = join_all((1..=32).map(|seq| runs::advance(store, step(seq))));
     let (taken, ended) = join(steps, runs::end(store, runs::RUN, 5)).await;
     assert!(ended);
-    let taken: Vec<_> = (1..).zip(taken).filter_map(|(seq, taken)| taken.then_some(seq)).collect();
+    let taken: Vec<_> = (1..)
+        .zip(taken)
+        .filter_map(|(seq, taken)| taken.then_some(seq))
+        .collect();
     assert_eq!(runs::numbers(&runs::events_after(store, runs::RUN, 0).await), taken);
     assert!(!runs::advance(store, step(99)).await);
 }
@@ -288,14 +422,23 @@ pub async fn asks_and_answers_at_once_are_counted(store: &Store, _clock: &Manual
     }
     let ask = |(number, name): (u64, &String)| {
         let asks = vec![runs::ask(number), runs::ask(number + 100)];
-        store.run(AskInRun { advance: runs::step(name), asks })
+        store.run(AskInRun {
+            advance: runs::step(name),
+            asks,
+        })
     };
     let asked = join_all((1..).zip(&names).map(ask)).await;
     assert!(asked.into_iter().all(|asked| asked.unwrap()));
     let (answers, later) = (1..=16_u64, 201..=216_u64);
     let answered = answers.map(|number| async move { resolved(store, &message_id(number), answer("approve")).await });
     join(join_all(answered), join_all(later.zip(&names).map(ask))).await;
-    let open = store.run(Counts { person: "alice".to_owned() }).await.unwrap().open;
+    let open = store
+        .run(Counts {
+            person: "alice".to_owned(),
+        })
+        .await
+        .unwrap()
+        .open;
     assert_eq!(open, 16 + 32);
     assert_eq!(store.run(inbox(None, 100)).await.unwrap().items.len(), 48);
 }

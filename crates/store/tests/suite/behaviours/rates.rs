@@ -9,7 +9,11 @@ use crate::scene::*;
 
 /// Three at once, then one in every 10 ms.
 pub fn three(key: &str) -> Admit {
-    Admit { key: key.to_owned(), at_once: 3, then_every: Duration::from_millis(10) }
+    Admit {
+        key: key.to_owned(),
+        at_once: 3,
+        then_every: Duration::from_millis(10),
+    }
 }
 
 async fn admit(store: &Store, key: &str) -> Admission {
@@ -35,12 +39,19 @@ pub async fn so_much_is_granted_at_once_and_then_one_in_each_period(store: &Stor
     assert_ne!(admit(store, "a").await, Admission::Granted);
     for millis in [10, 20, 30] {
         clock.set(at(millis - 1));
-        assert_ne!(admit(store, "a").await, Admission::Granted, "not before its period is over");
+        assert_ne!(
+            admit(store, "a").await,
+            Admission::Granted,
+            "not before its period is over"
+        );
         clock.set(at(millis));
         granted(store, "a", 1).await;
         assert_ne!(admit(store, "a").await, Admission::Granted, "one in each");
     }
-    let once = || Admit { at_once: 1, ..three("once") };
+    let once = || Admit {
+        at_once: 1,
+        ..three("once")
+    };
     assert_eq!(store.run(once()).await.unwrap(), Admission::Granted);
     assert_eq!(store.run(once()).await.unwrap(), after(10_000));
 }
@@ -56,7 +67,11 @@ pub async fn a_refusal_says_how_long_to_wait(store: &Store, clock: &ManualClock)
     granted(store, "a", 1).await;
 
     // Thousands in a second: a share is less than the clock's own step.
-    let many = || Admit { key: "many".to_owned(), at_once: 2, then_every: Duration::from_micros(250) };
+    let many = || Admit {
+        key: "many".to_owned(),
+        at_once: 2,
+        then_every: Duration::from_micros(250),
+    };
     for _ in 0..2 {
         assert_eq!(store.run(many()).await.unwrap(), Admission::Granted);
     }
@@ -88,7 +103,13 @@ pub async fn rivals_never_get_more_than_there_is(store: &Store, clock: &ManualCl
     for (millis, there) in [(0, 3), (20, 2), (1_000, 3)] {
         clock.set(at(millis));
         let admitted = join_all((0..32).map(|_| admit(store, "a"))).await;
-        assert_eq!(admitted.into_iter().filter(|admitted| *admitted == Admission::Granted).count(), there);
+        assert_eq!(
+            admitted
+                .into_iter()
+                .filter(|admitted| *admitted == Admission::Granted)
+                .count(),
+            there
+        );
     }
 }
 
@@ -99,9 +120,20 @@ pub async fn what_is_whole_again_is_forgotten(store: &Store, clock: &ManualClock
     clock.set(at(9));
     assert_eq!(forget(store, 10).await, 0);
     clock.set(at(20));
-    assert_eq!((forget(store, 1).await, forget(store, 10).await, forget(store, 10).await), (1, 1, 0));
+    assert_eq!(
+        (forget(store, 1).await, forget(store, 10).await, forget(store, 10).await),
+        (1, 1, 0)
+    );
     granted(store, "c", 2).await;
-    assert_ne!(admit(store, "c").await, Admission::Granted, "what is in use is not forgotten");
+    assert_ne!(
+        admit(store, "c").await,
+        Admission::Granted,
+        "what is in use is not forgotten"
+    );
     granted(store, "a", 3).await;
-    assert_ne!(admit(store, "a").await, Admission::Granted, "and to have been forgotten gives nothing more");
+    assert_ne!(
+        admit(store, "a").await,
+        Admission::Granted,
+        "and to have been forgotten gives nothing more"
+    );
 }

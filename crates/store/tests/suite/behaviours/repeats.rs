@@ -12,18 +12,38 @@ use crate::scene::*;
 
 /// All that a write may change.
 async fn everything(store: &Store) -> (FoundRun, Vec<StoredEvent>, usize, i64) {
-    let open = store.run(Counts { person: "alice".to_owned() }).await.unwrap().open;
-    (found_run(store, RUN).await, events_after(store, RUN, 0).await, waiting_for(store, RUN).await.len(), open)
+    let open = store
+        .run(Counts {
+            person: "alice".to_owned(),
+        })
+        .await
+        .unwrap()
+        .open;
+    (
+        found_run(store, RUN).await,
+        events_after(store, RUN, 0).await,
+        waiting_for(store, RUN).await.len(),
+        open,
+    )
 }
 
 fn telling(seq: u64) -> Advance {
-    Advance { events: vec![event(seq)], records: vec![format!("record {seq}")], last_seq: seq, ..step(RUN) }
+    Advance {
+        events: vec![event(seq)],
+        records: vec![format!("record {seq}")],
+        last_seq: seq,
+        ..step(RUN)
+    }
 }
 
 pub async fn a_step_that_is_repeated_is_taken_once(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1]).await;
-    let first = Advance { asks_done: vec![message_id(1)], body: Some("moved".to_owned()), ..telling(1) };
+    let first = Advance {
+        asks_done: vec![message_id(1)],
+        body: Some("moved".to_owned()),
+        ..telling(1)
+    };
     assert!(advance(store, first.clone()).await);
     let once = everything(store).await;
     assert_eq!((once.0.records.as_slice(), once.2), (&["record 1".to_owned()][..], 0));
@@ -38,33 +58,65 @@ pub async fn a_step_that_is_repeated_is_taken_once(store: &Store, _clock: &Manua
 
 pub async fn an_ask_that_is_repeated_is_asked_once(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let asking = AskInRun { advance: telling(1), asks: vec![ask(1), ask(2)] };
+    let asking = AskInRun {
+        advance: telling(1),
+        asks: vec![ask(1), ask(2)],
+    };
     assert!(store.run(asking.clone()).await.unwrap());
     let once = everything(store).await;
     assert_eq!((once.2, once.3), (2, 2));
     assert!(store.run(asking.clone()).await.unwrap());
     assert_eq!(everything(store).await, once);
     resolved(store, &message_id(1), answer("approve")).await;
-    assert!(store.run(asking).await.unwrap(), "also when somebody was quick to answer");
+    assert!(
+        store.run(asking).await.unwrap(),
+        "also when somebody was quick to answer"
+    );
     assert_eq!(everything(store).await.3, 1);
 }
 
 pub async fn an_end_that_is_repeated_is_the_same_end(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let ending = EndRun { advance: telling(1), ending: Ending::Completed, at: at(5) };
+    let ending = EndRun {
+        advance: telling(1),
+        ending: Ending::Completed,
+        at: at(5),
+    };
     assert!(store.run(ending.clone()).await.unwrap());
     let once = everything(store).await;
     for millis in [5, 6] {
-        assert!(store.run(EndRun { at: at(millis), ..ending.clone() }).await.unwrap());
+        assert!(
+            store
+                .run(EndRun {
+                    at: at(millis),
+                    ..ending.clone()
+                })
+                .await
+                .unwrap()
+        );
         assert_eq!(everything(store).await, once);
     }
-    assert_eq!(once.0.run.summary.state, RunState::Ended { ending: Ending::Completed, at: at(5) });
+    assert_eq!(
+        once.0.run.summary.state,
+        RunState::Ended {
+            ending: Ending::Completed,
+            at: at(5)
+        }
+    );
     assert!(!end(store, RUN, 5).await, "another one comes too late");
 }
 
 pub async fn a_start_that_is_repeated_is_one_start(store: &Store, _clock: &ManualClock) {
     let start = segment(RUN, 1);
-    let begin = async || store.run(BeginRun { run: start.clone(), events: vec![event(1)] }).await.unwrap();
+    let begin = async || {
+        store
+            .run(BeginRun {
+                run: start.clone(),
+                events: vec![event(1)],
+            })
+            .await
+            .unwrap()
+    };
     assert_eq!(begin().await, Begun::New);
     let once = everything(store).await;
     assert_eq!(begin().await, Begun::New);
@@ -77,7 +129,15 @@ pub async fn a_continuation_that_is_repeated_is_one_continuation(store: &Store, 
     begun(store).await;
     assert!(end(store, RUN, 5).await);
     let next = segment(RUN, 2);
-    let begin = async || store.run(BeginRun { run: next.clone(), events: vec![event(3)] }).await.unwrap();
+    let begin = async || {
+        store
+            .run(BeginRun {
+                run: next.clone(),
+                events: vec![event(3)],
+            })
+            .await
+            .unwrap()
+    };
     assert_eq!(begin().await, Begun::New);
     let once = everything(store).await;
     assert_eq!((once.0.run.summary.segment, once.1.len()), (2, 1));

@@ -13,33 +13,57 @@ use crate::runs::*;
 use crate::scene::*;
 
 async fn open(store: &Store) -> i64 {
-    store.run(Counts { person: "alice".to_owned() }).await.unwrap().open
+    store
+        .run(Counts {
+            person: "alice".to_owned(),
+        })
+        .await
+        .unwrap()
+        .open
 }
 
 fn waits(asks: &[FoundAsk]) -> Vec<(String, u64, State)> {
-    asks.iter().map(|ask| (ask.message_id.to_string(), ask.number, ask.state.clone())).collect()
+    asks.iter()
+        .map(|ask| (ask.message_id.to_string(), ask.number, ask.state.clone()))
+        .collect()
 }
 
 async fn run_of(store: &Store, number: u64) -> Option<String> {
-    store.run(AskOf { message_id: message_id(number) }).await.unwrap()
+    store
+        .run(AskOf {
+            message_id: message_id(number),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn an_ask_is_a_message_and_an_event_at_once(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let advance = Advance { events: vec![event(1)], last_seq: 1, machine: "asks".to_owned(), ..step(RUN) };
+    let advance = Advance {
+        events: vec![event(1)],
+        last_seq: 1,
+        machine: "asks".to_owned(),
+        ..step(RUN)
+    };
     let asks = vec![NewAsk { number: 4, ..ask(2) }, NewAsk { number: 4, ..ask(1) }];
     assert!(store.run(AskInRun { advance, asks }).await.unwrap());
     let found = found_run(store, RUN).await.run;
     assert_eq!((found.machine.as_str(), found.summary.last_seq), ("asks", 1));
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [1]);
-    assert_eq!(ids(&store.run(inbox(None, 10)).await.unwrap().items), [2, 1].map(message_id));
+    assert_eq!(
+        ids(&store.run(inbox(None, 10)).await.unwrap().items),
+        [2, 1].map(message_id)
+    );
 
     let waiting = waiting_for(store, RUN).await;
     let expected = [2, 1].map(|number| (message_id(number).to_string(), 4, State::Open));
     assert_eq!(waits(&waiting), expected);
     assert_eq!(waiting[0].body, ask(2).body);
     assert_eq!(pulled(store, &message_id(1)).await.agent_id, WRITER);
-    assert_eq!((run_of(store, 1).await.as_deref(), run_of(store, 3).await), (Some(RUN), None));
+    assert_eq!(
+        (run_of(store, 1).await.as_deref(), run_of(store, 3).await),
+        (Some(RUN), None)
+    );
 }
 
 pub async fn an_ask_that_cannot_be_made_leaves_nothing(store: &Store, _clock: &ManualClock) {
@@ -55,12 +79,25 @@ pub async fn an_ask_that_cannot_be_made_leaves_nothing(store: &Store, _clock: &M
         body: Some("lost".to_owned()),
         ..step(RUN)
     };
-    let refused = store.run(AskInRun { advance, asks: vec![ask(2), ask(1)] }).await;
+    let refused = store
+        .run(AskInRun {
+            advance,
+            asks: vec![ask(2), ask(1)],
+        })
+        .await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     assert_eq!(found_run(store, RUN).await, before);
     assert!(events_after(store, RUN, 0).await.is_empty());
     assert!(store.run(Pull(message_id(2))).await.unwrap().is_none());
-    assert!(store.run(Trail { subject: message_id(2).to_string() }).await.unwrap().is_empty());
+    assert!(
+        store
+            .run(Trail {
+                subject: message_id(2).to_string()
+            })
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!((waiting_for(store, RUN).await.len(), open(store).await), (1, 1));
 }
 
@@ -80,7 +117,14 @@ pub async fn asks_are_counted_until_they_are_resolved(store: &Store, _clock: &Ma
     resolved(store, &message_id(9), answer("approve")).await;
     resolved(store, &message_id(3), answer("deny")).await;
     assert_eq!(open(store).await, 0);
-    assert_chained(&store.run(Trail { subject: message_id(3).to_string() }).await.unwrap());
+    assert_chained(
+        &store
+            .run(Trail {
+                subject: message_id(3).to_string(),
+            })
+            .await
+            .unwrap(),
+    );
     asked(store, &[]).await;
     assert_eq!(open(store).await, 0);
 }
@@ -91,17 +135,45 @@ pub async fn an_answer_waits_until_the_run_has_taken_it_in(store: &Store, _clock
     let resolution = resolved(store, &message_id(1), answer("approve")).await;
     let (first, second) = (message_id(1).to_string(), message_id(2).to_string());
     let waiting = waits(&waiting_for(store, RUN).await);
-    assert_eq!(waiting, [(first, 0, State::Resolved(resolution)), (second.clone(), 0, State::Open)]);
+    assert_eq!(
+        waiting,
+        [
+            (first, 0, State::Resolved(resolution)),
+            (second.clone(), 0, State::Open)
+        ]
+    );
 
-    assert!(!advance(store, Advance { asks_done: vec![message_id(1)], ..step("nobody") }).await);
+    assert!(
+        !advance(
+            store,
+            Advance {
+                asks_done: vec![message_id(1)],
+                ..step("nobody")
+            }
+        )
+        .await
+    );
     assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
-    assert!(advance(store, Advance { asks_done: vec![message_id(1)], ..step("other") }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                asks_done: vec![message_id(1)],
+                ..step("other")
+            }
+        )
+        .await
+    );
     assert_eq!(waiting_for(store, RUN).await.len(), 2, "another run takes nothing away");
 
     let asks_done = vec![message_id(1), message_id(3)];
     assert!(advance(store, Advance { asks_done, ..step(RUN) }).await);
     assert_eq!(waits(&waiting_for(store, RUN).await), [(second, 0, State::Open)]);
-    assert_eq!(run_of(store, 1).await.as_deref(), Some(RUN), "whose it was is still known");
+    assert_eq!(
+        run_of(store, 1).await.as_deref(),
+        Some(RUN),
+        "whose it was is still known"
+    );
 }
 
 pub async fn a_segment_that_is_over_waits_for_nothing(store: &Store, _clock: &ManualClock) {
@@ -110,21 +182,56 @@ pub async fn a_segment_that_is_over_waits_for_nothing(store: &Store, _clock: &Ma
     resolved(store, &message_id(1), Command::Cancel).await;
     assert!(end(store, RUN, 5).await);
     assert!(waiting_for(store, RUN).await.is_empty());
-    let next = BeginRun { run: segment(RUN, 2), events: Vec::new() };
+    let next = BeginRun {
+        run: segment(RUN, 2),
+        events: Vec::new(),
+    };
     assert_eq!(store.run(next).await.unwrap(), Begun::New);
     assert!(waiting_for(store, RUN).await.is_empty());
-    let advance = Advance { segment: 2, ..step(RUN) };
-    assert!(store.run(AskInRun { advance, asks: vec![ask(2)] }).await.unwrap());
+    let advance = Advance {
+        segment: 2,
+        ..step(RUN)
+    };
+    assert!(
+        store
+            .run(AskInRun {
+                advance,
+                asks: vec![ask(2)]
+            })
+            .await
+            .unwrap()
+    );
     assert_eq!(waiting_for(store, RUN).await.len(), 1);
     assert!(waiting_for(store, "nobody").await.is_empty());
 }
 
 pub async fn an_ask_with_a_nul_is_asked_and_answered(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let message = Draft { agent: WRITER, body: "a\0b", title: Some("a\0b"), ..Draft::ask(1) }.render();
-    let asks = vec![NewAsk { message, number: 0, body: "a\0b".to_owned() }];
-    assert!(store.run(AskInRun { advance: step(RUN), asks }).await.unwrap());
-    assert_eq!(viewed(store, &message_id(1)).await.message.content.body.as_deref(), Some("a\0b"));
+    let message = Draft {
+        agent: WRITER,
+        body: "a\0b",
+        title: Some("a\0b"),
+        ..Draft::ask(1)
+    }
+    .render();
+    let asks = vec![NewAsk {
+        message,
+        number: 0,
+        body: "a\0b".to_owned(),
+    }];
+    assert!(
+        store
+            .run(AskInRun {
+                advance: step(RUN),
+                asks
+            })
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        viewed(store, &message_id(1)).await.message.content.body.as_deref(),
+        Some("a\0b")
+    );
     assert_eq!(waiting_for(store, RUN).await[0].body, "a\u{2400}b");
     resolved(store, &message_id(1), answer("approve")).await;
 }
@@ -133,9 +240,21 @@ pub async fn a_purged_message_is_waited_for_no_more(store: &Store, _clock: &Manu
     begun(store).await;
     asked(store, &[1, 2]).await;
     resolved(store, &message_id(1), answer("approve")).await;
-    assert_eq!(store.run(Purge { resolved_before: at(1), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(1),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     let left = waiting_for(store, RUN).await;
-    assert_eq!(left.iter().map(|ask| ask.message_id.clone()).collect::<Vec<_>>(), [2].map(message_id));
+    assert_eq!(
+        left.iter().map(|ask| ask.message_id.clone()).collect::<Vec<_>>(),
+        [2].map(message_id)
+    );
     assert_eq!(run_of(store, 1).await, None);
 }
 
@@ -144,7 +263,16 @@ pub async fn a_message_outlives_its_run(store: &Store, _clock: &ManualClock) {
     asked(store, &[1, 2]).await;
     resolved(store, &message_id(1), answer("approve")).await;
     assert!(end(store, RUN, 5).await);
-    assert_eq!(store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(PurgeRuns {
+                ended_before: at(6),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(run_of(store, 1).await, None);
     assert!(matches!(pulled(store, &message_id(1)).await.state, State::Resolved(_)));
     // Nobody should leave one open; if it happens, it is still decided.

@@ -22,16 +22,35 @@ fn bytes(events: &[StoredEvent]) -> usize {
 pub async fn events_are_read_behind_a_number(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
-    assert!(advance(store, Advance { events: vec![event(1), event(7)], ..step("other") }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                events: vec![event(1), event(7)],
+                ..step("other")
+            }
+        )
+        .await
+    );
     told(store, vec![event(2), event(3)]).await;
     told(store, vec![event(9)]).await;
     let read = async |after, limit| {
-        let events = store.run(RunEvents { run_id: RUN.to_owned(), after, limit }).await.unwrap();
+        let events = store
+            .run(RunEvents {
+                run_id: RUN.to_owned(),
+                after,
+                limit,
+            })
+            .await
+            .unwrap();
         numbers(&events)
     };
     assert_eq!(read(0, 10).await, [2, 3, 9]);
     assert_eq!(read(0, 2).await, [2, 3]);
-    assert_eq!((read(2, 10).await, read(3, 10).await, read(8, 10).await), (vec![3, 9], vec![9], vec![9]));
+    assert_eq!(
+        (read(2, 10).await, read(3, 10).await, read(8, 10).await),
+        (vec![3, 9], vec![9], vec![9])
+    );
     assert!(read(9, 10).await.is_empty());
     assert!(read(u64::MAX, 10).await.is_empty());
     assert!(events_after(store, "nobody", 0).await.is_empty());
@@ -40,10 +59,26 @@ pub async fn events_are_read_behind_a_number(store: &Store, _clock: &ManualClock
 pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
-    assert!(advance(store, Advance { events: vec![event(8)], ..step("other") }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                events: vec![event(8)],
+                ..step("other")
+            }
+        )
+        .await
+    );
     told(store, vec![event(2), event(3), event(9)]).await;
     let read = async |before, limit| {
-        let events = store.run(LatestEvents { run_id: RUN.to_owned(), before, limit }).await.unwrap();
+        let events = store
+            .run(LatestEvents {
+                run_id: RUN.to_owned(),
+                before,
+                limit,
+            })
+            .await
+            .unwrap();
         numbers(&events)
     };
     assert_eq!((read(None, 10).await, read(None, 2).await), (vec![2, 3, 9], vec![3, 9]));
@@ -52,37 +87,87 @@ pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &Ma
         (vec![2, 3], vec![3], vec![])
     );
     let run = store.run(LookAtRun { run_id: RUN.to_owned() }).await.unwrap();
-    assert_eq!(run, Some(found_run(store, RUN).await.run), "and what is seen of the run is the run itself");
-    assert_eq!(store.run(LookAtRun { run_id: "nobody".to_owned() }).await.unwrap(), None);
+    assert_eq!(
+        run,
+        Some(found_run(store, RUN).await.run),
+        "and what is seen of the run is the run itself"
+    );
+    assert_eq!(
+        store
+            .run(LookAtRun {
+                run_id: "nobody".to_owned()
+            })
+            .await
+            .unwrap(),
+        None
+    );
 }
 
 pub async fn what_streams_is_not_stored(_store: &Store, _clock: &ManualClock) {
-    let streaming = |event| Event::AgentStreaming { agent_name: "writer".to_owned(), model: None, event };
-    let text = streaming(StreamEvent::Text { text: "word".to_owned() });
+    let streaming = |event| Event::AgentStreaming {
+        agent_name: "writer".to_owned(),
+        model: None,
+        event,
+    };
+    let text = streaming(StreamEvent::Text {
+        text: "word".to_owned(),
+    });
     assert_eq!(StoredEvent::of(&text, 1, "{}"), None);
     let (usage, finish_reason) = (Usage::default(), "stop".to_owned());
-    let result = StepResult { text: "word".to_owned(), usage, finish_reason };
+    let result = StepResult {
+        text: "word".to_owned(),
+        usage,
+        finish_reason,
+    };
     let done = StoredEvent::of(&streaming(StreamEvent::Done { result }), 2, "{}").expect("that it is done is");
-    assert_eq!((done.seq, done.kind.as_str(), done.body.as_str()), (2, "agent_streaming", "{}"));
+    assert_eq!(
+        (done.seq, done.kind.as_str(), done.body.as_str()),
+        (2, "agent_streaming", "{}")
+    );
 }
 
 pub async fn a_number_that_was_given_is_not_given_again(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     told(store, vec![event(1)]).await;
     let before = found_run(store, RUN).await;
-    let again = Advance { events: vec![event(2), event(1)], machine: "lost".to_owned(), ..step(RUN) };
+    let again = Advance {
+        events: vec![event(2), event(1)],
+        machine: "lost".to_owned(),
+        ..step(RUN)
+    };
     assert!(matches!(store.run(again).await, Err(StoreError::Unavailable(_))));
     assert_eq!(found_run(store, RUN).await, before);
-    assert_eq!(numbers(&events_after(store, RUN, 0).await), [1], "and nothing came with it");
+    assert_eq!(
+        numbers(&events_after(store, RUN, 0).await),
+        [1],
+        "and nothing came with it"
+    );
     told(store, vec![event(2)]).await;
 }
 
 pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
     let most = most(MOST_EVENTS);
     let first = (1..=most).map(|seq| event_saying(seq, "")).collect();
-    assert_eq!(store.run(BeginRun { run: segment(RUN, 1), events: first }).await.unwrap(), Begun::New);
-    told(store, (most + 1..=most + 1_000).map(|seq| event_saying(seq, "")).collect()).await;
-    assert_eq!(events_after(store, RUN, 0).await.len() as u64, most + 1_000, "it may be over by so many");
+    assert_eq!(
+        store
+            .run(BeginRun {
+                run: segment(RUN, 1),
+                events: first
+            })
+            .await
+            .unwrap(),
+        Begun::New
+    );
+    told(
+        store,
+        (most + 1..=most + 1_000).map(|seq| event_saying(seq, "")).collect(),
+    )
+    .await;
+    assert_eq!(
+        events_after(store, RUN, 0).await.len() as u64,
+        most + 1_000,
+        "it may be over by so many"
+    );
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 0);
     told(store, vec![event(most + 1_001)]).await;
     let kept = numbers(&events_after(store, RUN, 0).await);
@@ -101,10 +186,18 @@ pub async fn so_many_bytes_of_events_are_kept(store: &Store, _clock: &ManualCloc
     }
     let kept = events_after(store, RUN, 0).await;
     let most = usize::try_from(MOST_BYTES).expect("a bound is above nought");
-    assert!((most - MIB / 2..most + most / 10).contains(&bytes(&kept)), "{}", bytes(&kept));
+    assert!(
+        (most - MIB / 2..most + most / 10).contains(&bytes(&kept)),
+        "{}",
+        bytes(&kept)
+    );
     assert_eq!(kept.last().expect("the newest is kept").seq, 81);
     let pruned = found_run(store, RUN).await.run.pruned_seq;
-    assert_eq!(numbers(&kept), (pruned + 1..=81).collect::<Vec<_>>(), "the oldest go first");
+    assert_eq!(
+        numbers(&kept),
+        (pruned + 1..=81).collect::<Vec<_>>(),
+        "the oldest go first"
+    );
 }
 
 pub async fn the_newest_event_is_kept_however_long_it_is(store: &Store, _clock: &ManualClock) {
@@ -117,7 +210,10 @@ pub async fn the_newest_event_is_kept_however_long_it_is(store: &Store, _clock: 
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [3]);
     assert!(end(store, RUN, 5).await);
     // A start is no different.
-    let next = NewRun { started_at: at(6), ..segment(RUN, 2) };
+    let next = NewRun {
+        started_at: at(6),
+        ..segment(RUN, 2)
+    };
     let events = vec![event_saying(4, &long)];
     assert_eq!(store.run(BeginRun { run: next, events }).await.unwrap(), Begun::New);
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [4]);
@@ -127,11 +223,42 @@ pub async fn the_newest_records_are_kept(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let records = |numbers: std::ops::RangeInclusive<u64>| numbers.map(|number| number.to_string()).collect();
     let most = most(MOST_RECORDS);
-    assert!(advance(store, Advance { records: records(1..=most + 100), ..step(RUN) }).await);
-    assert_eq!(found_run(store, RUN).await.records.len() as u64, most + 100, "it may be over by so many");
-    assert!(advance(store, Advance { records: records(most + 101..=most + 102), ..step(RUN) }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                records: records(1..=most + 100),
+                ..step(RUN)
+            }
+        )
+        .await
+    );
+    assert_eq!(
+        found_run(store, RUN).await.records.len() as u64,
+        most + 100,
+        "it may be over by so many"
+    );
+    assert!(
+        advance(
+            store,
+            Advance {
+                records: records(most + 101..=most + 102),
+                ..step(RUN)
+            }
+        )
+        .await
+    );
     assert_eq!(found_run(store, RUN).await.records, records(103..=most + 102));
     let long = vec!["x".repeat(5 * MIB), "y".repeat(5 * MIB)];
-    assert!(advance(store, Advance { records: long.clone(), ..step(RUN) }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                records: long.clone(),
+                ..step(RUN)
+            }
+        )
+        .await
+    );
     assert_eq!(found_run(store, RUN).await.records, long[1..]);
 }

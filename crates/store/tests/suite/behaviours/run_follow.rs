@@ -21,7 +21,12 @@ async fn glanced(store: &Store) -> Glance {
 }
 
 async fn followed(store: &Store, after: Option<u64>, limit: i64, known_segment: Option<u64>) -> Followed {
-    let follow = FollowRun { run_id: RUN.to_owned(), after, limit, known_segment };
+    let follow = FollowRun {
+        run_id: RUN.to_owned(),
+        after,
+        limit,
+        known_segment,
+    };
     store.run(follow).await.unwrap().expect("the run is known")
 }
 
@@ -34,7 +39,10 @@ fn started(seq: u64) -> StoredEvent {
 pub async fn a_glance_changes_with_whatever_happens(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let mut seen = vec![glanced(store).await];
-    assert_eq!((seen[0].segment, seen[0].state, seen[0].open_asks), (1, RunState::Running, 0));
+    assert_eq!(
+        (seen[0].segment, seen[0].state, seen[0].open_asks),
+        (1, RunState::Running, 0)
+    );
     let mut look = async || {
         let now = glanced(store).await;
         assert!(!seen.contains(&now), "{now:?}");
@@ -47,11 +55,21 @@ pub async fn a_glance_changes_with_whatever_happens(store: &Store, _clock: &Manu
     asked(store, &[1, 2]).await;
     assert_eq!(look().await.open_asks, 2);
     resolved(store, &message_id(1), answer("approve")).await;
-    assert_eq!(look().await.open_asks, 1, "an ask is resolved without a write of the run");
+    assert_eq!(
+        look().await.open_asks,
+        1,
+        "an ask is resolved without a write of the run"
+    );
     resolved(store, &message_id(2), Command::Cancel).await;
     look().await;
     assert!(end(store, RUN, 5).await);
-    assert_eq!(look().await.state, RunState::Ended { ending: Ending::Completed, at: at(5) });
+    assert_eq!(
+        look().await.state,
+        RunState::Ended {
+            ending: Ending::Completed,
+            at: at(5)
+        }
+    );
     assert_eq!(begin(store, segment(RUN, 2)).await, Begun::New);
     assert_eq!(look().await.segment, 2);
 }
@@ -61,7 +79,10 @@ pub async fn many_runs_are_glanced_at_together(store: &Store, _clock: &ManualClo
         assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
     }
     let ids = |found: Vec<Glance>| found.into_iter().map(|glance| glance.run_id).collect::<Vec<_>>();
-    assert_eq!(ids(glances(store, &["two", "nobody", "it's \"three\"", "two"]).await), ["it's \"three\"", "two"]);
+    assert_eq!(
+        ids(glances(store, &["two", "nobody", "it's \"three\"", "two"]).await),
+        ["it's \"three\"", "two"]
+    );
     assert!(glances(store, &[]).await.is_empty());
     let many: Vec<String> = (0..1_000).map(|number| format!("run-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["one"]).collect();
@@ -69,38 +90,85 @@ pub async fn many_runs_are_glanced_at_together(store: &Store, _clock: &ManualClo
 }
 
 pub async fn a_follower_reads_everything_at_one_instant(store: &Store, _clock: &ManualClock) {
-    let none = FollowRun { run_id: RUN.to_owned(), after: None, limit: 10, known_segment: None };
+    let none = FollowRun {
+        run_id: RUN.to_owned(),
+        after: None,
+        limit: 10,
+        known_segment: None,
+    };
     assert_eq!(store.run(none).await.unwrap(), None);
-    let first = BeginRun { run: segment(RUN, 1), events: vec![event(1), started(2)] };
+    let first = BeginRun {
+        run: segment(RUN, 1),
+        events: vec![event(1), started(2)],
+    };
     assert_eq!(store.run(first).await.unwrap(), Begun::New);
-    let advance = Advance { events: vec![event(3), event(7)], ..step(RUN) };
-    assert!(store.run(AskInRun { advance, asks: vec![ask(2), ask(1)] }).await.unwrap());
+    let advance = Advance {
+        events: vec![event(3), event(7)],
+        ..step(RUN)
+    };
+    assert!(
+        store
+            .run(AskInRun {
+                advance,
+                asks: vec![ask(2), ask(1)]
+            })
+            .await
+            .unwrap()
+    );
     resolved(store, &message_id(2), answer("approve")).await;
 
     let found = followed(store, None, 10, None).await;
     assert_eq!(found.glance, glanced(store).await);
     let entered = found.entered.expect("nothing was known");
-    assert_eq!((entered.run, entered.first_event), (found_run(store, RUN).await.run, Some(2)));
+    assert_eq!(
+        (entered.run, entered.first_event),
+        (found_run(store, RUN).await.run, Some(2))
+    );
     assert_eq!((found.events.len(), found.last_event), (0, 7));
     assert_eq!(found.open.len(), 1);
-    assert_eq!((&found.open[0].message_id, &found.open[0].wire), (&message_id(1), &ask(1).message.wire));
+    assert_eq!(
+        (&found.open[0].message_id, &found.open[0].wire),
+        (&message_id(1), &ask(1).message.wire)
+    );
 
-    assert_eq!(store.run(OpenAsks { run_id: RUN.to_owned() }).await.unwrap(), found.open);
+    assert_eq!(
+        store.run(OpenAsks { run_id: RUN.to_owned() }).await.unwrap(),
+        found.open
+    );
 
     let found = followed(store, Some(1), 2, Some(1)).await;
-    assert_eq!((numbers(&found.events), found.last_event, found.entered), (vec![2, 3], 7, None));
+    assert_eq!(
+        (numbers(&found.events), found.last_event, found.entered),
+        (vec![2, 3], 7, None)
+    );
     assert!(followed(store, Some(7), 2, Some(1)).await.events.is_empty());
 }
 
 pub async fn a_follower_hears_where_the_next_segment_begins(store: &Store, _clock: &ManualClock) {
-    let first = BeginRun { run: segment(RUN, 1), events: vec![started(1)] };
+    let first = BeginRun {
+        run: segment(RUN, 1),
+        events: vec![started(1)],
+    };
     assert_eq!(store.run(first).await.unwrap(), Begun::New);
     asked(store, &[1]).await;
-    let end = EndRun { advance: Advance { events: vec![event(2)], ..step(RUN) }, ending: Ending::Error, at: at(5) };
+    let end = EndRun {
+        advance: Advance {
+            events: vec![event(2)],
+            ..step(RUN)
+        },
+        ending: Ending::Error,
+        at: at(5),
+    };
     assert!(store.run(end).await.unwrap());
     let found = followed(store, Some(1), 10, Some(1)).await;
-    assert!(found.glance.state != RunState::Running && found.open.is_empty() && found.entered.is_none(), "{found:?}");
-    let next = BeginRun { run: segment(RUN, 2), events: vec![event(50), started(51)] };
+    assert!(
+        found.glance.state != RunState::Running && found.open.is_empty() && found.entered.is_none(),
+        "{found:?}"
+    );
+    let next = BeginRun {
+        run: segment(RUN, 2),
+        events: vec![event(50), started(51)],
+    };
     assert_eq!(store.run(next).await.unwrap(), Begun::New);
     let found = followed(store, Some(2), 10, Some(1)).await;
     assert_eq!(numbers(&found.events), [50, 51]);

@@ -8,12 +8,23 @@ use crate::runs::*;
 use crate::scene::*;
 
 async fn begin_at(store: &Store, run_id: &str, millis: i64, cwd: &str) {
-    let run = NewRun { started_at: at(millis), cwd: cwd.to_owned(), ..segment(run_id, 1) };
+    let run = NewRun {
+        started_at: at(millis),
+        cwd: cwd.to_owned(),
+        ..segment(run_id, 1)
+    };
     assert_eq!(begin(store, run).await, Begun::New);
 }
 
 async fn list(store: &Store, cwd: Option<&str>, before: Option<RunPlace>, limit: i64) -> RunPage {
-    store.run(ListRuns { cwd: cwd.map(str::to_owned), before, limit }).await.unwrap()
+    store
+        .run(ListRuns {
+            cwd: cwd.map(str::to_owned),
+            before,
+            limit,
+        })
+        .await
+        .unwrap()
 }
 
 fn run_ids(page: &RunPage) -> Vec<&str> {
@@ -21,11 +32,23 @@ fn run_ids(page: &RunPage) -> Vec<&str> {
 }
 
 async fn purge(store: &Store, ended_before: i64, limit: i64) -> u64 {
-    store.run(PurgeRuns { ended_before: at(ended_before), limit }).await.unwrap()
+    store
+        .run(PurgeRuns {
+            ended_before: at(ended_before),
+            limit,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn the_latest_to_start_comes_first(store: &Store, _clock: &ManualClock) {
-    assert_eq!(list(store, None, None, 10).await, RunPage { runs: Vec::new(), next: None });
+    assert_eq!(
+        list(store, None, None, 10).await,
+        RunPage {
+            runs: Vec::new(),
+            next: None
+        }
+    );
     for (run_id, millis) in [("b", 20), ("a", 10), ("d", 30), ("c", 30)] {
         begin_at(store, run_id, millis, "/srv").await;
     }
@@ -34,14 +57,27 @@ pub async fn the_latest_to_start_comes_first(store: &Store, _clock: &ManualClock
     let page = list(store, None, None, 10).await;
     assert_eq!(run_ids(&page), ["c", "d", "b", "a"], "that it ended does not move it");
     assert_eq!(page.runs[3], found_run(store, "a").await.run.summary);
-    let again = NewRun { started_at: at(50), ..segment("a", 2) };
+    let again = NewRun {
+        started_at: at(50),
+        ..segment("a", 2)
+    };
     assert_eq!(begin(store, again).await, Begun::New);
-    assert_eq!(run_ids(&list(store, None, None, 10).await), ["a", "c", "d", "b"], "that it was continued does");
+    assert_eq!(
+        run_ids(&list(store, None, None, 10).await),
+        ["a", "c", "d", "b"],
+        "that it was continued does"
+    );
 }
 
 pub async fn runs_are_listed_by_their_directory(store: &Store, _clock: &ManualClock) {
     let long = "/deep".repeat(800);
-    for (run_id, cwd) in [("a", "/srv"), ("b", "/srv/"), ("c", "/Srv"), ("d", "/srv"), ("e", long.as_str())] {
+    for (run_id, cwd) in [
+        ("a", "/srv"),
+        ("b", "/srv/"),
+        ("c", "/Srv"),
+        ("d", "/srv"),
+        ("e", long.as_str()),
+    ] {
         begin_at(store, run_id, 0, cwd).await;
     }
     assert_eq!(run_ids(&list(store, Some("/srv"), None, 10).await), ["d", "a"]);
@@ -54,7 +90,13 @@ pub async fn runs_are_listed_by_their_directory(store: &Store, _clock: &ManualCl
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
     for number in 0..10 {
         // In threes that start at the same instant.
-        begin_at(store, &format!("run-{number}"), number / 3, if number % 2 == 0 { "/even" } else { "/odd" }).await;
+        begin_at(
+            store,
+            &format!("run-{number}"),
+            number / 3,
+            if number % 2 == 0 { "/even" } else { "/odd" },
+        )
+        .await;
     }
     for (cwd, step) in [(None, 1), (Some("/even"), 2)] {
         for limit in 1..=10 {
@@ -67,7 +109,11 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
                     None => break,
                 }
             }
-            let all = (0..10).step_by(step).rev().map(|number| format!("run-{number}")).collect::<Vec<_>>();
+            let all = (0..10)
+                .step_by(step)
+                .rev()
+                .map(|number| format!("run-{number}"))
+                .collect::<Vec<_>>();
             assert_eq!(seen, all, "in pages of {limit}");
         }
     }
@@ -77,12 +123,32 @@ pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &
     for (run_id, ends) in [("a", Some(10)), ("b", None), ("c", Some(20)), ("d", Some(5))] {
         assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
         let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
-        assert!(advance(store, Advance { events, records, ..step(run_id) }).await);
+        assert!(
+            advance(
+                store,
+                Advance {
+                    events,
+                    records,
+                    ..step(run_id)
+                }
+            )
+            .await
+        );
         if let Some(millis) = ends {
             assert!(end(store, run_id, millis).await);
         }
     }
-    assert_eq!(begin(store, NewRun { started_at: at(30), ..segment("d", 2) }).await, Begun::New);
+    assert_eq!(
+        begin(
+            store,
+            NewRun {
+                started_at: at(30),
+                ..segment("d", 2)
+            }
+        )
+        .await,
+        Begun::New
+    );
     assert_eq!(store.run(OldestEndedRun).await.unwrap(), Some(at(10)));
     assert_eq!(purge(store, 10, 10).await, 0, "at the very instant it stays");
     assert_eq!(purge(store, 11, 10).await, 1);
@@ -93,14 +159,27 @@ pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &
     }
     assert_eq!(store.run(OldestEndedRun).await.unwrap(), Some(at(20)));
     assert_eq!(purge(store, 9_999, 10).await, 1);
-    assert_eq!(store.run(OldestEndedRun).await.unwrap(), None, "what is under way has no end");
+    assert_eq!(
+        store.run(OldestEndedRun).await.unwrap(),
+        None,
+        "what is under way has no end"
+    );
 }
 
 pub async fn a_run_that_was_forgotten_can_begin_anew(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     told(store, vec![event(1)]).await;
     asked(store, &[1]).await;
-    assert!(advance(store, Advance { records: vec!["one".to_owned()], ..step(RUN) }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                records: vec!["one".to_owned()],
+                ..step(RUN)
+            }
+        )
+        .await
+    );
     assert!(end(store, RUN, 5).await);
     assert_eq!(purge(store, 6, 10).await, 1);
     assert!(find_run(store, RUN).await.is_none());
@@ -122,8 +201,19 @@ pub async fn the_longest_over_go_first_and_so_many_at_once(store: &Store, _clock
     assert_eq!(purge(store, 99, 2).await, 2);
     assert_eq!(run_ids(&list(store, None, None, 10).await), ["a"]);
     // One that told a lot goes by itself: nobody waits for more than that.
-    let events = (1..=MOST_EVENTS.unsigned_abs()).map(|seq| event_saying(seq, "")).collect();
-    assert_eq!(store.run(BeginRun { run: segment("long", 1), events }).await.unwrap(), Begun::New);
+    let events = (1..=MOST_EVENTS.unsigned_abs())
+        .map(|seq| event_saying(seq, ""))
+        .collect();
+    assert_eq!(
+        store
+            .run(BeginRun {
+                run: segment("long", 1),
+                events
+            })
+            .await
+            .unwrap(),
+        Begun::New
+    );
     assert!(end(store, "long", 5).await);
     assert_eq!(purge(store, 99, 10).await, 1);
     assert_eq!(run_ids(&list(store, None, None, 10).await), ["a"]);

@@ -9,9 +9,22 @@ use crate::runs::*;
 use crate::scene::*;
 
 pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualClock) {
-    let new = NewRun { started_at: at(3), last_seq: 2, ..segment(RUN, 1) };
+    let new = NewRun {
+        started_at: at(3),
+        last_seq: 2,
+        ..segment(RUN, 1)
+    };
     let events = vec![event(1), event(2)];
-    assert_eq!(store.run(BeginRun { run: new.clone(), events: events.clone() }).await.unwrap(), Begun::New);
+    assert_eq!(
+        store
+            .run(BeginRun {
+                run: new.clone(),
+                events: events.clone()
+            })
+            .await
+            .unwrap(),
+        Begun::New
+    );
     let found = found_run(store, RUN).await;
     let summary = RunSummary {
         seq: found.run.summary.seq,
@@ -25,19 +38,36 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
         last_seq: 2,
     };
     let (node, machine, body) = (new.node, new.machine, new.body);
-    let run = Run { summary, node, phase: Phase::Between, pruned_seq: 0, machine, body };
+    let run = Run {
+        summary,
+        node,
+        phase: Phase::Between,
+        pruned_seq: 0,
+        machine,
+        body,
+    };
     assert_eq!((found.run, found.records), (run, Vec::new()));
     assert_eq!(events_after(store, RUN, 0).await, events);
     assert!(find_run(store, "Run-1").await.is_none(), "an id is what it is");
 }
 
 pub async fn a_run_begins_once(store: &Store, _clock: &ManualClock) {
-    let first = |body: &str| NewRun { body: body.to_owned(), ..segment(RUN, 1) };
+    let first = |body: &str| NewRun {
+        body: body.to_owned(),
+        ..segment(RUN, 1)
+    };
     assert_eq!(begin(store, first("mine")).await, Begun::New);
-    let second = BeginRun { run: first("theirs"), events: vec![event(1)] };
+    let second = BeginRun {
+        run: first("theirs"),
+        events: vec![event(1)],
+    };
     assert_eq!(store.run(second).await.unwrap(), Begun::Exists);
     assert!(end(store, RUN, 5).await);
-    assert_eq!(begin(store, first("theirs")).await, Begun::Exists, "also when it has ended");
+    assert_eq!(
+        begin(store, first("theirs")).await,
+        Begun::Exists,
+        "also when it has ended"
+    );
     assert_eq!(found_run(store, RUN).await.run.body, "mine");
     assert!(events_after(store, RUN, 0).await.is_empty());
 }
@@ -47,25 +77,77 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
     begun(store).await;
     assert_eq!(begin(store, segment(RUN, 2)).await, Begun::Exists, "it is under way");
     let records = vec!["one".to_owned()];
-    assert!(advance(store, Advance { events: vec![event(1)], records, last_seq: 1, ..step(RUN) }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                events: vec![event(1)],
+                records,
+                last_seq: 1,
+                ..step(RUN)
+            }
+        )
+        .await
+    );
     assert!(end(store, RUN, 5).await);
     for wrong in [0, 1, 3] {
-        assert_ne!(begin(store, segment(RUN, wrong)).await, Begun::New, "{wrong} does not follow 1");
+        assert_ne!(
+            begin(store, segment(RUN, wrong)).await,
+            Begun::New,
+            "{wrong} does not follow 1"
+        );
     }
     let (cwd, strategy_name) = ("/elsewhere".to_owned(), "Walk".to_owned());
-    let next = NewRun { cwd, strategy_name, started_at: at(9), last_seq: 3, ..segment(RUN, 2) };
-    assert_eq!(store.run(BeginRun { run: next, events: vec![event(3)] }).await.unwrap(), Begun::New);
+    let next = NewRun {
+        cwd,
+        strategy_name,
+        started_at: at(9),
+        last_seq: 3,
+        ..segment(RUN, 2)
+    };
+    assert_eq!(
+        store
+            .run(BeginRun {
+                run: next,
+                events: vec![event(3)]
+            })
+            .await
+            .unwrap(),
+        Begun::New
+    );
 
     let found = found_run(store, RUN).await;
     let summary = &found.run.summary;
-    assert_eq!((summary.state, summary.segment, summary.started_at), (RunState::Running, 2, at(9)));
-    assert_eq!((summary.cwd.as_str(), summary.strategy_name.as_str()), ("/elsewhere", "Walk"));
-    assert_eq!((found.run.body.as_str(), found.run.machine.as_str()), (r#"{"segment":2}"#, r#"{"at":"start"}"#));
+    assert_eq!(
+        (summary.state, summary.segment, summary.started_at),
+        (RunState::Running, 2, at(9))
+    );
+    assert_eq!(
+        (summary.cwd.as_str(), summary.strategy_name.as_str()),
+        ("/elsewhere", "Walk")
+    );
+    assert_eq!(
+        (found.run.body.as_str(), found.run.machine.as_str()),
+        (r#"{"segment":2}"#, r#"{"at":"start"}"#)
+    );
     assert_eq!(found.records, ["one"], "what was said before is still known");
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [1, 3]);
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::Exists, "it is continued once");
+    assert_eq!(
+        begin(store, segment(RUN, 2)).await,
+        Begun::Exists,
+        "it is continued once"
+    );
     assert!(!advance(store, step(RUN)).await, "the segment before it does not go on");
-    assert!(advance(store, Advance { segment: 2, ..step(RUN) }).await);
+    assert!(
+        advance(
+            store,
+            Advance {
+                segment: 2,
+                ..step(RUN)
+            }
+        )
+        .await
+    );
 }
 
 pub async fn a_step_moves_the_run(store: &Store, _clock: &ManualClock) {
@@ -81,14 +163,30 @@ pub async fn a_step_moves_the_run(store: &Store, _clock: &ManualClock) {
     assert!(advance(store, first).await);
     let found = found_run(store, RUN).await;
     assert_eq!((found.run.phase, found.run.summary.last_seq), (Phase::Working, 4_098));
-    assert_eq!((found.run.machine.as_str(), found.run.body.as_str()), (r#"{"at":"step"}"#, r#"{"segment":1}"#));
+    assert_eq!(
+        (found.run.machine.as_str(), found.run.body.as_str()),
+        (r#"{"at":"step"}"#, r#"{"segment":1}"#)
+    );
 
     let body = Some("new".to_owned());
-    let second = Advance { events: vec![event(40)], records: records(&["three"]), last_seq: 40, body, ..step(RUN) };
+    let second = Advance {
+        events: vec![event(40)],
+        records: records(&["three"]),
+        last_seq: 40,
+        body,
+        ..step(RUN)
+    };
     assert!(advance(store, second).await);
     let found = found_run(store, RUN).await;
-    assert_eq!((found.run.phase, found.run.summary.last_seq), (Phase::Between, 40), "not all of them were used");
-    assert_eq!((found.run.body.as_str(), found.records), ("new", records(&["one", "two", "three"])));
+    assert_eq!(
+        (found.run.phase, found.run.summary.last_seq),
+        (Phase::Between, 40),
+        "not all of them were used"
+    );
+    assert_eq!(
+        (found.run.body.as_str(), found.records),
+        ("new", records(&["one", "two", "three"]))
+    );
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [1, 2, 40]);
 }
 
@@ -100,12 +198,37 @@ pub async fn a_run_ends_once_and_says_how_and_when(store: &Store, _clock: &Manua
     ] {
         let run_id = ending.status().as_str();
         assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
-        let last = || Advance { events: vec![event(1)], last_seq: 1, ..step(run_id) };
-        assert!(store.run(EndRun { advance: last(), ending, at: at(7) }).await.unwrap());
-        assert!(!store.run(EndRun { advance: last(), ending: Ending::Error, at: at(8) }).await.unwrap());
+        let last = || Advance {
+            events: vec![event(1)],
+            last_seq: 1,
+            ..step(run_id)
+        };
+        assert!(
+            store
+                .run(EndRun {
+                    advance: last(),
+                    ending,
+                    at: at(7)
+                })
+                .await
+                .unwrap()
+        );
+        assert!(
+            !store
+                .run(EndRun {
+                    advance: last(),
+                    ending: Ending::Error,
+                    at: at(8)
+                })
+                .await
+                .unwrap()
+        );
         let found = found_run(store, run_id).await.run;
         assert_eq!(found.summary.state, RunState::Ended { ending, at: at(7) });
-        assert_eq!((found.summary.state.status(), found.summary.state.completed_at()), (status, Some(at(7))));
+        assert_eq!(
+            (found.summary.state.status(), found.summary.state.completed_at()),
+            (status, Some(at(7)))
+        );
         assert_eq!((found.summary.last_seq, found.machine.as_str()), (1, ""));
         assert_eq!(numbers(&events_after(store, run_id, 0).await), [1]);
     }
@@ -123,13 +246,39 @@ pub async fn nothing_is_written_for_a_segment_that_is_over(store: &Store, _clock
         ..step(RUN)
     };
     assert!(!advance(store, late()).await);
-    assert!(!store.run(AskInRun { advance: late(), asks: vec![ask(1)] }).await.unwrap());
-    assert!(!store.run(EndRun { advance: late(), ending: Ending::Error, at: at(9) }).await.unwrap());
+    assert!(
+        !store
+            .run(AskInRun {
+                advance: late(),
+                asks: vec![ask(1)]
+            })
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .run(EndRun {
+                advance: late(),
+                ending: Ending::Error,
+                at: at(9)
+            })
+            .await
+            .unwrap()
+    );
     assert_eq!(found_run(store, RUN).await, before);
     assert!(events_after(store, RUN, 0).await.is_empty());
     assert!(store.run(inbox(None, 10)).await.unwrap().items.is_empty());
     assert!(!advance(store, step("nobody")).await);
-    assert!(!advance(store, Advance { segment: 2, ..step(RUN) }).await);
+    assert!(
+        !advance(
+            store,
+            Advance {
+                segment: 2,
+                ..step(RUN)
+            }
+        )
+        .await
+    );
 }
 
 pub async fn a_nul_in_a_text_breaks_no_run(store: &Store, _clock: &ManualClock) {
@@ -144,15 +293,43 @@ pub async fn a_nul_in_a_text_breaks_no_run(store: &Store, _clock: &ManualClock) 
     };
     assert_eq!(begin(store, run).await, Begun::New);
     let said = event_saying(1, "a\0b");
-    let step = Advance { events: vec![said.clone()], records: vec![with_nul()], body: Some(with_nul()), ..step(RUN) };
-    assert!(advance(store, Advance { machine: with_nul(), ..step }).await);
+    let step = Advance {
+        events: vec![said.clone()],
+        records: vec![with_nul()],
+        body: Some(with_nul()),
+        ..step(RUN)
+    };
+    assert!(
+        advance(
+            store,
+            Advance {
+                machine: with_nul(),
+                ..step
+            }
+        )
+        .await
+    );
     let found = found_run(store, RUN).await;
     let shown = "a\u{2400}b";
-    assert_eq!((found.run.summary.strategy_name.as_str(), found.run.summary.strategy_path.as_str()), (shown, shown));
+    assert_eq!(
+        (
+            found.run.summary.strategy_name.as_str(),
+            found.run.summary.strategy_path.as_str()
+        ),
+        (shown, shown)
+    );
     assert_eq!((found.run.machine.as_str(), found.run.body.as_str()), (shown, shown));
     assert_eq!(found.records, [shown]);
     assert!(said.body.contains(r"a\u0000b"));
-    assert_eq!(events_after(store, RUN, 0).await, [said], "JSON has its own way to write it");
-    let there = ListRuns { cwd: Some(with_nul()), before: None, limit: 10 };
+    assert_eq!(
+        events_after(store, RUN, 0).await,
+        [said],
+        "JSON has its own way to write it"
+    );
+    let there = ListRuns {
+        cwd: Some(with_nul()),
+        before: None,
+        limit: 10,
+    };
     assert_eq!(store.run(there).await.unwrap().runs.len(), 1);
 }

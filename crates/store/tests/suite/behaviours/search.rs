@@ -21,7 +21,14 @@ pub async fn index_all(store: &Store) -> i64 {
 }
 
 async fn page(store: &Store, text: &str, before: Option<i64>, limit: i64) -> SearchPage {
-    store.run(Search { text: text.to_owned(), before, limit }).await.unwrap()
+    store
+        .run(Search {
+            text: text.to_owned(),
+            before,
+            limit,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn find(store: &Store, text: &str) -> Vec<MessageId> {
@@ -39,13 +46,31 @@ async fn fill(store: &Store, drafts: &[Draft]) {
 }
 
 fn titled(number: u64, title: &'static str) -> Draft {
-    Draft { title: Some(title), ..Draft::ask(number) }
+    Draft {
+        title: Some(title),
+        ..Draft::ask(number)
+    }
 }
 
 pub async fn all_words_have_to_occur(store: &Store, _clock: &ManualClock) {
     let body = "The certificate of the mail server ends on Friday";
-    fill(store, &[titled(1, "Deploy the mail server"), Draft { body, ..titled(2, "Renew") }, titled(3, "Pay")]).await;
-    assert_eq!(find(store, "mail").await, [2, 1].map(message_id), "newest first, in titles and bodies");
+    fill(
+        store,
+        &[
+            titled(1, "Deploy the mail server"),
+            Draft {
+                body,
+                ..titled(2, "Renew")
+            },
+            titled(3, "Pay"),
+        ],
+    )
+    .await;
+    assert_eq!(
+        find(store, "mail").await,
+        [2, 1].map(message_id),
+        "newest first, in titles and bodies"
+    );
     assert_eq!(find(store, "mail deploy").await, [1].map(message_id));
     assert_eq!(find(store, "renew friday").await, [2].map(message_id));
     assert!(find(store, "deploy friday").await.is_empty());
@@ -63,7 +88,11 @@ pub async fn the_start_of_a_word_is_enough(store: &Store, _clock: &ManualClock) 
 }
 
 pub async fn case_and_accents_do_not_matter(store: &Store, _clock: &ManualClock) {
-    fill(store, &[titled(1, "Crème Brûlée für ÄRZTE"), titled(2, "Отчёт за 東京")]).await;
+    fill(
+        store,
+        &[titled(1, "Crème Brûlée für ÄRZTE"), titled(2, "Отчёт за 東京")],
+    )
+    .await;
     for text in ["creme brulee", "CRÈME", "cre\u{300}me", "arzte", "Ärzte", "FÜR"] {
         assert_eq!(find(store, text).await, [1].map(message_id), "{text}");
     }
@@ -74,17 +103,44 @@ pub async fn case_and_accents_do_not_matter(store: &Store, _clock: &ManualClock)
 
 pub async fn a_message_is_found_by_its_agent_project_and_tags(store: &Store, _clock: &ManualClock) {
     add_agent(store, "build/nightly-7").await;
-    let named = Draft { agent: "build/nightly-7", project: Some("tower bridge"), tags: &["eu-west"], ..Draft::ask(1) };
-    let steps = Task { instructions: "Turn the valve".to_owned(), checklist: Vec::new(), verification: None };
-    fill(store, &[named, Draft { matter: Matter::Task(steps), ..Draft::task(2) }]).await;
+    let named = Draft {
+        agent: "build/nightly-7",
+        project: Some("tower bridge"),
+        tags: &["eu-west"],
+        ..Draft::ask(1)
+    };
+    let steps = Task {
+        instructions: "Turn the valve".to_owned(),
+        checklist: Vec::new(),
+        verification: None,
+    };
+    fill(
+        store,
+        &[
+            named,
+            Draft {
+                matter: Matter::Task(steps),
+                ..Draft::task(2)
+            },
+        ],
+    )
+    .await;
     for text in ["nightly", "build/nightly-7", "tower", "eu-west"] {
         assert_eq!(find(store, text).await, [1].map(message_id), "{text}");
     }
-    assert_eq!(find(store, "valve").await, [2].map(message_id), "and a task by what is to be done");
+    assert_eq!(
+        find(store, "valve").await,
+        [2].map(message_id),
+        "and a task by what is to be done"
+    );
 }
 
 pub async fn sensitive_words_are_not_found(store: &Store, _clock: &ManualClock) {
-    let secret = Draft { sensitive: true, tags: &["password"], ..titled(1, "The launch code") };
+    let secret = Draft {
+        sensitive: true,
+        tags: &["password"],
+        ..titled(1, "The launch code")
+    };
     fill(store, &[secret, titled(2, "Launch on Friday")]).await;
     assert_eq!(find(store, "launch").await, [2].map(message_id));
     for text in ["code", "password", "builder code"] {
@@ -96,8 +152,9 @@ pub async fn sensitive_words_are_not_found(store: &Store, _clock: &ManualClock) 
 pub async fn whatever_is_typed_is_only_words(store: &Store, _clock: &ManualClock) {
     fill(store, &[titled(1, "or and not near: 100% \"quoted\" it's")]).await;
     let long = "x".repeat(100_000);
-    let no_words =
-        ["", "   ", "\"", "''", "*", "(", "\u{0}", ":*", "&", "|", "!", "\\", "-", "%", "\u{202e}", "\u{301}"];
+    let no_words = [
+        "", "   ", "\"", "''", "*", "(", "\u{0}", ":*", "&", "|", "!", "\\", "-", "%", "\u{202e}", "\u{301}",
+    ];
     for text in no_words {
         assert!(find(store, text).await.is_empty(), "{text:?}");
     }
@@ -125,10 +182,18 @@ pub async fn whatever_is_typed_is_only_words(store: &Store, _clock: &ManualClock
     for text in found {
         page(store, text, None, 10).await;
     }
-    assert_eq!(find(store, "NOT or* \"AND\"").await, [1].map(message_id), "operators are words too");
+    assert_eq!(
+        find(store, "NOT or* \"AND\"").await,
+        [1].map(message_id),
+        "operators are words too"
+    );
     assert!(find(store, &long).await.is_empty());
     assert!(find(store, &"or ".repeat(50_000)).await.len() == 1);
-    assert_eq!(find(store, "or and not near 100 quoted it s missing").await, [1].map(message_id), "eight count");
+    assert_eq!(
+        find(store, "or and not near 100 quoted it s missing").await,
+        [1].map(message_id),
+        "eight count"
+    );
 }
 
 pub async fn a_long_word_is_found_by_its_start(store: &Store, _clock: &ManualClock) {
@@ -140,7 +205,9 @@ pub async fn a_long_word_is_found_by_its_start(store: &Store, _clock: &ManualClo
 }
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
-    let drafts: Vec<_> = (1..=7).map(|number| titled(number, if number == 4 { "other" } else { "deploy" })).collect();
+    let drafts: Vec<_> = (1..=7)
+        .map(|number| titled(number, if number == 4 { "other" } else { "deploy" }))
+        .collect();
     fill(store, &drafts).await;
     for limit in 1..=7 {
         let (mut seen, mut before) = (Vec::new(), None);
@@ -151,17 +218,37 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
             if before.is_none() {
                 break;
             }
-            assert_eq!(i64::try_from(page.items.len()).unwrap(), limit, "only the last page is short");
+            assert_eq!(
+                i64::try_from(page.items.len()).unwrap(),
+                limit,
+                "only the last page is short"
+            );
         }
         assert_eq!(seen, [7, 6, 5, 3, 2, 1].map(message_id), "in pages of {limit}");
     }
 }
 
 pub async fn open_and_decided_are_found_alike(store: &Store, clock: &ManualClock) {
-    fill(store, &[titled(1, "deploy"), Draft { title: Some("deploy"), ..Draft::notify(2) }, titled(3, "deploy")]).await;
+    fill(
+        store,
+        &[
+            titled(1, "deploy"),
+            Draft {
+                title: Some("deploy"),
+                ..Draft::notify(2)
+            },
+            titled(3, "deploy"),
+        ],
+    )
+    .await;
     resolved(store, &message_id(1), answer("approve")).await;
     clock.set(at(5));
-    store.run(RecordFetched { ids: vec![message_id(1)] }).await.unwrap();
+    store
+        .run(RecordFetched {
+            ids: vec![message_id(1)],
+        })
+        .await
+        .unwrap();
     let found = page(store, "deploy", None, 10).await.items;
     assert_eq!(ids(&found), [3, 2, 1].map(message_id));
     assert_eq!(found[2].fetched_at, Some(at(5)));
@@ -182,10 +269,17 @@ pub async fn a_turn_keeps_to_its_limit(store: &Store, _clock: &ManualClock) {
     for number in 1..=5 {
         submitted(store, &titled(number, "deploy")).await;
     }
-    for (indexed, found) in [(2, vec![2, 1]), (2, vec![4, 3, 2, 1]), (1, vec![5, 4, 3, 2, 1]), (0, vec![5, 4, 3, 2, 1])]
-    {
+    for (indexed, found) in [
+        (2, vec![2, 1]),
+        (2, vec![4, 3, 2, 1]),
+        (1, vec![5, 4, 3, 2, 1]),
+        (0, vec![5, 4, 3, 2, 1]),
+    ] {
         assert_eq!(store.run(IndexSome { limit: 2 }).await.unwrap().count, indexed);
-        assert_eq!(find(store, "deploy").await, found.into_iter().map(message_id).collect::<Vec<_>>());
+        assert_eq!(
+            find(store, "deploy").await,
+            found.into_iter().map(message_id).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -193,10 +287,20 @@ pub async fn a_turn_reads_so_much_text_and_no_more(store: &Store, _clock: &Manua
     let body: &'static str = Box::leak("deploy ".repeat(100_000).into_boxed_str());
     add_agent(store, BUILDER).await;
     for number in 1..=5 {
-        submitted(store, &Draft { body, ..Draft::ask(number) }).await;
+        submitted(
+            store,
+            &Draft {
+                body,
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
     for (count, is_all) in [(3, false), (2, true), (0, true)] {
-        assert_eq!(store.run(IndexSome { limit: 100 }).await.unwrap(), Indexed { count, is_all });
+        assert_eq!(
+            store.run(IndexSome { limit: 100 }).await.unwrap(),
+            Indexed { count, is_all }
+        );
     }
     assert_eq!(find(store, "deploy").await.len(), 5);
 }
@@ -217,8 +321,21 @@ pub async fn what_retention_emptied_is_not_found(store: &Store, clock: &ManualCl
     resolved(store, &message_id(1), answer("approve")).await;
     clock.set(at(10));
     submitted_and_resolved(store, &titled(3, "deploy")).await;
-    assert_eq!(store.run(Purge { resolved_before: at(20), limit: 10 }).await.unwrap(), 2);
-    assert_eq!(index_all(store).await, 0, "one that was emptied before its turn has nothing to say");
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(20),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        2
+    );
+    assert_eq!(
+        index_all(store).await,
+        0,
+        "one that was emptied before its turn has nothing to say"
+    );
     assert_eq!(find(store, "deploy").await, [2].map(message_id));
     submitted(store, &titled(4, "deploy")).await;
     assert_eq!(index_all(store).await, 1);

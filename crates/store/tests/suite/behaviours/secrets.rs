@@ -6,11 +6,25 @@ use crate::scene::*;
 
 async fn put(store: &Store, agent: &str, name: &str, value: &str) -> bool {
     let (agent_id, name, value, actor) = (agent.to_owned(), name.to_owned(), value.to_owned(), OWNER.to_owned());
-    store.run(PutSecret { agent_id, name, value, actor }).await.unwrap()
+    store
+        .run(PutSecret {
+            agent_id,
+            name,
+            value,
+            actor,
+        })
+        .await
+        .unwrap()
 }
 
 async fn has(store: &Store, agent: &str, name: &str) -> bool {
-    store.run(HasSecret { agent_id: agent.to_owned(), name: name.to_owned() }).await.unwrap()
+    store
+        .run(HasSecret {
+            agent_id: agent.to_owned(),
+            name: name.to_owned(),
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn a_secret_is_listed_by_name_only(store: &Store, _clock: &ManualClock) {
@@ -20,10 +34,22 @@ pub async fn a_secret_is_listed_by_name_only(store: &Store, _clock: &ManualClock
         assert!(put(store, agent, name, "s3cret").await);
     }
     let all = store.run(ListSecrets { agent_id: None }).await.unwrap();
-    let names: Vec<_> = all.iter().map(|secret| (secret.agent_id.as_str(), secret.name.as_str())).collect();
+    let names: Vec<_> = all
+        .iter()
+        .map(|secret| (secret.agent_id.as_str(), secret.name.as_str()))
+        .collect();
     assert_eq!(names, [(BUILDER, "bell"), (BUILDER, "hook"), (TESTER, "hook")]);
     assert!(!format!("{all:?}").contains("s3cret"));
-    assert_eq!(store.run(ListSecrets { agent_id: Some(TESTER.to_owned()) }).await.unwrap().len(), 1);
+    assert_eq!(
+        store
+            .run(ListSecrets {
+                agent_id: Some(TESTER.to_owned())
+            })
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
     assert!(has(store, BUILDER, "bell").await && !has(store, TESTER, "bell").await);
 }
 
@@ -39,7 +65,11 @@ pub async fn a_secret_is_replaced(store: &Store, clock: &ManualClock) {
 pub async fn a_removed_secret_is_gone(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     assert!(put(store, BUILDER, "hook", "s3cret").await);
-    let removal = || RemoveSecret { agent_id: BUILDER.to_owned(), name: "hook".to_owned(), actor: OWNER.to_owned() };
+    let removal = || RemoveSecret {
+        agent_id: BUILDER.to_owned(),
+        name: "hook".to_owned(),
+        actor: OWNER.to_owned(),
+    };
     assert!(store.run(removal()).await.unwrap());
     assert!(!has(store, BUILDER, "hook").await);
     assert!(!store.run(removal()).await.unwrap());

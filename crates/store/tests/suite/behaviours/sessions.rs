@@ -11,34 +11,68 @@ use super::credentials::{add_person, authenticate, credential, person};
 use crate::scene::*;
 
 pub fn session(token: &str, expires_at: i64) -> NewSession {
-    NewSession { hash: hash_of(token), label: format!("browser of {token}"), expires_at: at(expires_at) }
+    NewSession {
+        hash: hash_of(token),
+        label: format!("browser of {token}"),
+        expires_at: at(expires_at),
+    }
 }
 
 async fn start(store: &Store, name: &str, token: &str, expires_at: i64) -> bool {
-    store.run(StartSession { person: name.to_owned(), session: session(token, expires_at) }).await.unwrap()
+    store
+        .run(StartSession {
+            person: name.to_owned(),
+            session: session(token, expires_at),
+        })
+        .await
+        .unwrap()
 }
 
 async fn end(store: &Store, name: &str, kind: Kind, id: &str) -> bool {
-    let end = EndCredential { person: name.to_owned(), kind, id: id.to_owned(), actor: OWNER.to_owned() };
+    let end = EndCredential {
+        person: name.to_owned(),
+        kind,
+        id: id.to_owned(),
+        actor: OWNER.to_owned(),
+    };
     store.run(end).await.unwrap()
 }
 
 /// Labels and ids, as the list gives them.
 async fn held(store: &Store, name: &str, kind: Kind) -> Vec<(String, String)> {
-    let list = store.run(ListCredentials { person: name.to_owned(), kind }).await.unwrap();
+    let list = store
+        .run(ListCredentials {
+            person: name.to_owned(),
+            kind,
+        })
+        .await
+        .unwrap();
     list.into_iter().map(|held| (held.label, held.id)).collect()
 }
 
 async fn labels(store: &Store, name: &str, kind: Kind) -> Vec<String> {
-    held(store, name, kind).await.into_iter().map(|(label, _)| label).collect()
+    held(store, name, kind)
+        .await
+        .into_iter()
+        .map(|(label, _)| label)
+        .collect()
 }
 
 pub async fn a_session_stands_for_its_person(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(start(store, "alice", "cookie", 10).await);
     clock.set(at(10));
-    let known = store.run(Authenticate { hash: hash_of("cookie") }).await.unwrap().expect("it is valid");
-    assert_eq!((Some(known.principal), known.kind), (person("alice", Role::Resolver), Kind::Session));
+    let known = store
+        .run(Authenticate {
+            hash: hash_of("cookie"),
+        })
+        .await
+        .unwrap()
+        .expect("it is valid");
+    assert_eq!(
+        (Some(known.principal), known.kind),
+        (person("alice", Role::Resolver), Kind::Session)
+    );
     assert_eq!(known.expires_at, Some(at(10)));
     clock.set(at(11));
     assert_eq!(authenticate(store, "cookie").await, None, "until it ends");
@@ -60,15 +94,33 @@ pub async fn a_list_tells_what_is_valid_newest_first(store: &Store, clock: &Manu
     }
     assert!(start(store, "bob", "other", 100).await);
     clock.set(at(4));
-    assert_eq!(labels(store, "alice", Kind::Session).await, ["browser of last", "browser of first"]);
+    assert_eq!(
+        labels(store, "alice", Kind::Session).await,
+        ["browser of last", "browser of first"]
+    );
     assert_eq!(labels(store, "alice", Kind::Person).await, ["laptop"]);
     assert!(held(store, "nobody", Kind::Session).await.is_empty());
-    let first = &store.run(ListCredentials { person: "bob".to_owned(), kind: Kind::Session }).await.unwrap()[0];
+    let first = &store
+        .run(ListCredentials {
+            person: "bob".to_owned(),
+            kind: Kind::Session,
+        })
+        .await
+        .unwrap()[0];
     assert_eq!((first.created_at, first.expires_at), (at(3), Some(at(100))));
     let hash = hash_of("other");
-    assert_eq!(first.id, hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    assert_eq!(
+        first.id,
+        hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    );
     let people = store.run(ListPeople).await.unwrap();
-    assert_eq!(people.iter().map(|person| (person.tokens, person.sessions)).collect::<Vec<_>>(), [(1, 2), (1, 1)]);
+    assert_eq!(
+        people
+            .iter()
+            .map(|person| (person.tokens, person.sessions))
+            .collect::<Vec<_>>(),
+        [(1, 2), (1, 1)]
+    );
 }
 
 pub async fn sessions_that_ended_do_not_pile_up(store: &Store, clock: &ManualClock) {
@@ -77,7 +129,11 @@ pub async fn sessions_that_ended_do_not_pile_up(store: &Store, clock: &ManualClo
     clock.set(at(11));
     assert!(start(store, "alice", "new", 20).await);
     clock.set(at(10));
-    assert_eq!(authenticate(store, "old").await, None, "it was dropped, not only too old");
+    assert_eq!(
+        authenticate(store, "old").await,
+        None,
+        "it was dropped, not only too old"
+    );
     assert_eq!(authenticate(store, "new").await, person("alice", Role::Resolver));
 }
 
@@ -87,8 +143,11 @@ pub async fn one_credential_is_ended_by_its_id(store: &Store, _clock: &ManualClo
     for token in ["desk", "phone"] {
         assert!(start(store, "alice", token, 100).await);
     }
-    let (_, desk) =
-        held(store, "alice", Kind::Session).await.into_iter().find(|(l, _)| l == "browser of desk").unwrap();
+    let (_, desk) = held(store, "alice", Kind::Session)
+        .await
+        .into_iter()
+        .find(|(l, _)| l == "browser of desk")
+        .unwrap();
     assert!(!end(store, "bob", Kind::Session, &desk).await, "it is not bob's");
     assert!(!end(store, "alice", Kind::Person, &desk).await, "nor a token");
     assert!(!end(store, "alice", Kind::Agent, &desk).await);
@@ -109,7 +168,12 @@ pub async fn all_other_sessions_are_ended_at_once(store: &Store, _clock: &Manual
     for name in ["alice", "bob"] {
         assert!(add_person(store, name, Role::Resolver, &format!("{name} token")).await);
     }
-    for (name, token) in [("alice", "desk"), ("alice", "phone"), ("alice", "lost"), ("bob", "other")] {
+    for (name, token) in [
+        ("alice", "desk"),
+        ("alice", "phone"),
+        ("alice", "lost"),
+        ("bob", "other"),
+    ] {
         assert!(start(store, name, token, 100).await);
     }
     let end = |person: &str| EndOtherSessions {
@@ -119,20 +183,49 @@ pub async fn all_other_sessions_are_ended_at_once(store: &Store, _clock: &Manual
     };
     assert_eq!(store.run(end("alice")).await.unwrap(), 2);
     assert_eq!(store.run(end("alice")).await.unwrap(), 0);
-    for (token, stays) in [("desk", true), ("phone", false), ("lost", false), ("other", true), ("alice token", true)] {
+    for (token, stays) in [
+        ("desk", true),
+        ("phone", false),
+        ("lost", false),
+        ("other", true),
+        ("alice token", true),
+    ] {
         assert_eq!(authenticate(store, token).await.is_some(), stays, "{token}");
     }
-    assert_eq!(events_about(store, "alice").await.last().unwrap(), "person.sessions_ended");
+    assert_eq!(
+        events_about(store, "alice").await.last().unwrap(),
+        "person.sessions_ended"
+    );
 }
 
 pub async fn a_token_beside_a_session_is_its_own(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Owner, "alice token").await);
     assert!(start(store, "alice", "desk", 100).await);
     let token = credential(Kind::Person, "alice", "script", None);
-    assert!(store.run(AddPersonToken { name: "alice".to_owned(), token, actor: OWNER.to_owned() }).await.unwrap());
-    let owner = Principal::Person { name: "alice".to_owned(), role: Role::Owner };
-    for (token, kind) in [("script", Kind::Person), ("desk", Kind::Session), ("alice token", Kind::Person)] {
-        let known = store.run(Authenticate { hash: hash_of(token) }).await.unwrap().expect("it is valid");
+    assert!(
+        store
+            .run(AddPersonToken {
+                name: "alice".to_owned(),
+                token,
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
+    let owner = Principal::Person {
+        name: "alice".to_owned(),
+        role: Role::Owner,
+    };
+    for (token, kind) in [
+        ("script", Kind::Person),
+        ("desk", Kind::Session),
+        ("alice token", Kind::Person),
+    ] {
+        let known = store
+            .run(Authenticate { hash: hash_of(token) })
+            .await
+            .unwrap()
+            .expect("it is valid");
         assert_eq!((&known.principal, known.kind), (&owner, kind), "{token}");
     }
 }

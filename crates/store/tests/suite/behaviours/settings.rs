@@ -27,8 +27,16 @@ pub async fn a_setting_is_kept_and_replaced(store: &Store, _clock: &ManualClock)
 pub async fn a_change_is_on_the_trail_of_the_hub(store: &Store, _clock: &ManualClock) {
     put(store, "presets", "first").await;
     put(store, "presets", "second").await;
-    let trail = store.run(Trail { subject: "hub".to_owned() }).await.unwrap();
-    let told: Vec<_> = trail.iter().map(|row| (row.entry.actor.as_str(), row.entry.event.as_str())).collect();
+    let trail = store
+        .run(Trail {
+            subject: "hub".to_owned(),
+        })
+        .await
+        .unwrap();
+    let told: Vec<_> = trail
+        .iter()
+        .map(|row| (row.entry.actor.as_str(), row.entry.event.as_str()))
+        .collect();
     assert_eq!(told, [(OWNER, "setting.presets_changed"); 2]);
     assert_chained(&trail);
 }

@@ -10,24 +10,54 @@ use countersign_store::ops::sweep::Purge;
 use crate::scene::*;
 
 pub async fn put_away(store: &Store, person: &str, number: u64, until: Option<Timestamp>) -> bool {
-    store.run(PutAway { person: person.to_owned(), id: message_id(number), until }).await.unwrap()
+    store
+        .run(PutAway {
+            person: person.to_owned(),
+            id: message_id(number),
+            until,
+        })
+        .await
+        .unwrap()
 }
 
 pub async fn take_back(store: &Store, person: &str, number: u64) -> bool {
-    store.run(TakeBack { person: person.to_owned(), id: message_id(number) }).await.unwrap()
+    store
+        .run(TakeBack {
+            person: person.to_owned(),
+            id: message_id(number),
+        })
+        .await
+        .unwrap()
 }
 
 /// What is open, as a person sees it.
 async fn seen_by(store: &Store, person: &str) -> Vec<MessageId> {
-    ids(&store.run(Inbox { viewer: Some(person.to_owned()), ..inbox(None, 100) }).await.unwrap().items)
+    ids(&store
+        .run(Inbox {
+            viewer: Some(person.to_owned()),
+            ..inbox(None, 100)
+        })
+        .await
+        .unwrap()
+        .items)
 }
 
 async fn aside(store: &Store, person: &str, limit: i64) -> Vec<AsideItem> {
-    store.run(Aside { person: person.to_owned(), limit }).await.unwrap()
+    store
+        .run(Aside {
+            person: person.to_owned(),
+            limit,
+        })
+        .await
+        .unwrap()
 }
 
 async fn aside_numbers(store: &Store, person: &str) -> Vec<(MessageId, Timestamp)> {
-    aside(store, person, 100).await.into_iter().map(|aside| (aside.item.message.id, aside.until)).collect()
+    aside(store, person, 100)
+        .await
+        .into_iter()
+        .map(|aside| (aside.item.message.id, aside.until))
+        .collect()
 }
 
 async fn fill(store: &Store, count: u64) {
@@ -45,7 +75,11 @@ pub async fn what_is_set_aside_comes_back_at_its_time(store: &Store, clock: &Man
     assert_eq!(seen_by(store, "alice").await, [1, 3].map(message_id));
     assert_eq!(aside_numbers(store, "alice").await, [(message_id(2), at(10))]);
     clock.set(at(10));
-    assert_eq!(seen_by(store, "alice").await, [1, 2, 3].map(message_id), "in its old place");
+    assert_eq!(
+        seen_by(store, "alice").await,
+        [1, 2, 3].map(message_id),
+        "in its old place"
+    );
     assert!(aside(store, "alice", 100).await.is_empty());
 }
 
@@ -55,7 +89,10 @@ pub async fn what_is_set_aside_is_so_for_one_person(store: &Store, _clock: &Manu
     assert_eq!(seen_by(store, "alice").await, [2].map(message_id));
     assert_eq!(seen_by(store, "bob").await, [1, 2].map(message_id));
     assert!(aside(store, "bob", 100).await.is_empty());
-    assert_eq!(ids(&store.run(inbox(None, 100)).await.unwrap().items), [1, 2].map(message_id));
+    assert_eq!(
+        ids(&store.run(inbox(None, 100)).await.unwrap().items),
+        [1, 2].map(message_id)
+    );
 }
 
 pub async fn what_is_set_aside_is_taken_back(store: &Store, _clock: &ManualClock) {
@@ -76,7 +113,12 @@ pub async fn the_soonest_to_come_back_is_first(store: &Store, _clock: &ManualClo
     let expected = [(4, 5), (2, 10), (3, 20), (1, 30)].map(|(number, until)| (message_id(number), at(until)));
     assert_eq!(aside_numbers(store, "alice").await, expected);
     let two = aside(store, "alice", 2).await;
-    assert_eq!(two.iter().map(|aside| aside.item.message.id.clone()).collect::<Vec<_>>(), [4, 2].map(message_id));
+    assert_eq!(
+        two.iter()
+            .map(|aside| aside.item.message.id.clone())
+            .collect::<Vec<_>>(),
+        [4, 2].map(message_id)
+    );
     assert_eq!(two[1].item.message.content, Draft::ask(2).content());
 }
 
@@ -104,7 +146,16 @@ pub async fn what_is_open_is_not_archived(store: &Store, _clock: &ManualClock) {
     submitted(store, &Draft::notify(2)).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
     submitted_and_resolved(store, &Draft::ask(4)).await;
-    assert_eq!(store.run(Purge { resolved_before: at(1), limit: 1 }).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(1),
+                limit: 1
+            })
+            .await
+            .unwrap(),
+        1
+    );
     assert!(!put_away(store, "alice", 1, None).await, "it waits for an answer");
     assert_eq!(seen_by(store, "alice").await, [1].map(message_id));
     assert!(!put_away(store, "alice", 2, None).await, "it is gone");

@@ -10,18 +10,36 @@ use crate::scene::*;
 
 pub async fn a_message_comes_back_as_it_was_sent(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    for draft in [Draft { expires_at: Some(at(60_000)), ..Draft::pushed(1) }, Draft::task(2)] {
+    for draft in [
+        Draft {
+            expires_at: Some(at(60_000)),
+            ..Draft::pushed(1)
+        },
+        Draft::task(2),
+    ] {
         let id = submitted(store, &draft).await;
         let pulled = pulled(store, &id).await;
-        assert_eq!((pulled.id.clone(), pulled.agent_id.as_str(), pulled.rev), (id.clone(), BUILDER, 1));
-        assert_eq!((pulled.received_at, pulled.expires_at, pulled.changed_at()), (at(0), draft.expires_at, at(0)));
+        assert_eq!(
+            (pulled.id.clone(), pulled.agent_id.as_str(), pulled.rev),
+            (id.clone(), BUILDER, 1)
+        );
+        assert_eq!(
+            (pulled.received_at, pulled.expires_at, pulled.changed_at()),
+            (at(0), draft.expires_at, at(0))
+        );
         assert_eq!((pulled.state, pulled.source), (State::Open, draft.source()));
         assert_eq!(pulled.wire, draft.wire(), "byte for byte");
 
         let item = viewed(store, &id).await;
         assert_eq!(item.message.content, draft.content());
-        assert_eq!((item.message.callback, item.message.expires_at), (draft.callback, draft.expires_at));
-        assert_eq!((item.message.id, item.message.state, item.delivery), (id, State::Open, None));
+        assert_eq!(
+            (item.message.callback, item.message.expires_at),
+            (draft.callback, draft.expires_at)
+        );
+        assert_eq!(
+            (item.message.id, item.message.state, item.delivery),
+            (id, State::Open, None)
+        );
     }
     assert_eq!(open_count(store, BUILDER).await, 2);
 }
@@ -35,18 +53,31 @@ pub async fn a_notify_is_delivered_at_once(store: &Store, _clock: &ManualClock) 
 
 pub async fn a_used_key_gives_its_first_message_and_current_status(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let first = Draft { key: Some("deploy"), ..Draft::ask(1) };
+    let first = Draft {
+        key: Some("deploy"),
+        ..Draft::ask(1)
+    };
     let id = submitted(store, &first).await;
-    let others = [0, 1].map(|payload| Draft { key: Some("deploy"), payload, ..Draft::ask(2) });
+    let others = [0, 1].map(|payload| Draft {
+        key: Some("deploy"),
+        payload,
+        ..Draft::ask(2)
+    });
     for again in &others {
         assert_eq!(submit(store, again).await, first.taken(Status::Open));
     }
     assert_eq!(open_count(store, BUILDER).await, 1);
     resolved(store, &id, answer("approve")).await;
     for again in &others {
-        assert_eq!(submit(store, again).await, first.taken(Status::Resolved(Outcome::Answered)));
+        assert_eq!(
+            submit(store, again).await,
+            first.taken(Status::Resolved(Outcome::Answered))
+        );
     }
-    assert!(store.run(Pull(message_id(2))).await.unwrap().is_none(), "whoever comes second stores nothing");
+    assert!(
+        store.run(Pull(message_id(2))).await.unwrap().is_none(),
+        "whoever comes second stores nothing"
+    );
     assert!(store.run(View(message_id(2))).await.unwrap().is_none());
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
@@ -54,15 +85,37 @@ pub async fn a_used_key_gives_its_first_message_and_current_status(store: &Store
 pub async fn a_key_belongs_to_one_agent(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    submitted(store, &Draft { key: Some("deploy"), ..Draft::ask(1) }).await;
-    submitted(store, &Draft { key: Some("deploy"), payload: 1, agent: TESTER, ..Draft::ask(2) }).await;
+    submitted(
+        store,
+        &Draft {
+            key: Some("deploy"),
+            ..Draft::ask(1)
+        },
+    )
+    .await;
+    submitted(
+        store,
+        &Draft {
+            key: Some("deploy"),
+            payload: 1,
+            agent: TESTER,
+            ..Draft::ask(2)
+        },
+    )
+    .await;
 }
 
 pub async fn a_notify_is_replayed_like_any_other(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let first = Draft { key: Some("news"), ..Draft::notify(1) };
+    let first = Draft {
+        key: Some("news"),
+        ..Draft::notify(1)
+    };
     submitted(store, &first).await;
-    let again = Draft { key: Some("news"), ..Draft::notify(2) };
+    let again = Draft {
+        key: Some("news"),
+        ..Draft::notify(2)
+    };
     assert_eq!(submit(store, &again).await, first.taken(Status::Delivered));
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
@@ -81,28 +134,58 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
     for draft in [Draft::ask(1), Draft::task(2)] {
         assert_eq!(submit_within(store, &draft, 2).await, Submission::Created);
     }
-    for draft in [Draft::ask(3), Draft::task(3), Draft { key: Some("new"), ..Draft::ask(3) }] {
+    for draft in [
+        Draft::ask(3),
+        Draft::task(3),
+        Draft {
+            key: Some("new"),
+            ..Draft::ask(3)
+        },
+    ] {
         assert_eq!(submit_within(store, &draft, 2).await, Submission::TooManyOpen);
     }
-    assert!(store.run(Pull(message_id(3))).await.unwrap().is_none(), "a refusal stores nothing");
+    assert!(
+        store.run(Pull(message_id(3))).await.unwrap().is_none(),
+        "a refusal stores nothing"
+    );
     assert_eq!(open_count(store, BUILDER).await, 2);
     // A notify waits for nobody, and the depth of one agent is no concern of another.
     assert_eq!(submit_within(store, &Draft::notify(4), 2).await, Submission::Created);
-    assert_eq!(submit_within(store, &Draft { agent: TESTER, ..Draft::ask(5) }, 2).await, Submission::Created);
+    assert_eq!(
+        submit_within(
+            store,
+            &Draft {
+                agent: TESTER,
+                ..Draft::ask(5)
+            },
+            2
+        )
+        .await,
+        Submission::Created
+    );
 }
 
 pub async fn a_replay_needs_no_place_of_its_own(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let first = Draft { key: Some("deploy"), ..Draft::ask(1) };
+    let first = Draft {
+        key: Some("deploy"),
+        ..Draft::ask(1)
+    };
     assert_eq!(submit_within(store, &first, 1).await, Submission::Created);
-    let again = Draft { number: 2, ..first.clone() };
+    let again = Draft {
+        number: 2,
+        ..first.clone()
+    };
     assert_eq!(submit_within(store, &again, 1).await, first.taken(Status::Open));
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
 pub async fn resolving_frees_a_place(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let first = Draft { expires_at: Some(at(10)), ..Draft::ask(1) };
+    let first = Draft {
+        expires_at: Some(at(10)),
+        ..Draft::ask(1)
+    };
     assert_eq!(submit_within(store, &first, 1).await, Submission::Created);
     assert_eq!(submit_within(store, &Draft::task(2), 1).await, Submission::TooManyOpen);
     clock.set(at(11));
@@ -114,8 +197,15 @@ pub async fn resolving_frees_a_place(store: &Store, clock: &ManualClock) {
 
 pub async fn an_earlier_submit_is_found_by_its_key(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let find = |agent: &str, key: &str| FindEarlier { agent_id: agent.to_owned(), key: key.to_owned() };
-    let first = Draft { key: Some("deploy"), payload: 7, ..Draft::ask(1) };
+    let find = |agent: &str, key: &str| FindEarlier {
+        agent_id: agent.to_owned(),
+        key: key.to_owned(),
+    };
+    let first = Draft {
+        key: Some("deploy"),
+        payload: 7,
+        ..Draft::ask(1)
+    };
     submitted(store, &first).await;
     let earlier = store.run(find(BUILDER, "deploy")).await.unwrap().expect("it was sent");
     assert_eq!(Submission::Taken(earlier), first.taken(Status::Open));

@@ -16,19 +16,36 @@ use crate::outbox::{claim, delivery};
 use crate::scene::*;
 
 fn expiring(number: u64, millis: i64) -> Draft {
-    Draft { expires_at: Some(at(millis)), ..Draft::ask(number) }
+    Draft {
+        expires_at: Some(at(millis)),
+        ..Draft::ask(number)
+    }
 }
 
 /// One that gives nobody's answer when it expires.
 fn without_default(draft: Draft) -> Draft {
-    let Matter::Ask(ask) = draft.matter else { panic!("only an ask has a default") };
-    Draft { matter: Matter::Ask(Ask { default_on_expire: None, ..ask }), ..draft }
+    let Matter::Ask(ask) = draft.matter else {
+        panic!("only an ask has a default")
+    };
+    Draft {
+        matter: Matter::Ask(Ask {
+            default_on_expire: None,
+            ..ask
+        }),
+        ..draft
+    }
 }
 
 /// Ends at most so many, and gives them in the order of their ids.
 pub async fn expire(store: &Store, most: usize) -> Vec<Applied> {
     let resolution_ids = (0..most).map(|_| resolution_id()).collect();
-    let expired = store.run(ExpireDue { resolution_ids, passing_over: Vec::new() }).await.unwrap();
+    let expired = store
+        .run(ExpireDue {
+            resolution_ids,
+            passing_over: Vec::new(),
+        })
+        .await
+        .unwrap();
     assert!(expired.unreadable.is_empty());
     let mut applied = expired.applied;
     applied.sort_by(|one, other| one.pulled.id.cmp(&other.pulled.id));
@@ -36,7 +53,11 @@ pub async fn expire(store: &Store, most: usize) -> Vec<Applied> {
 }
 
 pub async fn expired(store: &Store, most: usize) -> Vec<MessageId> {
-    expire(store, most).await.into_iter().map(|applied| applied.pulled.id).collect()
+    expire(store, most)
+        .await
+        .into_iter()
+        .map(|applied| applied.pulled.id)
+        .collect()
 }
 
 async fn next_expiry(store: &Store) -> Option<Timestamp> {
@@ -47,18 +68,38 @@ pub async fn a_message_expires_only_after_its_expiry(store: &Store, clock: &Manu
     add_agent(store, BUILDER).await;
     submitted(store, &expiring(1, 10)).await;
     submitted(store, &Draft::ask(2)).await;
-    submitted(store, &Draft { expires_at: Some(at(10)), ..Draft::notify(3) }).await;
+    submitted(
+        store,
+        &Draft {
+            expires_at: Some(at(10)),
+            ..Draft::notify(3)
+        },
+    )
+    .await;
     for millis in [0, 9, 10] {
         clock.set(at(millis));
         assert!(expired(store, 10).await.is_empty(), "not at {millis}");
     }
     clock.set(at(11));
-    assert!(expired(store, 0).await.is_empty(), "not without an id for its resolution");
+    assert!(
+        expired(store, 0).await.is_empty(),
+        "not without an id for its resolution"
+    );
     assert_eq!(expired(store, 10).await, [message_id(1)]);
     assert!(expired(store, 10).await.is_empty(), "an expired message is over");
-    assert_chained(&store.run(Trail { subject: message_id(1).to_string() }).await.unwrap());
+    assert_chained(
+        &store
+            .run(Trail {
+                subject: message_id(1).to_string(),
+            })
+            .await
+            .unwrap(),
+    );
     clock.set(at(1_000_000));
-    assert!(expired(store, 10).await.is_empty(), "what has no expiry waits, and a notify is over when it comes");
+    assert!(
+        expired(store, 10).await.is_empty(),
+        "what has no expiry waits, and a notify is over when it comes"
+    );
 }
 
 pub async fn the_longest_overdue_expires_first_and_one_for_each_id(store: &Store, clock: &ManualClock) {
@@ -67,7 +108,14 @@ pub async fn the_longest_overdue_expires_first_and_one_for_each_id(store: &Store
     }
     for (number, millis) in [(1, 30), (2, 10), (3, 20), (4, 99)] {
         let agent = if number == 2 { TESTER } else { BUILDER };
-        submitted(store, &Draft { agent, ..expiring(number, millis) }).await;
+        submitted(
+            store,
+            &Draft {
+                agent,
+                ..expiring(number, millis)
+            },
+        )
+        .await;
     }
     clock.set(at(50));
     assert_eq!(expired(store, 2).await, [2, 3].map(message_id));
@@ -79,28 +127,61 @@ pub async fn what_expires_has_its_default_or_no_value(store: &Store, clock: &Man
     add_agent(store, BUILDER).await;
     submitted(store, &expiring(1, 10)).await;
     submitted(store, &without_default(expiring(2, 10))).await;
-    submitted(store, &Draft { expires_at: Some(at(10)), ..Draft::task(3) }).await;
+    submitted(
+        store,
+        &Draft {
+            expires_at: Some(at(10)),
+            ..Draft::task(3)
+        },
+    )
+    .await;
     clock.set(at(20));
-    let told: Vec<Resolution> = expire(store, 10).await.into_iter().map(|applied| applied.resolution).collect();
-    let values: Vec<_> = told.iter().map(|end| (end.outcome, end.value.clone(), end.defaulted)).collect();
+    let told: Vec<Resolution> = expire(store, 10)
+        .await
+        .into_iter()
+        .map(|applied| applied.resolution)
+        .collect();
+    let values: Vec<_> = told
+        .iter()
+        .map(|end| (end.outcome, end.value.clone(), end.defaulted))
+        .collect();
     let nothing = (Outcome::Expired, None, false);
-    assert_eq!(values, [(Outcome::Expired, Some(json!("deny")), true), nothing.clone(), nothing]);
+    assert_eq!(
+        values,
+        [(Outcome::Expired, Some(json!("deny")), true), nothing.clone(), nothing]
+    );
     assert_eq!(told[1].actor, Actor::expired());
     for (number, resolution) in (1..).zip(told) {
         assert_eq!(resolution.resolved_at, at(20));
-        assert_eq!(pulled(store, &message_id(number)).await.state, State::Resolved(resolution));
+        assert_eq!(
+            pulled(store, &message_id(number)).await.state,
+            State::Resolved(resolution)
+        );
     }
 }
 
 pub async fn what_expires_gives_its_place_back_and_has_to_be_brought(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for (number, expires_at) in [(1, Some(at(10))), (2, Some(at(10))), (3, None)] {
-        submitted(store, &Draft { expires_at, ..Draft::pushed(number) }).await;
+        submitted(
+            store,
+            &Draft {
+                expires_at,
+                ..Draft::pushed(number)
+            },
+        )
+        .await;
     }
     assert_eq!(open_count(store, BUILDER).await, 3);
     clock.set(at(11));
     let expired = expire(store, 10).await;
-    assert_eq!(expired.iter().map(|applied| applied.push_host.as_deref()).collect::<Vec<_>>(), [Some(HOST); 2]);
+    assert_eq!(
+        expired
+            .iter()
+            .map(|applied| applied.push_host.as_deref())
+            .collect::<Vec<_>>(),
+        [Some(HOST); 2]
+    );
     assert_eq!(open_count(store, BUILDER).await, 1);
     assert_eq!(delivery(store, 1).await.next_attempt_at, Some(at(11)));
     assert_eq!(claim(store).await, [1, 2].map(message_id));
@@ -115,7 +196,11 @@ pub async fn what_was_answered_meanwhile_does_not_expire(store: &Store, clock: &
     let answered = resolved(store, &message_id(1), answer("approve")).await;
     clock.set(at(11));
     let late = resolved(store, &message_id(2), answer("approve")).await;
-    assert_eq!(late.outcome, Outcome::Expired, "whoever answers too late makes it happen");
+    assert_eq!(
+        late.outcome,
+        Outcome::Expired,
+        "whoever answers too late makes it happen"
+    );
     assert_eq!(expired(store, 10).await, [message_id(3)]);
     assert_eq!(pulled(store, &message_id(1)).await.state, State::Resolved(answered));
     assert_eq!(pulled(store, &message_id(2)).await.state, State::Resolved(late));
@@ -128,10 +213,21 @@ pub async fn expiries_at_once_end_each_message_once(store: &Store, clock: &Manua
         add_agent(store, agent).await;
     }
     for (number, agent) in (1..=20).zip(agents.into_iter().cycle()) {
-        submitted(store, &Draft { agent, ..expiring(number, 10) }).await;
+        submitted(
+            store,
+            &Draft {
+                agent,
+                ..expiring(number, 10)
+            },
+        )
+        .await;
     }
     clock.set(at(11));
-    let mut ended: Vec<_> = join_all((0..8).map(|_| expired(store, 5))).await.into_iter().flatten().collect();
+    let mut ended: Vec<_> = join_all((0..8).map(|_| expired(store, 5)))
+        .await
+        .into_iter()
+        .flatten()
+        .collect();
     // What one of them left to another that was not to have it is found by the next.
     ended.extend(expired(store, 20).await);
     ended.sort();
@@ -145,14 +241,25 @@ pub async fn the_next_expiry_is_that_of_an_open_message(store: &Store, clock: &M
     add_agent(store, BUILDER).await;
     assert_eq!(next_expiry(store).await, None);
     submitted(store, &Draft::ask(1)).await;
-    submitted(store, &Draft { expires_at: Some(at(5)), ..Draft::notify(2) }).await;
+    submitted(
+        store,
+        &Draft {
+            expires_at: Some(at(5)),
+            ..Draft::notify(2)
+        },
+    )
+    .await;
     assert_eq!(next_expiry(store).await, None, "neither can expire");
     for (number, millis) in [(3, 30), (4, 20)] {
         submitted(store, &expiring(number, millis)).await;
     }
     assert_eq!(next_expiry(store).await, Some(at(20)));
     clock.set(at(25));
-    assert_eq!(next_expiry(store).await, Some(at(20)), "what is overdue is still to be done");
+    assert_eq!(
+        next_expiry(store).await,
+        Some(at(20)),
+        "what is overdue is still to be done"
+    );
     resolved(store, &message_id(4), Command::Expire).await;
     assert_eq!(next_expiry(store).await, Some(at(30)));
     resolved(store, &message_id(3), Command::Cancel).await;
@@ -160,14 +267,24 @@ pub async fn the_next_expiry_is_that_of_an_open_message(store: &Store, clock: &M
 }
 
 async fn resolved_since(store: &Store, millis: i64, limit: i64) -> Vec<MessageId> {
-    let mut found = store.run(ResolvedSince { since: at(millis), limit }).await.unwrap();
+    let mut found = store
+        .run(ResolvedSince {
+            since: at(millis),
+            limit,
+        })
+        .await
+        .unwrap();
     found.sort();
     found
 }
 
 pub async fn what_was_resolved_of_late_is_found_whatever_came_of_it(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let decline = Command::Resolve { actor: alice(), verdict: Verdict::Declined, comment: None };
+    let decline = Command::Resolve {
+        actor: alice(),
+        verdict: Verdict::Declined,
+        comment: None,
+    };
     let [complete, dismiss] = [Verdict::Completed(None), Verdict::Dismissed(None)].map(|verdict| Command::Resolve {
         actor: alice(),
         verdict,
@@ -188,7 +305,11 @@ pub async fn what_was_resolved_of_late_is_found_whatever_came_of_it(store: &Stor
         clock.set(if command == Command::Expire { at(11) } else { at(10) });
         resolved(store, &message_id(number), command).await;
     }
-    assert_eq!(resolved_since(store, 10, 10).await, [3, 4, 5, 6, 7, 8].map(message_id), "the instant itself counts");
+    assert_eq!(
+        resolved_since(store, 10, 10).await,
+        [3, 4, 5, 6, 7, 8].map(message_id),
+        "the instant itself counts"
+    );
     assert_eq!(resolved_since(store, 11, 10).await, [message_id(6)]);
     assert!(resolved_since(store, 12, 10).await.is_empty());
     submitted(store, &Draft::ask(9)).await;

@@ -14,11 +14,22 @@ use crate::cues::*;
 use crate::scene::*;
 
 pub async fn remove_agent(store: &Store, id: &str) {
-    assert!(store.run(RemoveAgent { id: id.to_owned(), actor: OWNER.to_owned() }).await.unwrap());
+    assert!(
+        store
+            .run(RemoveAgent {
+                id: id.to_owned(),
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
 }
 
 pub async fn remove_person(store: &Store, name: &str) {
-    let removal = RemovePerson { name: name.to_owned(), actor: OWNER.to_owned() };
+    let removal = RemovePerson {
+        name: name.to_owned(),
+        actor: OWNER.to_owned(),
+    };
     assert_eq!(store.run(removal).await.unwrap(), Change::Done);
 }
 
@@ -47,7 +58,12 @@ pub async fn a_name_is_never_given_twice(store: &Store, _clock: &ManualClock) {
     remove_agent(store, ZOBAL).await;
     remove_agent(store, BUILDER).await;
     assert_taken("once they are removed").await;
-    let trail = store.run(Trail { subject: format!("agent:{ZOBAL}") }).await.unwrap();
+    let trail = store
+        .run(Trail {
+            subject: format!("agent:{ZOBAL}"),
+        })
+        .await
+        .unwrap();
     let events: Vec<_> = trail.iter().map(|row| row.entry.event.as_str()).collect();
     assert_eq!(events, ["agent.joined for human:alice", "agent.removed"]);
 }
@@ -61,11 +77,17 @@ pub async fn a_name_that_an_owner_takes_away_is_the_owners_to_give(store: &Store
         let refused = ask(store, cue_of(ZOBAL, person, 2, "Ship it?")).await;
         assert!(matches!(refused, CueOutcome::NotYours), "{person}: {refused:?}");
     }
-    assert!(found(store, 1, "alice").await.is_none(), "its terminals see nothing of it any more");
+    assert!(
+        found(store, 1, "alice").await.is_none(),
+        "its terminals see nothing of it any more"
+    );
     resolved(store, &message_id(1), answer("yes")).await;
     assert!(is_free_for_an_agent(store, ZOBAL).await);
     let listed = store.run(ListAgents).await.unwrap();
-    assert_eq!(listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), [ZOBAL]);
+    assert_eq!(
+        listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(),
+        [ZOBAL]
+    );
     assert!(matches!(ask(store, cue(3, "Ship it?")).await, CueOutcome::NotYours));
 }
 
@@ -82,7 +104,10 @@ pub async fn agents_in_terminals_are_listed_apart(store: &Store, clock: &ManualC
     clock.set(at(5));
     assert!(join(store, ZOBAL, "alice").await);
     let listed = store.run(ListAgents).await.unwrap();
-    assert_eq!(listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(), [BUILDER]);
+    assert_eq!(
+        listed.iter().map(|agent| agent.agent_id.as_str()).collect::<Vec<_>>(),
+        [BUILDER]
+    );
     assert!(summary(store, BUILDER).await.is_none());
 
     let fresh = summary(store, ZOBAL).await.expect("it joined");
@@ -111,10 +136,18 @@ pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) 
         clock.set(at(joined));
         assert!(join(store, name, "bob").await);
     }
-    store.run(RecordSeen { seen: vec![("anselmo".to_owned(), at(9))] }).await.unwrap();
+    store
+        .run(RecordSeen {
+            seen: vec![("anselmo".to_owned(), at(9))],
+        })
+        .await
+        .unwrap();
     let names = async |limit| {
         let listed = store.run(Terminals { limit }).await.unwrap();
-        listed.into_iter().map(|listed| listed.terminal.agent_id).collect::<Vec<_>>()
+        listed
+            .into_iter()
+            .map(|listed| listed.terminal.agent_id)
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(10).await, ["anselmo", "castoro", "bertold"]);
     assert_eq!(names(2).await, ["anselmo", "castoro"]);
@@ -124,22 +157,47 @@ pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) 
 
 async fn add_terminal_token(store: &Store, name: &str, token: &str) {
     let token = credential(Kind::Terminal, name, token, None);
-    assert!(store.run(AddPersonToken { name: name.to_owned(), token, actor: OWNER.to_owned() }).await.unwrap());
+    assert!(
+        store
+            .run(AddPersonToken {
+                name: name.to_owned(),
+                token,
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
 }
 
 pub async fn a_terminal_token_ends_with_its_person(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     add_terminal_token(store, "alice", "terminal token").await;
     add_terminal_token(store, "alice", "another one").await;
-    let terminals = Some(Principal::Terminal { person: "alice".to_owned() });
+    let terminals = Some(Principal::Terminal {
+        person: "alice".to_owned(),
+    });
     assert_eq!(authenticate(store, "terminal token").await, terminals);
 
-    let list = || ListCredentials { person: "alice".to_owned(), kind: Kind::Terminal };
+    let list = || ListCredentials {
+        person: "alice".to_owned(),
+        kind: Kind::Terminal,
+    };
     let held = store.run(list()).await.unwrap();
     assert_eq!(held.len(), 2);
     for (kind, ended) in [(Kind::Person, false), (Kind::Terminal, true)] {
         let (person, id, actor) = ("alice".to_owned(), held[0].id.clone(), OWNER.to_owned());
-        assert_eq!(store.run(EndCredential { person, kind, id, actor }).await.unwrap(), ended);
+        assert_eq!(
+            store
+                .run(EndCredential {
+                    person,
+                    kind,
+                    id,
+                    actor
+                })
+                .await
+                .unwrap(),
+            ended
+        );
     }
     assert_eq!(store.run(list()).await.unwrap().len(), 1);
 

@@ -22,7 +22,10 @@ use crate::sqlite::fresh::Scratch;
 async fn there_and_back_everything_is_the_same() {
     let (start, between, end) = (full_file().await, Database::create().await, Scratch::new());
     let there = copied(&file(&start), &database(&between)).await;
-    assert!(there.tables.iter().all(|table| table.source.rows > 0), "nothing is missing to begin with: {there:?}");
+    assert!(
+        there.tables.iter().all(|table| table.source.rows > 0),
+        "nothing is missing to begin with: {there:?}"
+    );
     let back = copied(&database(&between), &file(&end)).await;
     assert_eq!(there.tables, back.tables);
     assert_eq!(dump(&start.connect()), dump(&end.connect()));
@@ -67,18 +70,37 @@ async fn goes_on(store: &Store) {
     assert!(matches!(pulled(store, &message_id(2)).await.state, State::Resolved(_)));
     assert_eq!(pulled(store, &message_id(LAST)).await.wire, Draft::ask(LAST).wire());
     assert_eq!(attachment(store, 10, 0).await, Some(bodies()[0].clone()));
-    let setting = store.run(Setting { name: "reasons".to_owned() }).await.unwrap();
+    let setting = store
+        .run(Setting {
+            name: "reasons".to_owned(),
+        })
+        .await
+        .unwrap();
     assert_eq!(setting.as_deref(), Some(r#"["später"]"#));
     assert_eq!(runs::numbers(&runs::events_after(store, runs::RUN, 0).await).len(), 12);
 
     let last = viewed(store, &message_id(LAST)).await.seq;
     resolved(store, &message_id(LAST), answer("approve")).await;
-    for subject in (1..=8).chain([LAST]).map(|number| message_id(number).to_string()).chain(["hub".to_owned()]) {
+    for subject in (1..=8)
+        .chain([LAST])
+        .map(|number| message_id(number).to_string())
+        .chain(["hub".to_owned()])
+    {
         let trail = store.run(Trail { subject }).await.unwrap();
         assert!(!trail.is_empty());
         assert_chained(&trail);
     }
-    assert_eq!(submit(store, &Draft { key: Some("once"), ..Draft::ask(99) }).await, taken(2));
+    assert_eq!(
+        submit(
+            store,
+            &Draft {
+                key: Some("once"),
+                ..Draft::ask(99)
+            }
+        )
+        .await,
+        taken(2)
+    );
     submitted(store, &Draft::ask(LAST + 1)).await;
     assert_eq!(viewed(store, &message_id(LAST + 1)).await.seq, last + 1);
 
@@ -98,8 +120,21 @@ fn taken(number: u64) -> Submission {
 
 #[test]
 fn whatever_stays_behind_has_its_reason() {
-    assert!(LEFT_OUT.iter().all(|(table, reason)| !table.is_empty() && reason.len() > 10));
-    for kept in ["message", "message_text", "audit", "audit_head", "credential", "hub_key", "setting", "attachment"] {
+    assert!(
+        LEFT_OUT
+            .iter()
+            .all(|(table, reason)| !table.is_empty() && reason.len() > 10)
+    );
+    for kept in [
+        "message",
+        "message_text",
+        "audit",
+        "audit_head",
+        "credential",
+        "hub_key",
+        "setting",
+        "attachment",
+    ] {
         assert!(LEFT_OUT.iter().all(|(table, _)| *table != kept), "{kept}");
     }
 }

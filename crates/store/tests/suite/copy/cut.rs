@@ -32,7 +32,10 @@ async fn cut_after_every_portion_the_result_is_the_same() {
 #[tokio::test]
 async fn cut_while_the_source_is_read_nothing_was_begun() {
     let (start, target) = (full_file().await, Database::create().await);
-    let cut = copied_until(&file(&start), &database(&target), |progress| progress.table == "message").await;
+    let cut = copied_until(&file(&start), &database(&target), |progress| {
+        progress.table == "message"
+    })
+    .await;
     assert!(cut.is_none());
     assert!(!copied(&file(&start), &database(&target)).await.resumed);
 }
@@ -52,13 +55,19 @@ async fn a_lost_connection_loses_no_more_than_a_portion() {
         CopyError::Store { place, .. } => assert_eq!(place, to.to_string()),
         other => panic!("expected a lost connection, got {other}"),
     }
-    let there = operator.query_one("SELECT max(seq) FROM message_text", &[]).await.unwrap();
+    let there = operator
+        .query_one("SELECT max(seq) FROM message_text", &[])
+        .await
+        .unwrap();
     assert_eq!(
         there.get::<_, Option<i64>>(0),
         Some(11),
         "whole portions only, and the first message has no text any more"
     );
-    operator.batch_execute("DROP TRIGGER cut ON message_text; DROP FUNCTION cut").await.unwrap();
+    operator
+        .batch_execute("DROP TRIGGER cut ON message_text; DROP FUNCTION cut")
+        .await
+        .unwrap();
     let report = copied(&from, &to).await;
     assert!(report.resumed);
     let end = Scratch::new();

@@ -37,10 +37,27 @@ pub async fn fill(store: &Store, clock: &ManualClock) {
     terminals(store).await;
     a_run(store).await;
     for number in 30..LAST {
-        submitted(store, &Draft { agent: TESTER, priority: Priority::Low, ..Draft::ask(number) }).await;
+        submitted(
+            store,
+            &Draft {
+                agent: TESTER,
+                priority: Priority::Low,
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
     let title = Some("Straße, 東京, e\u{301} 😀 \"quoted\" \\ \u{fffd} — geht’s?");
-    submitted(store, &Draft { title, body: "", sensitive: false, ..Draft::ask(LAST) }).await;
+    submitted(
+        store,
+        &Draft {
+            title,
+            body: "",
+            sensitive: false,
+            ..Draft::ask(LAST)
+        },
+    )
+    .await;
     what_people_do(store).await;
     index_all(store).await;
 }
@@ -48,45 +65,107 @@ pub async fn fill(store: &Store, clock: &ManualClock) {
 async fn ended_in_every_way(store: &Store, clock: &ManualClock) {
     submitted_and_resolved(store, &Draft::task(1)).await;
     clock.set(at(10));
-    assert_eq!(store.run(Purge { resolved_before: at(5), limit: 10 }).await.unwrap(), 1);
-    submitted_and_resolved(store, &Draft { key: Some("once"), ..Draft::pushed(2) }).await;
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(5),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
+    submitted_and_resolved(
+        store,
+        &Draft {
+            key: Some("once"),
+            ..Draft::pushed(2)
+        },
+    )
+    .await;
     let endings = [answer("deny"), by_alice(Verdict::Declined), Command::Cancel];
     for (number, ending) in (3..).zip(endings) {
         let id = submitted(store, &Draft::pushed(number)).await;
         resolved(store, &id, ending).await;
     }
-    let late = submitted(store, &Draft { expires_at: Some(at(11)), ..Draft::ask(6) }).await;
+    let late = submitted(
+        store,
+        &Draft {
+            expires_at: Some(at(11)),
+            ..Draft::ask(6)
+        },
+    )
+    .await;
     clock.set(at(12));
     resolved(store, &late, Command::Expire).await;
     submitted(store, &Draft::notify(7)).await;
-    let urgent = Draft { priority: Priority::Urgent, project: None, tags: &[], sensitive: true, ..Draft::ask(8) };
+    let urgent = Draft {
+        priority: Priority::Urgent,
+        project: None,
+        tags: &[],
+        sensitive: true,
+        ..Draft::ask(8)
+    };
     submitted(store, &urgent).await;
 }
 
 async fn terminals(store: &Store) {
     assert!(join(store, ZOBAL, "alice").await);
     created(store, cue(10, "Ship it?")).await;
-    let command = by_alice(Verdict::AnsweredWith { value: json!("see there"), files: notes() });
-    let proposal = Proposal { files: bodies(), ..proposal(&message_id(10), command) };
+    let command = by_alice(Verdict::AnsweredWith {
+        value: json!("see there"),
+        files: notes(),
+    });
+    let proposal = Proposal {
+        files: bodies(),
+        ..proposal(&message_id(10), command)
+    };
     let answered = store.run(Apply(proposal)).await.unwrap();
     assert!(matches!(answered, Application::Resolved(_)), "{answered:?}");
     created(store, cue(11, "And now?")).await;
     typed_ahead(store, "go on").await;
     // Its number was given, and nothing in the table says so any more.
     let (agent_id, id) = (ZOBAL.to_owned(), typed_ahead(store, "no, wait").await);
-    assert!(store.run(DropAhead { agent_id, id, actor: alice().to_string() }).await.unwrap());
+    assert!(
+        store
+            .run(DropAhead {
+                agent_id,
+                id,
+                actor: alice().to_string()
+            })
+            .await
+            .unwrap()
+    );
 }
 
 async fn a_run(store: &Store) {
     runs::begun(store).await;
     runs::asked(store, &[20]).await;
-    let (events, records) = ((1..=12).map(runs::event).collect(), vec!["one".to_owned(), "\u{2400}".to_owned()]);
-    assert!(runs::advance(store, Advance { events, records, ..runs::step(runs::RUN) }).await);
+    let (events, records) = (
+        (1..=12).map(runs::event).collect(),
+        vec!["one".to_owned(), "\u{2400}".to_owned()],
+    );
+    assert!(
+        runs::advance(
+            store,
+            Advance {
+                events,
+                records,
+                ..runs::step(runs::RUN)
+            }
+        )
+        .await
+    );
 }
 
 async fn what_people_do(store: &Store) {
     assert!(put_away(store, "alice", 8, Some(at(5000))).await && put_away(store, "bob", 7, None).await);
-    store.run(RecordFetched { ids: vec![message_id(2)] }).await.unwrap();
+    store
+        .run(RecordFetched {
+            ids: vec![message_id(2)],
+        })
+        .await
+        .unwrap();
     let (actor, person) = (OWNER.to_owned(), "alice".to_owned());
     // Capitals first and accents last, as bytes go; no dictionary has them so.
     for name in ["reasons", "Zeit", "änderung"] {
@@ -94,9 +173,26 @@ async fn what_people_do(store: &Store) {
         store.run(PutSetting { name, value, actor }).await.unwrap();
     }
     let (name, body) = ("key".to_owned(), "{}".to_owned());
-    store.run(AddPasskey { person, id: vec![0, 255, 1], name, body }).await.unwrap();
+    store
+        .run(AddPasskey {
+            person,
+            id: vec![0, 255, 1],
+            name,
+            body,
+        })
+        .await
+        .unwrap();
     let (agent_id, host) = (BUILDER.to_owned(), HOST.to_owned());
-    store.run(PutHost { agent_id, host, approve: true, actor }).await.unwrap().expect("the agent is there");
+    store
+        .run(PutHost {
+            agent_id,
+            host,
+            approve: true,
+            actor,
+        })
+        .await
+        .unwrap()
+        .expect("the agent is there");
 }
 
 /// All that are copied, by name.
@@ -105,20 +201,29 @@ pub fn tables(connection: &Connection) -> Vec<String> {
          AND name NOT LIKE 'sqlite_%' ORDER BY name";
     let mut statement = connection.prepare(all).unwrap();
     let names = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap);
-    names.filter(|name: &String| LEFT_OUT.iter().all(|(left_out, _)| left_out != name)).collect()
+    names
+        .filter(|name: &String| LEFT_OUT.iter().all(|(left_out, _)| left_out != name))
+        .collect()
 }
 
 /// One row, made of the types of its columns, for every table that has none: also for those that a later schema brings.
 pub fn fill_what_is_empty(connection: &Connection) {
     for name in tables(connection) {
-        let count: i64 = connection.query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0)).unwrap();
+        let count: i64 = connection
+            .query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0))
+            .unwrap();
         if count == 0 {
             let kinds = format!(
                 "SELECT group_concat(CASE type WHEN 'TEXT' THEN '''ü''' WHEN 'BLOB' THEN 'x''00ff''' ELSE '7' END) \
                  FROM pragma_table_info('{name}')"
             );
             let values: String = connection.query_row(&kinds, [], |row| row.get(0)).unwrap();
-            assert_eq!(connection.execute(&format!("INSERT INTO {name} VALUES ({values})"), []).unwrap(), 1);
+            assert_eq!(
+                connection
+                    .execute(&format!("INSERT INTO {name} VALUES ({values})"), [])
+                    .unwrap(),
+                1
+            );
         }
     }
 }

@@ -16,7 +16,10 @@ async fn a_database_with_a_hub_on_it_is_neither_source_nor_target() {
     let (start, moved) = full_database().await;
     let hub = open_database(&moved).await.unwrap();
     let error = refused(&database(&moved), &file(&Scratch::new())).await;
-    assert!(matches!(&error, CopyError::HubAtWork { sign, .. } if sign.starts_with("connections")), "{error}");
+    assert!(
+        matches!(&error, CopyError::HubAtWork { sign, .. } if sign.starts_with("connections")),
+        "{error}"
+    );
 
     let empty = Database::create().await;
     let other_hub = open_database(&empty).await.unwrap();
@@ -38,8 +41,14 @@ async fn a_lease_that_has_not_run_out_is_a_hub_at_work() {
              ('other', 0, extract(epoch FROM clock_timestamp())::bigint * 1000 + 3600000)";
     operator.batch_execute(enter).await.unwrap();
     let error = refused(&database(&moved), &file(&Scratch::new())).await;
-    assert!(matches!(&error, CopyError::HubAtWork { sign, .. } if sign.ends_with("run out: 1")), "{error}");
-    operator.batch_execute("DELETE FROM node WHERE id = 'other'").await.unwrap();
+    assert!(
+        matches!(&error, CopyError::HubAtWork { sign, .. } if sign.ends_with("run out: 1")),
+        "{error}"
+    );
+    operator
+        .batch_execute("DELETE FROM node WHERE id = 'other'")
+        .await
+        .unwrap();
     copied(&database(&moved), &file(&Scratch::new())).await;
 }
 
@@ -65,9 +74,15 @@ async fn nobody_changes_a_source_while_it_is_copied() {
     let change = "UPDATE person SET role = 'owner'";
     let refused = stranger.execute(change, &[]).await.expect_err("the source is held");
     assert_eq!(refused.code(), Some(&SqlState::LOCK_NOT_AVAILABLE));
-    assert!(stranger.query_one("SELECT count(*) FROM person", &[]).await.is_ok(), "but it can be read");
+    assert!(
+        stranger.query_one("SELECT count(*) FROM person", &[]).await.is_ok(),
+        "but it can be read"
+    );
     assert!(copying.await.unwrap().is_same());
-    assert!(stranger.execute(change, &[]).await.unwrap() > 0, "afterwards it is free again");
+    assert!(
+        stranger.execute(change, &[]).await.unwrap() > 0,
+        "afterwards it is free again"
+    );
 }
 
 #[tokio::test]

@@ -31,7 +31,10 @@ async fn a_target_with_anything_in_it_is_refused_and_left_alone() {
 #[tokio::test]
 async fn a_finished_copy_is_not_copied_to_again() {
     let (start, target) = full_database().await;
-    assert!(matches!(refused(&file(&start), &database(&target)).await, CopyError::NotEmpty { .. }));
+    assert!(matches!(
+        refused(&file(&start), &database(&target)).await,
+        CopyError::NotEmpty { .. }
+    ));
 }
 
 #[tokio::test]
@@ -42,12 +45,18 @@ async fn a_source_of_another_version_is_refused() {
     let operator = moved.connect().await;
     for found in [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1] {
         start.connect().pragma_update(None, "user_version", found).unwrap();
-        operator.execute("UPDATE schema_version SET version = $1", &[&found]).await.unwrap();
+        operator
+            .execute("UPDATE schema_version SET version = $1", &[&found])
+            .await
+            .unwrap();
         for from in [file(&start), database(&moved)] {
             let error = refused(&from, &file(&target)).await;
             match &error {
                 CopyError::OlderSchema { found: seen, .. } if found < SCHEMA_VERSION => assert_eq!(*seen, found),
-                CopyError::Store { error: StoreError::NewerSchema { found: seen, .. }, .. } => assert_eq!(*seen, found),
+                CopyError::Store {
+                    error: StoreError::NewerSchema { found: seen, .. },
+                    ..
+                } => assert_eq!(*seen, found),
                 other => panic!("refused for another reason: {other}"),
             }
             assert!(error.to_string().contains(&from.to_string()), "{error}");
@@ -60,21 +69,45 @@ async fn a_source_of_another_version_is_refused() {
 async fn a_newer_target_is_refused() {
     let (start, target) = (full_file().await, Scratch::new());
     drop(target.open_at(&clock()).unwrap());
-    target.connect().pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
+    target
+        .connect()
+        .pragma_update(None, "user_version", SCHEMA_VERSION + 1)
+        .unwrap();
     let error = refused(&file(&start), &file(&target)).await;
-    assert!(matches!(error, CopyError::Store { error: StoreError::NewerSchema { .. }, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            CopyError::Store {
+                error: StoreError::NewerSchema { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn where_there_is_no_store_there_is_nothing_to_copy() {
     let (nothing, nothing_either, target) = (Scratch::new(), Database::create().await, Scratch::new());
     for from in [file(&nothing), database(&nothing_either)] {
-        assert!(matches!(refused(&from, &file(&target)).await, CopyError::NoStore { .. }), "{from}");
+        assert!(
+            matches!(refused(&from, &file(&target)).await, CopyError::NoStore { .. }),
+            "{from}"
+        );
     }
     assert!(!nothing.file().exists() && !target.file().exists());
     let nowhere = Place::database("postgres://nobody:s3cret@127.0.0.1:1/none?sslmode=disable", None).unwrap();
     let error = refused(&nowhere, &file(&target)).await;
-    assert!(matches!(error, CopyError::Store { error: StoreError::Unavailable(_), .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            CopyError::Store {
+                error: StoreError::Unavailable(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert!(!format!("{error} {error:?}").contains("s3cret"));
 }
 
@@ -108,13 +141,22 @@ async fn a_copy_of_another_store_or_of_an_earlier_state_does_not_go_on() {
 async fn tables_that_only_one_side_has_are_named() {
     let (start, target) = (full_file().await, Database::create().await);
     let operator = target.connect().await;
-    operator.batch_execute("CREATE TABLE guest (id BIGINT PRIMARY KEY)").await.unwrap();
+    operator
+        .batch_execute("CREATE TABLE guest (id BIGINT PRIMARY KEY)")
+        .await
+        .unwrap();
     let error = refused(&file(&start), &database(&target)).await.to_string();
     assert!(error.contains("guest is in the target only"), "{error}");
-    operator.batch_execute("DROP TABLE guest; ALTER TABLE person ADD COLUMN age BIGINT").await.unwrap();
+    operator
+        .batch_execute("DROP TABLE guest; ALTER TABLE person ADD COLUMN age BIGINT")
+        .await
+        .unwrap();
     let error = refused(&file(&start), &database(&target)).await.to_string();
     assert!(error.contains("person does not have the same columns"), "{error}");
-    operator.batch_execute("ALTER TABLE person DROP COLUMN age").await.unwrap();
+    operator
+        .batch_execute("ALTER TABLE person DROP COLUMN age")
+        .await
+        .unwrap();
     copied(&file(&start), &database(&target)).await;
 }
 
@@ -122,20 +164,34 @@ async fn tables_that_only_one_side_has_are_named() {
 async fn what_the_target_cannot_hold_is_named_before_anything_is_written() {
     let (start, target, other) = (full_file().await, Database::create().await, Scratch::new());
     let set = |value: &str| {
-        let changed = start.connect().execute(&format!("UPDATE message_text SET wire = {value} WHERE seq = 9"), []);
+        let changed = start
+            .connect()
+            .execute(&format!("UPDATE message_text SET wire = {value} WHERE seq = 9"), []);
         assert_eq!(changed.unwrap(), 1);
     };
     set("'a' || char(0) || 'b'");
     let error = refused(&file(&start), &database(&target)).await.to_string();
-    assert!(error.contains("message_text (seq 9)") && error.contains("wire has a NUL"), "{error}");
+    assert!(
+        error.contains("message_text (seq 9)") && error.contains("wire has a NUL"),
+        "{error}"
+    );
     copied(&file(&start), &file(&other)).await;
     assert_eq!(dump(&start.connect()), dump(&other.connect()), "a file takes it");
 
-    for (value, words) in [("x'ff'", "not of the kind of its column"), ("CAST(x'ff' AS TEXT)", "neither text")] {
+    for (value, words) in [
+        ("x'ff'", "not of the kind of its column"),
+        ("CAST(x'ff' AS TEXT)", "neither text"),
+    ] {
         set(value);
         let error = refused(&file(&start), &database(&target)).await.to_string();
-        assert!(error.contains("message_text (seq 9)") && error.contains(words), "{error}");
+        assert!(
+            error.contains("message_text (seq 9)") && error.contains(words),
+            "{error}"
+        );
     }
     set("'mended'");
-    assert!(!copied(&file(&start), &database(&target)).await.resumed, "none of them had begun");
+    assert!(
+        !copied(&file(&start), &database(&target)).await.resumed,
+        "none of them had begun"
+    );
 }

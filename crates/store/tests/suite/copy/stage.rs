@@ -98,11 +98,18 @@ pub async fn open_database(database: &Database) -> Result<Store, StoreError> {
 pub fn dump(connection: &Connection) -> Vec<String> {
     let names = full::tables(connection);
     assert!(names.len() > 20, "{names:?}");
-    names.iter().map(String::as_str).chain(["sqlite_sequence"]).flat_map(|name| rows_of(connection, name)).collect()
+    names
+        .iter()
+        .map(String::as_str)
+        .chain(["sqlite_sequence"])
+        .flat_map(|name| rows_of(connection, name))
+        .collect()
 }
 
 fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
-    let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+    let mut statement = connection
+        .prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2"))
+        .unwrap();
     let columns = statement.column_count();
     let shown = |row: &rusqlite::Row<'_>| {
         let values = (0..columns).map(|place| row.get_unwrap::<_, rusqlite::types::Value>(place));

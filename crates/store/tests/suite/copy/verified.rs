@@ -8,7 +8,12 @@ use crate::postgres::fresh::Database;
 use crate::sqlite::fresh::Scratch;
 
 fn different(report: &Report) -> Vec<&str> {
-    report.tables.iter().filter(|table| !table.is_same()).map(|table| table.table.as_str()).collect()
+    report
+        .tables
+        .iter()
+        .filter(|table| !table.is_same())
+        .map(|table| table.table.as_str())
+        .collect()
 }
 
 #[tokio::test]
@@ -16,7 +21,10 @@ async fn one_changed_byte_is_noticed_in_a_file() {
     let (start, target) = (full_file().await, Scratch::new());
     let (from, to) = (file(&start), file(&target));
     assert!(
-        copied_until(&from, &to, |progress| is_portion(progress) && progress.table == "resolution").await.is_none()
+        copied_until(&from, &to, |progress| is_portion(progress)
+            && progress.table == "resolution")
+        .await
+        .is_none()
     );
     let damage = "UPDATE attachment SET body = x'89504e4700fe' WHERE body = x'89504e4700ff'";
     assert_eq!(target.connect().execute(damage, []).unwrap(), 1);
@@ -25,14 +33,22 @@ async fn one_changed_byte_is_noticed_in_a_file() {
         assert_eq!(different(&report), ["attachment"]);
         assert!(report.resumed && !report.is_same());
     }
-    assert!(matches!(target.open_at(&clock()), Err(StoreError::HalfCopied { .. })), "the mark stays");
+    assert!(
+        matches!(target.open_at(&clock()), Err(StoreError::HalfCopied { .. })),
+        "the mark stays"
+    );
 }
 
 #[tokio::test]
 async fn one_changed_byte_is_noticed_in_postgresql() {
     let (start, target) = (full_file().await, Database::create().await);
     let (from, to) = (file(&start), database(&target));
-    assert!(copied_until(&from, &to, |progress| is_portion(progress) && progress.table == "setting").await.is_none());
+    assert!(
+        copied_until(&from, &to, |progress| is_portion(progress)
+            && progress.table == "setting")
+        .await
+        .is_none()
+    );
     let operator = target.connect().await;
     for (damage, table) in [
         ("UPDATE message SET expires_at = 0 WHERE seq = 20", "message"),
@@ -43,14 +59,22 @@ async fn one_changed_byte_is_noticed_in_postgresql() {
         let report = copy(&from, &to, SOME, |_| {}).await.unwrap();
         assert!(different(&report).contains(&table), "{damage}: {report:?}");
     }
-    assert!(matches!(open_database(&target).await, Err(StoreError::HalfCopied { .. })), "the mark stays");
+    assert!(
+        matches!(open_database(&target).await, Err(StoreError::HalfCopied { .. })),
+        "the mark stays"
+    );
 }
 
 #[tokio::test]
 async fn what_was_lost_at_the_end_of_a_table_is_brought_again() {
     let (start, target) = (full_file().await, Database::create().await);
     let (from, to) = (file(&start), database(&target));
-    assert!(copied_until(&from, &to, |progress| is_portion(progress) && progress.table == "setting").await.is_none());
+    assert!(
+        copied_until(&from, &to, |progress| is_portion(progress)
+            && progress.table == "setting")
+        .await
+        .is_none()
+    );
     let lost = "DELETE FROM message WHERE seq > 30";
     assert!(target.connect().await.execute(lost, &[]).await.unwrap() > 0);
     copied(&from, &to).await;

@@ -31,7 +31,11 @@ impl Hub {
         let (hears, heard) = mpsc::channel(16);
         let bus = Arc::clone(&store);
         let listening = tokio::spawn(async move { bus.bus().expect("the store is shared").run(&hears).await });
-        Self { store, heard, listening }
+        Self {
+            store,
+            heard,
+            listening,
+        }
     }
 
     fn bus(&self) -> &Bus {
@@ -94,7 +98,13 @@ async fn cut(database: &Database) -> usize {
          WHERE datname = current_database() AND query NOT LIKE '%pg_terminate%' AND application_name = 'countersign' \
          AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%' OR query = '')";
     let operator = database.connect().await;
-    let ended: Vec<i32> = operator.query(listening, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let ended: Vec<i32> = operator
+        .query(listening, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
     let left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)";
     ends(async { while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {} }).await;
     ended.len()
@@ -119,7 +129,9 @@ async fn hubs_hear_each_other_and_themselves_in_order() {
 async fn words_said_together_all_arrive() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
-    let words: Vec<_> = (0..3_000).map(|number| format!("word {number} {}", "é".repeat(number % 50))).collect();
+    let words: Vec<_> = (0..3_000)
+        .map(|number| format!("word {number} {}", "é".repeat(number % 50)))
+        .collect();
     for word in &words {
         hubs[0].say(word);
     }
@@ -134,7 +146,9 @@ async fn words_said_together_all_arrive() {
 async fn long_words_said_together_all_arrive() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
-    let words: Vec<_> = (0..1_000).map(|number| format!("{number} {}", "x".repeat(7_000))).collect();
+    let words: Vec<_> = (0..1_000)
+        .map(|number| format!("{number} {}", "x".repeat(7_000)))
+        .collect();
     for word in &words {
         hubs[0].say(word);
     }
@@ -151,7 +165,11 @@ async fn a_word_that_is_too_long_is_missed_by_everybody() {
     let longest = "x".repeat(7_900);
     hubs[0].say(&longest);
     for hub in &mut hubs {
-        assert_eq!(hub.told_until(&longest).await, [longest.as_str()], "up to there it is said");
+        assert_eq!(
+            hub.told_until(&longest).await,
+            [longest.as_str()],
+            "up to there it is said"
+        );
     }
     hubs[0].say(&"x".repeat(7_901));
     for hub in &mut hubs {
@@ -174,7 +192,10 @@ async fn what_there_is_no_room_for_is_missed() {
     for hub in &mut hubs {
         let heard: Vec<_> = hub.hear_until("8191").await;
         let kept: Vec<_> = heard.iter().filter(|word| **word != Word::Missed).cloned().collect();
-        assert_eq!(kept, (0..8_192).map(|number| said(&number.to_string())).collect::<Vec<_>>());
+        assert_eq!(
+            kept,
+            (0..8_192).map(|number| said(&number.to_string())).collect::<Vec<_>>()
+        );
         if kept.len() == heard.len() {
             assert_eq!(hub.hear().await, Word::Missed);
         }
@@ -197,7 +218,10 @@ async fn after_a_break_something_was_missed_and_nothing_comes_twice() {
         hubs[1].say(&format!("after {round}"));
         for hub in &mut hubs {
             let heard = hub.hear_until(&format!("after {round}")).await;
-            let words = heard.into_iter().filter(|word| *word != Word::Missed).collect::<Vec<_>>();
+            let words = heard
+                .into_iter()
+                .filter(|word| *word != Word::Missed)
+                .collect::<Vec<_>>();
             assert_eq!(words, [said(&format!("after {round}"))]);
         }
         settle(&mut hubs, &format!("round {round}")).await;

@@ -27,17 +27,28 @@ async fn the_database_decides_what_has_expired() {
     let before = time_of(&database).await;
     let store = database.open_with(Arc::new(DatabaseClock::default())).await.unwrap();
     add_agent(&store, BUILDER).await;
-    let past = Draft { expires_at: Some(before), ..Draft::ask(1) };
-    let future = Draft { expires_at: Some(before.plus(HOUR)), ..Draft::ask(2) };
+    let past = Draft {
+        expires_at: Some(before),
+        ..Draft::ask(1)
+    };
+    let future = Draft {
+        expires_at: Some(before.plus(HOUR)),
+        ..Draft::ask(2)
+    };
     submitted(&store, &past).await;
     submitted(&store, &future).await;
     let expired = expire(&store, 2).await;
     let after = time_of(&database).await;
-    let [expired] = expired.as_slice() else { panic!("one has expired, not {expired:?}") };
+    let [expired] = expired.as_slice() else {
+        panic!("one has expired, not {expired:?}")
+    };
     assert_eq!(expired.pulled.id, past.id());
     let expired = &expired.resolution;
     assert_eq!(expired.outcome, Outcome::Expired);
-    assert!(before < expired.resolved_at && expired.resolved_at <= after, "{before:?} {expired:?} {after:?}");
+    assert!(
+        before < expired.resolved_at && expired.resolved_at <= after,
+        "{before:?} {expired:?} {after:?}"
+    );
     rejected(&store, &future.id(), Command::Expire).await;
 }
 
@@ -59,7 +70,14 @@ async fn a_hub_whose_clock_is_fast_ends_nothing_early() {
     let database = Database::create().await;
     let store = database.open_with(Arc::new(Fast)).await.unwrap();
     add_agent(&store, BUILDER).await;
-    submitted(&store, &Draft { expires_at: Some(time_of(&database).await.plus(HOUR / 2)), ..Draft::ask(1) }).await;
+    submitted(
+        &store,
+        &Draft {
+            expires_at: Some(time_of(&database).await.plus(HOUR / 2)),
+            ..Draft::ask(1)
+        },
+    )
+    .await;
     assert!(expire(&store, 1).await.is_empty());
     rejected(&store, &message_id(1), Command::Expire).await;
 }
@@ -84,7 +102,14 @@ async fn a_hub_goes_by_a_database_whose_clock_is_fast() {
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
     add_agent(&store, BUILDER).await;
     let in_half_an_hour = SystemClock.now().plus(HOUR / 2);
-    submitted(&store, &Draft { expires_at: Some(in_half_an_hour), ..Draft::ask(1) }).await;
+    submitted(
+        &store,
+        &Draft {
+            expires_at: Some(in_half_an_hour),
+            ..Draft::ask(1)
+        },
+    )
+    .await;
     let expired = expire(&store, 1).await;
     assert!(expired[0].resolution.resolved_at > in_half_an_hour);
     assert!(clock.now() > in_half_an_hour, "the hub's own stamps follow");

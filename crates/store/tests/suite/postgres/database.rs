@@ -26,10 +26,18 @@ fn clock() -> Arc<dyn Clock> {
 async fn hubs_that_start_together_make_one_schema() {
     let database = Database::create().await;
     let stores = join_all((0..8).map(|_| database.open_with(clock()))).await;
-    let stores: Vec<Store> = stores.into_iter().map(|store| store.expect("each of them starts")).collect();
+    let stores: Vec<Store> = stores
+        .into_iter()
+        .map(|store| store.expect("each of them starts"))
+        .collect();
     add_agent(&stores[0], BUILDER).await;
     assert_eq!(open_count(&stores[7], BUILDER).await, 0);
-    let version = database.connect().await.query_one("SELECT version FROM schema_version", &[]).await.unwrap();
+    let version = database
+        .connect()
+        .await
+        .query_one("SELECT version FROM schema_version", &[])
+        .await
+        .unwrap();
     assert_eq!(version.get::<_, i64>(0), SCHEMA_VERSION);
 }
 
@@ -54,9 +62,14 @@ async fn a_newer_schema_is_refused_and_left_alone() {
 async fn a_url_is_as_good_as_a_list_of_settings() {
     let fresh = Fresh::open().await;
     let settings: tokio_postgres::Config = fresh.database.url().parse().unwrap();
-    let [tokio_postgres::config::Host::Unix(socket)] = settings.get_hosts() else { panic!("a socket") };
+    let [tokio_postgres::config::Host::Unix(socket)] = settings.get_hosts() else {
+        panic!("a socket")
+    };
     let socket = socket.to_str().expect("a plain path").replace('/', "%2F");
-    let url = format!("postgres://countersign@{socket}/{}", settings.get_dbname().expect("a database"));
+    let url = format!(
+        "postgres://countersign@{socket}/{}",
+        settings.get_dbname().expect("a database")
+    );
     let store = Store::open_postgres(&url, clock()).await.unwrap();
     add_agent(&store, BUILDER).await;
     assert_eq!(open_count(&fresh.store, BUILDER).await, 0);
@@ -64,7 +77,11 @@ async fn a_url_is_as_good_as_a_list_of_settings() {
 
 #[tokio::test]
 async fn what_cannot_be_reached_is_not_available() {
-    for url in ["postgres://nobody@%2Fnowhere/none", "postgres://nobody@127.0.0.1:1/none?sslmode=disable", "no url"] {
+    for url in [
+        "postgres://nobody@%2Fnowhere/none",
+        "postgres://nobody@127.0.0.1:1/none?sslmode=disable",
+        "no url",
+    ] {
         let opened = Store::open_postgres(url, clock()).await;
         assert!(matches!(opened, Err(StoreError::Unavailable(_))), "{url}");
     }
@@ -75,7 +92,9 @@ async fn the_trail_can_be_neither_changed_nor_shortened() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
-    let trail = || Trail { subject: message_id(1).to_string() };
+    let trail = || Trail {
+        subject: message_id(1).to_string(),
+    };
     let before = fresh.store.run(trail()).await.unwrap();
     let operator = fresh.database.connect().await;
     for attack in [
@@ -102,12 +121,34 @@ async fn the_trail_names_the_very_bytes_that_are_stored() {
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
     let sql = "SELECT t.content, r.body, a.hash FROM message m JOIN message_text t ON t.seq = m.seq \
          JOIN resolution r ON r.seq = m.resolution_seq JOIN audit a ON a.seq = m.audit_seq WHERE m.id = $1";
-    let stored = fresh.database.connect().await.query_one(sql, &[&message_id(1).as_str()]).await.unwrap();
-    let trail = fresh.store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
+    let stored = fresh
+        .database
+        .connect()
+        .await
+        .query_one(sql, &[&message_id(1).as_str()])
+        .await
+        .unwrap();
+    let trail = fresh
+        .store
+        .run(Trail {
+            subject: message_id(1).to_string(),
+        })
+        .await
+        .unwrap();
     let last = trail.last().expect("it was decided");
-    assert_eq!(last.entry.content_sha256, Some(Digest::of(stored.get::<_, &str>(0).as_bytes())));
-    assert_eq!(last.entry.resolution_sha256, Some(Digest::of(stored.get::<_, &str>(1).as_bytes())));
-    assert_eq!(last.hash.as_bytes(), stored.get::<_, &[u8]>(2), "the message names the end of its chain");
+    assert_eq!(
+        last.entry.content_sha256,
+        Some(Digest::of(stored.get::<_, &str>(0).as_bytes()))
+    );
+    assert_eq!(
+        last.entry.resolution_sha256,
+        Some(Digest::of(stored.get::<_, &str>(1).as_bytes()))
+    );
+    assert_eq!(
+        last.hash.as_bytes(),
+        stored.get::<_, &[u8]>(2),
+        "the message names the end of its chain"
+    );
 }
 
 #[tokio::test]
@@ -116,9 +157,25 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
     index_all(&fresh.store).await;
-    fresh.store.run(RecordFetched { ids: vec![message_id(1)] }).await.unwrap();
+    fresh
+        .store
+        .run(RecordFetched {
+            ids: vec![message_id(1)],
+        })
+        .await
+        .unwrap();
     assert!(put_away(&fresh.store, "alice", 1, None).await);
-    assert_eq!(fresh.store.run(Purge { resolved_before: at(1), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        fresh
+            .store
+            .run(Purge {
+                resolved_before: at(1),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     let sql = "SELECT source || coalesce(callback, '') || (SELECT count(*) FROM resolution) || \
          (SELECT count(*) FROM message_text) || (SELECT count(*) FROM shelf) || (SELECT count(*) FROM fetched) || \
          (SELECT count(*) FROM message_search) FROM message";
@@ -135,7 +192,17 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
     let operator = fresh.database.connect().await;
     let left = async || operator.query_one(sql, &[]).await.unwrap().get::<_, i64>(0);
     assert_eq!(left().await, 6);
-    assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        fresh
+            .store
+            .run(PurgeRuns {
+                ended_before: at(6),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(left().await, 0);
 }
 
@@ -153,7 +220,13 @@ async fn a_scan_may_take_longer_than_anything_else() {
     fresh.database.connect().await.batch_execute(telling).await.unwrap();
     for round in ["at first", "and on the same connection"] {
         assert_eq!(open_count(&fresh.store, BUILDER).await, 30, "{round}");
-        let looked_up = fresh.store.run(Setting { name: "timeout".to_owned() }).await.unwrap();
+        let looked_up = fresh
+            .store
+            .run(Setting {
+                name: "timeout".to_owned(),
+            })
+            .await
+            .unwrap();
         assert_eq!(looked_up.as_deref(), Some("8s"), "{round}");
     }
 }

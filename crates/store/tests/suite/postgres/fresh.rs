@@ -11,7 +11,9 @@ use crate::scene::at;
 
 async fn connect_to(database: &str) -> Client {
     let address = format!("{} dbname={database}", server::address());
-    let (client, connection) = tokio_postgres::connect(&address, NoTls).await.expect("PostgreSQL answers");
+    let (client, connection) = tokio_postgres::connect(&address, NoTls)
+        .await
+        .expect("PostgreSQL answers");
     tokio::spawn(connection);
     client
 }
@@ -23,7 +25,11 @@ pub struct Database {
 impl Database {
     pub async fn create() -> Self {
         let name = format!("test_{:016x}", getrandom::u64().expect("the machine has randomness"));
-        connect_to("postgres").await.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("a new database");
+        connect_to("postgres")
+            .await
+            .batch_execute(&format!("CREATE DATABASE {name}"))
+            .await
+            .expect("a new database");
         Self { name }
     }
 
@@ -42,7 +48,11 @@ impl Database {
 
     async fn drop_now(name: &str) {
         let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-        connect_to("postgres").await.batch_execute(&sql).await.expect("the database goes");
+        connect_to("postgres")
+            .await
+            .batch_execute(&sql)
+            .await
+            .expect("the database goes");
     }
 }
 
@@ -70,7 +80,10 @@ impl Fresh {
     pub async fn open() -> Self {
         let database = Database::create().await;
         let clock = Arc::new(ManualClock::at(at(0)));
-        let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.expect("a new store opens");
+        let store = database
+            .open_with(Arc::clone(&clock) as Arc<dyn Clock>)
+            .await
+            .expect("a new store opens");
         Self { store, clock, database }
     }
 

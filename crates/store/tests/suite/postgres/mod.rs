@@ -21,7 +21,9 @@ use fresh::Fresh;
 
 /// What would hang fails instead.
 async fn ends<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes to an end")
+    tokio::time::timeout(Duration::from_secs(30), work)
+        .await
+        .expect("it comes to an end")
 }
 
 macro_rules! on_postgres {

@@ -25,7 +25,10 @@ use crate::runs;
 use crate::scene::*;
 
 fn sending(number: u64) -> Submit {
-    Submit { message: Draft::ask(number).render(), max_open: NO_LIMIT }
+    Submit {
+        message: Draft::ask(number).render(),
+        max_open: NO_LIMIT,
+    }
 }
 
 /// As an operator would, or a restart of the database. Says how many there were.
@@ -46,11 +49,16 @@ async fn nobody_notices_that_idle_connections_were_ended() {
     let mut numbers = 1..;
     for _ in 0..5 {
         let made = join_all(numbers.by_ref().take(8).map(|number| fresh.store.run(sending(number)))).await;
-        made.into_iter().for_each(|made| drop(made.expect("written without a word of it")));
+        made.into_iter()
+            .for_each(|made| drop(made.expect("written without a word of it")));
         assert!(end_connections(&fresh.database).await > 1, "there are several");
         assert!(is_there(&fresh.store, 1).await);
         assert!(end_connections(&fresh.database).await > 0);
-        fresh.store.run(ProveWritable).await.expect("written without a word of it");
+        fresh
+            .store
+            .run(ProveWritable)
+            .await
+            .expect("written without a word of it");
     }
     assert_eq!(open_count(&fresh.store, BUILDER).await, 40);
 }
@@ -95,13 +103,21 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
     let store = proxy.open().await;
     runs::begun(&store).await;
     for (seq, rule) in [(1, Rule::CutAfterCommit), (2, Rule::CutBeforeCommit)] {
-        let step = Advance { events: vec![runs::event(seq)], last_seq: seq, ..runs::step(runs::RUN) };
+        let step = Advance {
+            events: vec![runs::event(seq)],
+            last_seq: seq,
+            ..runs::step(runs::RUN)
+        };
         proxy.obey(rule);
         let cut = store.run(step.clone()).await;
         assert!(matches!(cut, Err(StoreError::Unsure(_))), "{rule:?}: {cut:?}");
         assert!(runs::advance(&store, step).await, "{rule:?}");
     }
-    assert_eq!(runs::numbers(&runs::events_after(&store, runs::RUN, 0).await), [1, 2], "each once");
+    assert_eq!(
+        runs::numbers(&runs::events_after(&store, runs::RUN, 0).await),
+        [1, 2],
+        "each once"
+    );
 
     add_agent(&store, BUILDER).await;
     let id = submitted(&store, &Draft::ask(1)).await;
@@ -109,9 +125,17 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
     let decision = proposal(&id, answer("approve"));
     let cut = store.run(Apply(decision.clone())).await;
     assert!(matches!(cut, Err(StoreError::Unsure(_))), "{cut:?}");
-    let State::Resolved(found) = pulled(&store, &id).await.state else { panic!("it was written") };
-    assert_eq!((found.id, found.outcome), (decision.resolution_id.clone(), Outcome::Answered));
-    assert!(matches!(store.run(Apply(decision)).await, Ok(Application::Rejected(_))), "it is decided once");
+    let State::Resolved(found) = pulled(&store, &id).await.state else {
+        panic!("it was written")
+    };
+    assert_eq!(
+        (found.id, found.outcome),
+        (decision.resolution_id.clone(), Outcome::Answered)
+    );
+    assert!(
+        matches!(store.run(Apply(decision)).await, Ok(Application::Rejected(_))),
+        "it is decided once"
+    );
 }
 
 #[tokio::test]
@@ -123,7 +147,10 @@ async fn whoever_goes_away_in_the_middle_of_a_look_costs_no_connection() {
     let id = submitted(&store, &Draft::ask(1)).await;
     let before = proxy.came();
     for _ in 0..50 {
-        assert!(store.run(Pull(id.clone())).now_or_never().is_none(), "it has begun and waits");
+        assert!(
+            store.run(Pull(id.clone())).now_or_never().is_none(),
+            "it has begun and waits"
+        );
         pulled(&store, &id).await;
     }
     let made = proxy.came() - before;
@@ -141,7 +168,10 @@ async fn while_the_database_is_away_few_try_and_nobody_waits() {
     let before = proxy.came();
     for _ in 0..100 {
         let refused = ends(store.run(ProveWritable)).await;
-        assert!(matches!(refused, Err(StoreError::Unavailable(_) | StoreError::Ended(_))), "{refused:?}");
+        assert!(
+            matches!(refused, Err(StoreError::Unavailable(_) | StoreError::Ended(_))),
+            "{refused:?}"
+        );
     }
     let tried = proxy.came() - before;
     assert!((1..100).contains(&tried), "{tried} of 100 tried");
@@ -163,7 +193,10 @@ async fn while_the_database_is_away_few_try_and_nobody_waits() {
 async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
-    let (still, other) = (proxy.open().await, database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap());
+    let (still, other) = (
+        proxy.open().await,
+        database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap(),
+    );
     add_agent(&still, BUILDER).await;
     proxy.obey(Rule::HoldCommit);
     let held = Draft::ask(1);
@@ -178,5 +211,9 @@ async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() 
     ends(holds_the_agent).await;
     ends(submitted(&other, &Draft::ask(2))).await;
     ends(standing).await;
-    assert_eq!(open_count(&other, BUILDER).await, 2, "and what it had under way it does again");
+    assert_eq!(
+        open_count(&other, BUILDER).await,
+        2,
+        "and what it had under way it does again"
+    );
 }

@@ -20,17 +20,33 @@ const GONE: &str = "a-gone";
 const COUNT_LEFT: &str = "UPDATE setting SET value = value WHERE name = 'left_open'";
 
 async fn remove(fresh: &Fresh, agent: &str) {
-    assert!(fresh.store.run(RemoveAgent { id: agent.to_owned(), actor: OWNER.to_owned() }).await.unwrap());
+    assert!(
+        fresh
+            .store
+            .run(RemoveAgent {
+                id: agent.to_owned(),
+                actor: OWNER.to_owned()
+            })
+            .await
+            .unwrap()
+    );
 }
 
 fn expiring(number: u64, agent: &'static str) -> Draft {
-    Draft { agent, expires_at: Some(at(10)), ..Draft::ask(number) }
+    Draft {
+        agent,
+        expires_at: Some(at(10)),
+        ..Draft::ask(number)
+    }
 }
 
 /// One that does not wait for what somebody else holds.
 async fn goes_on(rival: &Client, sql: &str) {
     rival.batch_execute("SET LOCAL lock_timeout = '500ms'").await.unwrap();
-    rival.batch_execute(sql).await.expect("whoever waits for the rival holds nothing that it wants");
+    rival
+        .batch_execute(sql)
+        .await
+        .expect("whoever waits for the rival holds nothing that it wants");
 }
 
 async fn left_open(fresh: &Fresh) -> String {
@@ -47,7 +63,14 @@ async fn an_expiry_counts_what_was_left_open_last() {
     for (number, agent) in [(1, GONE), (2, GONE), (3, GONE), (4, BUILDER)] {
         submitted(&fresh.store, &expiring(number, agent)).await;
     }
-    submitted(&fresh.store, &Draft { agent: GONE, ..Draft::ask(5) }).await;
+    submitted(
+        &fresh.store,
+        &Draft {
+            agent: GONE,
+            ..Draft::ask(5)
+        },
+    )
+    .await;
     remove(&fresh, GONE).await;
     fresh.clock.set(at(11));
     let rival = holding(&fresh, "UPDATE agent SET open = open").await;
@@ -58,7 +81,13 @@ async fn an_expiry_counts_what_was_left_open_last() {
         rival.batch_execute("COMMIT").await.unwrap();
         assert_eq!(expiring.await, [1, 2, 3, 4].map(message_id));
     }
-    assert_eq!((left_open(&fresh).await.as_str(), open_count(&fresh.store, BUILDER).await), ("1", 0));
+    assert_eq!(
+        (
+            left_open(&fresh).await.as_str(),
+            open_count(&fresh.store, BUILDER).await
+        ),
+        ("1", 0)
+    );
 }
 
 #[tokio::test]
@@ -66,7 +95,13 @@ async fn a_removal_counts_what_is_left_open_last() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
-    fresh.database.connect().await.batch_execute("INSERT INTO setting VALUES ('left_open', '1')").await.unwrap();
+    fresh
+        .database
+        .connect()
+        .await
+        .batch_execute("INSERT INTO setting VALUES ('left_open', '1')")
+        .await
+        .unwrap();
     let rival = holding(&fresh, "UPDATE audit_head SET audit_seq = audit_seq").await;
     {
         let mut removing = pin!(remove(&fresh, BUILDER));
@@ -97,7 +132,13 @@ async fn hubs_that_expire_what_a_removed_agent_left_end_all_of_it() {
         assert!(found > 0, "somebody always gets on");
         ended += found;
     }
-    assert_eq!((left_open(&fresh).await.as_str(), open_count(&fresh.store, BUILDER).await), ("0", 0));
+    assert_eq!(
+        (
+            left_open(&fresh).await.as_str(),
+            open_count(&fresh.store, BUILDER).await
+        ),
+        ("0", 0)
+    );
 }
 
 #[tokio::test]
@@ -110,7 +151,16 @@ async fn a_purge_does_not_wait_for_each_of_its_statements() {
         submitted_and_resolved(&store, &Draft::pushed(number)).await;
     }
     let before = proxy.said();
-    assert_eq!(store.run(Purge { resolved_before: at(1), limit: 100 }).await.unwrap(), 100);
+    assert_eq!(
+        store
+            .run(Purge {
+                resolved_before: at(1),
+                limit: 100
+            })
+            .await
+            .unwrap(),
+        100
+    );
     let said = proxy.said() - before;
     assert!(said < 100, "it waited {said} times for a hundred messages");
 }
@@ -121,22 +171,60 @@ async fn what_cannot_be_read_keeps_nobody_else_from_expiring() {
     add_agent(&fresh.store, BUILDER).await;
     for number in 1..=4 {
         let millis = i64::try_from(number).unwrap();
-        submitted(&fresh.store, &Draft { expires_at: Some(at(millis)), ..Draft::ask(number) }).await;
+        submitted(
+            &fresh.store,
+            &Draft {
+                expires_at: Some(at(millis)),
+                ..Draft::ask(number)
+            },
+        )
+        .await;
     }
     let broken = "UPDATE message_text SET content = '{' WHERE seq < 3";
     fresh.database.connect().await.batch_execute(broken).await.unwrap();
     fresh.clock.set(at(11));
-    let two = |passing_over| ExpireDue { resolution_ids: vec![resolution_id(), resolution_id()], passing_over };
+    let two = |passing_over| ExpireDue {
+        resolution_ids: vec![resolution_id(), resolution_id()],
+        passing_over,
+    };
     let first = fresh.store.run(two(Vec::new())).await.unwrap();
-    assert_eq!((first.applied.len(), first.unreadable.clone()), (0, [1, 2].map(message_id).to_vec()));
+    assert_eq!(
+        (first.applied.len(), first.unreadable.clone()),
+        (0, [1, 2].map(message_id).to_vec())
+    );
     let passing_over = || first.unreadable.clone();
-    assert_eq!(fresh.store.run(NextExpiry { passing_over: passing_over() }).await.unwrap(), Some(at(3)));
+    assert_eq!(
+        fresh
+            .store
+            .run(NextExpiry {
+                passing_over: passing_over()
+            })
+            .await
+            .unwrap(),
+        Some(at(3))
+    );
     let second = fresh.store.run(two(passing_over())).await.unwrap();
     let mut ended: Vec<_> = second.applied.into_iter().map(|applied| applied.pulled.id).collect();
     ended.sort();
-    assert_eq!((ended, second.unreadable), ([3, 4].map(message_id).to_vec(), Vec::new()));
-    assert_eq!(fresh.store.run(NextExpiry { passing_over: passing_over() }).await.unwrap(), None);
-    assert_eq!(open_count(&fresh.store, BUILDER).await, 2, "what cannot be read stays as it is");
+    assert_eq!(
+        (ended, second.unreadable),
+        ([3, 4].map(message_id).to_vec(), Vec::new())
+    );
+    assert_eq!(
+        fresh
+            .store
+            .run(NextExpiry {
+                passing_over: passing_over()
+            })
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        open_count(&fresh.store, BUILDER).await,
+        2,
+        "what cannot be read stays as it is"
+    );
 }
 
 /// As retention empties it, and does not commit yet.
@@ -152,7 +240,9 @@ async fn nothing_is_noted_about_what_retention_empties_meanwhile() {
     add_agent(&fresh.store, BUILDER).await;
     let rival = emptying(&fresh, 1).await;
     {
-        let mut fetching = pin!(fresh.store.run(RecordFetched { ids: vec![message_id(1)] }));
+        let mut fetching = pin!(fresh.store.run(RecordFetched {
+            ids: vec![message_id(1)]
+        }));
         until_it_waits(&fresh, fetching.as_mut()).await;
         rival.batch_execute("COMMIT").await.unwrap();
         assert!(fetching.await.unwrap().is_empty());

@@ -50,22 +50,43 @@ pub struct Proxy {
 impl Proxy {
     pub fn before(database: &Database) -> Self {
         let settings: Config = database.url().parse().expect("the tests' own settings");
-        let [Host::Unix(real)] = settings.get_hosts() else { panic!("the tests' PostgreSQL has a socket") };
-        let directory = real.join(format!("proxy-{:016x}", getrandom::u64().expect("the machine has randomness")));
+        let [Host::Unix(real)] = settings.get_hosts() else {
+            panic!("the tests' PostgreSQL has a socket")
+        };
+        let directory = real.join(format!(
+            "proxy-{:016x}",
+            getrandom::u64().expect("the machine has randomness")
+        ));
         std::fs::create_dir(&directory).expect("a directory for the socket");
         let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
         let (rule, real) = (Mutex::new(Rule::Carry), real.join(SOCKET));
         let (came, said) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { rule, came, said, database: settings, real });
+        let shared = Arc::new(Shared {
+            rule,
+            came,
+            said,
+            database: settings,
+            real,
+        });
         let listening = tokio::spawn(listen(listener, Arc::clone(&shared)));
-        Self { directory, shared, listening }
+        Self {
+            directory,
+            shared,
+            listening,
+        }
     }
 
     /// A hub that knows no other way to the database.
     pub async fn open(&self) -> Store {
-        let name = self.shared.database.get_dbname().expect("the tests name their database");
+        let name = self
+            .shared
+            .database
+            .get_dbname()
+            .expect("the tests name their database");
         let url = format!("host={} user=countersign dbname={name}", self.directory.display());
-        Store::open_postgres(&url, Arc::new(ManualClock::at(at(0)))).await.expect("the way is free")
+        Store::open_postgres(&url, Arc::new(ManualClock::at(at(0))))
+            .await
+            .expect("the way is free")
     }
 
     pub fn obey(&self, rule: Rule) {
@@ -109,7 +130,11 @@ impl Shared {
     async fn end_transactions(&self) {
         let end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
              WHERE datname = current_database() AND state = 'idle in transaction'";
-        let (operator, connection) = self.database.connect(tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+        let (operator, connection) = self
+            .database
+            .connect(tokio_postgres::NoTls)
+            .await
+            .expect("PostgreSQL answers");
         tokio::spawn(connection);
         operator.batch_execute(end).await.expect("an operator may");
     }

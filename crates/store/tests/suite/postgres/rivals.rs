@@ -61,7 +61,11 @@ async fn fail_changes(fresh: &Fresh, times: i64, sqlstate: &str) -> Client {
 }
 
 async fn tries(operator: &Client) -> i64 {
-    operator.query_one("SELECT last_value FROM tried", &[]).await.unwrap().get(0)
+    operator
+        .query_one("SELECT last_value FROM tried", &[])
+        .await
+        .unwrap()
+        .get(0)
 }
 
 #[tokio::test]
@@ -88,7 +92,13 @@ async fn what_the_database_undoes_is_run_again() {
         let operator = fail_changes(&fresh, 3, sqlstate).await;
         resolved(&fresh.store, &id, answer("approve")).await;
         assert_eq!(tries(&operator).await, 4);
-        let trail = fresh.store.run(Trail { subject: id.to_string() }).await.unwrap();
+        let trail = fresh
+            .store
+            .run(Trail {
+                subject: id.to_string(),
+            })
+            .await
+            .unwrap();
         assert_eq!(trail.len(), 2, "what was undone left nothing");
         assert_chained(&trail);
         assert_eq!(open_count(&fresh.store, BUILDER).await, 0);
@@ -115,7 +125,10 @@ async fn any_other_refusal_is_told_at_once() {
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
     let operator = fail_changes(&fresh, 1, "23514").await;
     let refused = fresh.store.run(Apply(proposal(&id, answer("approve")))).await;
-    assert!(matches!(&refused, Err(StoreError::Unavailable(why)) if why == "made up (23514)"), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(StoreError::Unavailable(why)) if why == "made up (23514)"),
+        "{refused:?}"
+    );
     assert_eq!(tries(&operator).await, 1);
     resolved(&fresh.store, &id, answer("approve")).await;
 }
@@ -127,7 +140,10 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
     let rival = holding(&fresh, "UPDATE agent SET open = open").await;
     {
         let message = Draft::ask(1).render();
-        let mut impatient = pin!(fresh.store.run(Submit { message, max_open: NO_LIMIT }));
+        let mut impatient = pin!(fresh.store.run(Submit {
+            message,
+            max_open: NO_LIMIT
+        }));
         until_it_waits(&fresh, impatient.as_mut()).await;
     }
     rival.batch_execute("ROLLBACK").await.unwrap();
@@ -158,11 +174,20 @@ async fn a_look_that_is_given_up_leaves_nothing_on_its_connection() {
 async fn a_replay_is_known_although_its_message_took_the_last_place() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
-    let draft = |number| Draft { key: Some("deploy"), ..Draft::ask(number) };
+    let draft = |number| Draft {
+        key: Some("deploy"),
+        ..Draft::ask(number)
+    };
     submitted(&fresh.store, &draft(1)).await;
     // As if the first submit had not been committed yet.
     let (key, open) = ("UPDATE message SET idempotency_key", "UPDATE agent SET open");
-    fresh.database.connect().await.batch_execute(&format!("{key} = NULL; {open} = 0")).await.unwrap();
+    fresh
+        .database
+        .connect()
+        .await
+        .batch_execute(&format!("{key} = NULL; {open} = 0"))
+        .await
+        .unwrap();
     let rival = holding(&fresh, &format!("{open} = 1; {key} = 'deploy'")).await;
     let replay = draft(2);
     let mut replaying = pin!(submit_within(&fresh.store, &replay, 1));
@@ -177,7 +202,10 @@ async fn an_agent_that_returns_waits_for_what_is_being_resolved() {
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
     submitted(&fresh.store, &Draft::ask(2)).await;
-    let removal = RemoveAgent { id: BUILDER.to_owned(), actor: OWNER.to_owned() };
+    let removal = RemoveAgent {
+        id: BUILDER.to_owned(),
+        actor: OWNER.to_owned(),
+    };
     assert!(fresh.store.run(removal).await.unwrap());
     let rival = holding(&fresh, "UPDATE message SET status = 'delivered' WHERE seq = 1").await;
     {
@@ -196,13 +224,22 @@ async fn a_purge_waits_for_whoever_indexes() {
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
     let rival = holding(&fresh, "UPDATE search_mark SET settled = settled").await;
     {
-        let mut purging = pin!(fresh.store.run(Purge { resolved_before: at(1), limit: 10 }));
+        let mut purging = pin!(fresh.store.run(Purge {
+            resolved_before: at(1),
+            limit: 10
+        }));
         until_it_waits(&fresh, purging.as_mut()).await;
         // It had read the text before, and enters its words only now.
-        rival.batch_execute("INSERT INTO message_search (seq, words) VALUES (1, 'secret'); COMMIT").await.unwrap();
+        rival
+            .batch_execute("INSERT INTO message_search (seq, words) VALUES (1, 'secret'); COMMIT")
+            .await
+            .unwrap();
         assert_eq!(purging.await.unwrap(), 1);
     }
-    let left = rival.query_one("SELECT count(*) FROM message_search", &[]).await.unwrap();
+    let left = rival
+        .query_one("SELECT count(*) FROM message_search", &[])
+        .await
+        .unwrap();
     assert_eq!(left.get::<_, i64>(0), 0);
 }
 
@@ -210,10 +247,20 @@ async fn a_purge_waits_for_whoever_indexes() {
 async fn a_step_that_waited_for_the_end_is_refused() {
     let fresh = Fresh::open().await;
     runs::begun(&fresh.store).await;
-    let rival = holding(&fresh, "UPDATE run SET status = 'cancelled', completed_at = 5, machine = ''").await;
-    let advance = Advance { events: vec![runs::event(1)], ..runs::step(runs::RUN) };
+    let rival = holding(
+        &fresh,
+        "UPDATE run SET status = 'cancelled', completed_at = 5, machine = ''",
+    )
+    .await;
+    let advance = Advance {
+        events: vec![runs::event(1)],
+        ..runs::step(runs::RUN)
+    };
     {
-        let mut asking = pin!(fresh.store.run(AskInRun { advance, asks: vec![runs::ask(1)] }));
+        let mut asking = pin!(fresh.store.run(AskInRun {
+            advance,
+            asks: vec![runs::ask(1)]
+        }));
         until_it_waits(&fresh, asking.as_mut()).await;
         rival.batch_execute("COMMIT").await.unwrap();
         assert!(!asking.await.unwrap());
@@ -228,12 +275,22 @@ async fn a_run_that_is_continued_meanwhile_is_not_forgotten() {
     runs::begun(&fresh.store).await;
     runs::told(&fresh.store, vec![runs::event(1)]).await;
     assert!(runs::end(&fresh.store, runs::RUN, 5).await);
-    let rival = holding(&fresh, "UPDATE run SET status = 'running', segment = 2, completed_at = NULL").await;
+    let rival = holding(
+        &fresh,
+        "UPDATE run SET status = 'running', segment = 2, completed_at = NULL",
+    )
+    .await;
     {
-        let mut purging = pin!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }));
+        let mut purging = pin!(fresh.store.run(PurgeRuns {
+            ended_before: at(6),
+            limit: 10
+        }));
         until_it_waits(&fresh, purging.as_mut()).await;
         rival.batch_execute("COMMIT").await.unwrap();
         assert_eq!(purging.await.unwrap(), 0);
     }
-    assert_eq!(runs::numbers(&runs::events_after(&fresh.store, runs::RUN, 0).await), [1]);
+    assert_eq!(
+        runs::numbers(&runs::events_after(&fresh.store, runs::RUN, 0).await),
+        [1]
+    );
 }

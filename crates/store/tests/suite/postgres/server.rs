@@ -24,10 +24,17 @@ fn start() -> (Child, String) {
         .expect("the script that starts PostgreSQL runs");
     let mut address = String::new();
     let stdout = child.stdout.take().expect("it was asked for");
-    BufReader::new(stdout).read_line(&mut address).expect("the script writes text");
+    BufReader::new(stdout)
+        .read_line(&mut address)
+        .expect("the script writes text");
     if address.is_empty() {
         let mut why = String::new();
-        child.stderr.take().expect("it was asked for").read_to_string(&mut why).expect("the script writes text");
+        child
+            .stderr
+            .take()
+            .expect("it was asked for")
+            .read_to_string(&mut why)
+            .expect("the script writes text");
         panic!("no PostgreSQL to test with. {why}");
     }
     (child, address.trim().to_owned())

@@ -23,11 +23,17 @@ use crate::scene::*;
 
 /// For what must not wait at all.
 async fn at_once<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(3), work).await.expect("nobody has to wait for a rival")
+    tokio::time::timeout(Duration::from_secs(3), work)
+        .await
+        .expect("nobody has to wait for a rival")
 }
 
 async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
-    take(store, claim).await.into_iter().map(|claim| claim.message_id).collect()
+    take(store, claim)
+        .await
+        .into_iter()
+        .map(|claim| claim.message_id)
+        .collect()
 }
 
 /// Messages that have expired, of two agents in turn.
@@ -36,7 +42,15 @@ async fn overdue(fresh: &Fresh, numbers: std::ops::RangeInclusive<u64>) {
         add_agent(&fresh.store, agent).await;
     }
     for (number, agent) in numbers.zip([BUILDER, TESTER].into_iter().cycle()) {
-        submitted(&fresh.store, &Draft { agent, expires_at: Some(at(10)), ..Draft::pushed(number) }).await;
+        submitted(
+            &fresh.store,
+            &Draft {
+                agent,
+                expires_at: Some(at(10)),
+                ..Draft::pushed(number)
+            },
+        )
+        .await;
     }
     fresh.clock.set(at(11));
 }
@@ -46,7 +60,10 @@ async fn a_claim_passes_over_what_a_rival_holds() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     owe(&fresh.store, 1..=4).await;
-    let held = format!("SELECT 1 FROM delivery WHERE message_id = '{}' FOR UPDATE", message_id(2));
+    let held = format!(
+        "SELECT 1 FROM delivery WHERE message_id = '{}' FOR UPDATE",
+        message_id(2)
+    );
     let rival = holding(&fresh, &held).await;
     assert_eq!(at_once(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
     rival.batch_execute("ROLLBACK").await.unwrap();
@@ -69,7 +86,11 @@ async fn an_expiry_passes_over_what_a_rival_holds() {
 async fn what_a_rival_answers_at_this_moment_is_not_expired() {
     let fresh = Fresh::open().await;
     overdue(&fresh, 1..=2).await;
-    let rival = holding(&fresh, "UPDATE message SET status = 'answered', rev = rev + 1 WHERE seq = 1").await;
+    let rival = holding(
+        &fresh,
+        "UPDATE message SET status = 'answered', rev = rev + 1 WHERE seq = 1",
+    )
+    .await;
     assert_eq!(at_once(expired(&fresh.store, 10)).await, [message_id(2)]);
     rival.batch_execute("COMMIT").await.unwrap();
     assert!(expired(&fresh.store, 10).await.is_empty());
@@ -98,7 +119,10 @@ async fn hubs_that_claim_and_expire_together_share_nothing() {
     enter(&fresh.store, &[NODE, OTHER]).await;
     let mut brought = Vec::new();
     while brought.len() < all.len() {
-        let seven = |number: usize| ClaimDue { limit: 7, ..claim_of([NODE, OTHER][number % 2]) };
+        let seven = |number: usize| ClaimDue {
+            limit: 7,
+            ..claim_of([NODE, OTHER][number % 2])
+        };
         let round = join_all((0..8).map(|number| claimed(stores[number % 2], seven(number)))).await;
         let found: Vec<_> = round.into_iter().flatten().collect();
         assert!(!found.is_empty(), "somebody always gets on");
@@ -115,10 +139,28 @@ async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
     add_agent(&fresh.store, BUILDER).await;
     enter(&fresh.store, &[NODE]).await;
     owe(&fresh.store, [1]).await;
-    fresh.database.connect().await.batch_execute("VACUUM ANALYZE delivery").await.unwrap();
+    fresh
+        .database
+        .connect()
+        .await
+        .batch_execute("VACUUM ANALYZE delivery")
+        .await
+        .unwrap();
     owe(&fresh.store, 2..=6).await;
     for left in [4, 2] {
-        assert_eq!(claimed(&fresh.store, ClaimDue { limit: 2, ..claim_of(NODE) }).await.len(), 2, "{left} are left");
+        assert_eq!(
+            claimed(
+                &fresh.store,
+                ClaimDue {
+                    limit: 2,
+                    ..claim_of(NODE)
+                }
+            )
+            .await
+            .len(),
+            2,
+            "{left} are left"
+        );
     }
     assert_eq!(claim(&fresh.store).await.len(), 2);
 }
@@ -147,9 +189,18 @@ async fn what_a_rival_claims_at_this_moment_is_not_given_back() {
     enter(&fresh.store, &["gone", NODE, OTHER]).await;
     assert_eq!(claims_of(&fresh.store, "gone").await.len(), 1);
     // As somebody does who removes a node and gets no further.
-    fresh.database.connect().await.batch_execute("DELETE FROM node WHERE id = 'gone'").await.unwrap();
+    fresh
+        .database
+        .connect()
+        .await
+        .batch_execute("DELETE FROM node WHERE id = 'gone'")
+        .await
+        .unwrap();
     let due_at = at(5_000);
-    let claim = format!("UPDATE delivery SET claimed_by = '{OTHER}', due_at = {}", due_at.as_millis());
+    let claim = format!(
+        "UPDATE delivery SET claimed_by = '{OTHER}', due_at = {}",
+        due_at.as_millis()
+    );
     let rival = holding(&fresh, &claim).await;
     {
         let mut taking = pin!(take_over(&fresh.store, search(NODE)));
@@ -166,7 +217,10 @@ async fn a_node_that_renews_at_this_moment_stays() {
     enter(&fresh.store, &[NODE]).await;
     fresh.clock.set(at(1_001));
     enter(&fresh.store, &[OTHER]).await;
-    let renewal = format!("UPDATE node SET lease_until = {} WHERE id = '{NODE}'", at(9_000).as_millis());
+    let renewal = format!(
+        "UPDATE node SET lease_until = {} WHERE id = '{NODE}'",
+        at(9_000).as_millis()
+    );
     let rival = holding(&fresh, &renewal).await;
     {
         let mut taking = pin!(take_over(&fresh.store, look(OTHER)));
@@ -206,7 +260,10 @@ async fn hubs_that_take_over_together_share_nothing() {
     let taken = join_all((0..6).map(|number| take_over(stores[number % 2], search(&nodes[number])))).await;
     let taken: Vec<_> = taken.iter().flat_map(|taken| run_ids(&taken.runs)).collect();
     assert_eq!(taken.len(), names.len(), "each of them once");
-    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), names.iter().map(String::as_str).collect());
+    assert_eq!(
+        taken.into_iter().collect::<BTreeSet<_>>(),
+        names.iter().map(String::as_str).collect()
+    );
 }
 
 #[tokio::test]
@@ -216,7 +273,9 @@ async fn hubs_together_grant_no_more_than_there_is() {
     for (millis, there) in [(0, 3), (20, 2), (1_000, 3)] {
         fresh.clock.set(at(millis));
         let admitted = join_all((0..40).map(|number| stores[number % 2].run(three("a")))).await;
-        let granted = admitted.into_iter().filter(|admitted| *admitted.as_ref().unwrap() == Admission::Granted);
+        let granted = admitted
+            .into_iter()
+            .filter(|admitted| *admitted.as_ref().unwrap() == Admission::Granted);
         assert_eq!(granted.count(), there);
     }
 }

@@ -39,7 +39,13 @@ async fn fill(fresh: &Fresh) -> Client {
 async fn until_settled(fresh: &Fresh, seq: i64) {
     let operator = fresh.database.connect().await;
     let settled = async {
-        while operator.query_one("SELECT settled FROM search_mark", &[]).await.unwrap().get::<_, i64>(0) < seq {
+        while operator
+            .query_one("SELECT settled FROM search_mark", &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            < seq
+        {
             assert_eq!(fresh.store.run(IndexSome { limit: 10 }).await.unwrap().count, 0);
         }
     };

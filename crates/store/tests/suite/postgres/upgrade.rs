@@ -28,11 +28,20 @@ async fn upgraded(versions: usize, rows: String) -> (Database, Store, Arc<Manual
         operator.batch_execute(version).await.unwrap();
     }
     operator.batch_execute(&rows).await.unwrap();
-    operator.batch_execute(&format!("UPDATE schema_version SET version = {versions}")).await.unwrap();
+    operator
+        .batch_execute(&format!("UPDATE schema_version SET version = {versions}"))
+        .await
+        .unwrap();
 
     let clock = Arc::new(ManualClock::at(at(0)));
-    let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.expect("it is upgraded");
-    let version = operator.query_one("SELECT version FROM schema_version", &[]).await.unwrap();
+    let store = database
+        .open_with(Arc::clone(&clock) as Arc<dyn Clock>)
+        .await
+        .expect("it is upgraded");
+    let version = operator
+        .query_one("SELECT version FROM schema_version", &[])
+        .await
+        .unwrap();
     assert_eq!(version.get::<_, i64>(0), SCHEMA_VERSION);
     (database, store, clock)
 }

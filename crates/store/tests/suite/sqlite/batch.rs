@@ -18,7 +18,12 @@ use crate::scene::*;
 async fn together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, StoreError>> {
     let lock = fresh.scratch.connect();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let submit = |draft: &Draft| fresh.store.run(Submit { message: draft.render(), max_open: NO_LIMIT });
+    let submit = |draft: &Draft| {
+        fresh.store.run(Submit {
+            message: draft.render(),
+            max_open: NO_LIMIT,
+        })
+    };
     let mut all = pin!(join_all(drafts.iter().map(submit)));
     let queued = poll_fn(|context| Poll::Ready(all.as_mut().poll(context))).await;
     assert!(queued.is_pending(), "nobody is answered before the commit");
@@ -41,7 +46,11 @@ async fn many_writes_are_all_there_after_their_commit() {
     for answer in together(&fresh, &drafts).await {
         assert_eq!(answer.unwrap(), Submission::Created);
     }
-    let stored: i64 = fresh.scratch.connect().query_row("SELECT COUNT(*) FROM message", [], |row| row.get(0)).unwrap();
+    let stored: i64 = fresh
+        .scratch
+        .connect()
+        .query_row("SELECT COUNT(*) FROM message", [], |row| row.get(0))
+        .unwrap();
     assert_eq!((stored, open_count(&fresh.store, BUILDER).await), (100, 100));
 }
 
@@ -60,10 +69,20 @@ async fn one_that_fails_does_not_hurt_its_neighbours() {
     }
     for number in 1..=7 {
         assert_eq!(pulled(&fresh.store, &message_id(number)).await.state, State::Open);
-        let trail = fresh.store.run(Trail { subject: message_id(number).to_string() }).await.unwrap();
+        let trail = fresh
+            .store
+            .run(Trail {
+                subject: message_id(number).to_string(),
+            })
+            .await
+            .unwrap();
         assert_eq!(trail.len(), 1);
     }
-    assert_eq!(open_count(&fresh.store, BUILDER).await, 7, "the one that failed took no place");
+    assert_eq!(
+        open_count(&fresh.store, BUILDER).await,
+        7,
+        "the one that failed took no place"
+    );
 
     let fresh = fresh.reopen();
     assert_eq!(open_count(&fresh.store, BUILDER).await, 7);
@@ -87,7 +106,10 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
     add_agent(&fresh.store, BUILDER).await;
     {
         let message = Draft::ask(1).render();
-        let mut impatient = pin!(fresh.store.run(Submit { message, max_open: NO_LIMIT }));
+        let mut impatient = pin!(fresh.store.run(Submit {
+            message,
+            max_open: NO_LIMIT
+        }));
         let lock = fresh.scratch.connect();
         lock.execute_batch("BEGIN IMMEDIATE").unwrap();
         let asked = poll_fn(|context| Poll::Ready(impatient.as_mut().poll(context))).await;

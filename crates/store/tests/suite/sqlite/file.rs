@@ -32,8 +32,12 @@ async fn nobody_else_can_read_it() {
 async fn it_is_written_ahead_and_says_its_version() {
     let fresh = Fresh::open();
     let connection = fresh.scratch.connect();
-    let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+        .unwrap();
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
     assert_eq!((mode.as_str(), version), ("wal", SCHEMA_VERSION));
 }
 
@@ -49,15 +53,23 @@ fn a_newer_schema_is_refused_and_left_alone() {
         Ok(_) => panic!("a newer schema was opened"),
     }
     let connection = scratch.connect();
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    let tables: i64 = connection
+        .query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))
+        .unwrap();
     assert_eq!((version, tables), (newer, 0));
 }
 
 #[test]
 fn a_file_that_is_no_database_is_refused() {
     let scratch = Scratch::new();
-    std::fs::write(scratch.file(), "not a database, but long enough to have a header of some kind").unwrap();
+    std::fs::write(
+        scratch.file(),
+        "not a database, but long enough to have a header of some kind",
+    )
+    .unwrap();
     let opened = scratch.open_at(&Arc::new(ManualClock::at(at(0))));
     assert!(matches!(opened, Err(StoreError::Unavailable(_))));
 }
@@ -67,7 +79,9 @@ async fn the_trail_can_be_neither_changed_nor_shortened() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
-    let trail = || Trail { subject: message_id(1).to_string() };
+    let trail = || Trail {
+        subject: message_id(1).to_string(),
+    };
     let before = fresh.store.run(trail()).await.unwrap();
     let connection = fresh.scratch.connect();
     for attack in [
@@ -93,9 +107,18 @@ async fn the_trail_names_the_very_bytes_that_are_stored() {
     let connection = fresh.scratch.connect();
     let sql = "SELECT t.content, r.body, a.hash FROM message m JOIN message_text t ON t.seq = m.seq \
          JOIN resolution r ON r.seq = m.resolution_seq JOIN audit a ON a.seq = m.audit_seq WHERE m.id = ?1";
-    let stored: (String, String, Vec<u8>) =
-        connection.query_row(sql, [message_id(1).as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-    let trail = fresh.store.run(Trail { subject: message_id(1).to_string() }).await.unwrap();
+    let stored: (String, String, Vec<u8>) = connection
+        .query_row(sql, [message_id(1).as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .unwrap();
+    let trail = fresh
+        .store
+        .run(Trail {
+            subject: message_id(1).to_string(),
+        })
+        .await
+        .unwrap();
     let last = trail.last().expect("it was decided");
     assert_eq!(last.entry.content_sha256, Some(Digest::of(stored.0.as_bytes())));
     assert_eq!(last.entry.resolution_sha256, Some(Digest::of(stored.1.as_bytes())));
@@ -108,9 +131,18 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
     index_all(&fresh.store).await;
-    fresh.store.run(RecordFetched { ids: vec![message_id(1)] }).await.unwrap();
+    fresh
+        .store
+        .run(RecordFetched {
+            ids: vec![message_id(1)],
+        })
+        .await
+        .unwrap();
     assert!(put_away(&fresh.store, "alice", 1, None).await);
-    let purge = countersign_store::ops::sweep::Purge { resolved_before: at(1), limit: 10 };
+    let purge = countersign_store::ops::sweep::Purge {
+        resolved_before: at(1),
+        limit: 10,
+    };
     assert_eq!(fresh.store.run(purge).await.unwrap(), 1);
     let sql = "SELECT source || coalesce(callback, '') || (SELECT count(*) FROM resolution) || \
          (SELECT count(*) FROM message_text) || (SELECT count(*) FROM shelf) || (SELECT count(*) FROM fetched) || \
@@ -125,9 +157,25 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
     runs::ended_with_everything(&fresh.store).await;
     let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
          (SELECT count(*) FROM run_record) + (SELECT count(*) FROM run_ask) + (SELECT count(*) FROM run_mail)";
-    let left = || fresh.scratch.connect().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let left = || {
+        fresh
+            .scratch
+            .connect()
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
     assert_eq!(left(), 6);
-    assert_eq!(fresh.store.run(PurgeRuns { ended_before: at(6), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(
+        fresh
+            .store
+            .run(PurgeRuns {
+                ended_before: at(6),
+                limit: 10
+            })
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(left(), 0);
 }
 

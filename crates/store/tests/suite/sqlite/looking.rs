@@ -23,7 +23,16 @@ fn copy(fresh: &Fresh, last: u64) {
 
 fn rare() -> [Filter; 2] {
     let named = |text: &str| Some(text.to_owned());
-    [Filter { agent: named(TESTER), ..Filter::default() }, Filter { tag: named("rare"), ..Filter::default() }]
+    [
+        Filter {
+            agent: named(TESTER),
+            ..Filter::default()
+        },
+        Filter {
+            tag: named("rare"),
+            ..Filter::default()
+        },
+    ]
 }
 
 #[tokio::test]
@@ -33,12 +42,38 @@ async fn a_filter_for_what_is_rare_reads_the_inbox_in_several_pages() {
     add_agent(&fresh.store, TESTER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
     copy(&fresh, 6_000);
-    submitted(&fresh.store, &Draft { agent: TESTER, tags: &["rare"], ..Draft::ask(6_001) }).await;
+    submitted(
+        &fresh.store,
+        &Draft {
+            agent: TESTER,
+            tags: &["rare"],
+            ..Draft::ask(6_001)
+        },
+    )
+    .await;
     for filter in rare() {
-        let first = fresh.store.run(Inbox { filter: filter.clone(), ..inbox(None, 20) }).await.unwrap();
+        let first = fresh
+            .store
+            .run(Inbox {
+                filter: filter.clone(),
+                ..inbox(None, 20)
+            })
+            .await
+            .unwrap();
         assert!(first.items.is_empty());
-        assert_eq!(first.next.as_ref().map(|next| next.seq), Some(5_000), "as far as it looked");
-        let second = fresh.store.run(Inbox { filter, ..inbox(first.next, 20) }).await.unwrap();
+        assert_eq!(
+            first.next.as_ref().map(|next| next.seq),
+            Some(5_000),
+            "as far as it looked"
+        );
+        let second = fresh
+            .store
+            .run(Inbox {
+                filter,
+                ..inbox(first.next, 20)
+            })
+            .await
+            .unwrap();
         assert_eq!(ids(&second.items), [6_001].map(message_id));
         assert_eq!(second.next, None);
     }
@@ -51,13 +86,36 @@ async fn backwards_the_inbox_is_read_in_several_pages_too() {
     add_agent(&fresh.store, TESTER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
     copy(&fresh, 6_000);
-    let urgent = Draft { agent: TESTER, tags: &["rare"], priority: Priority::Urgent, ..Draft::ask(6_001) };
+    let urgent = Draft {
+        agent: TESTER,
+        tags: &["rare"],
+        priority: Priority::Urgent,
+        ..Draft::ask(6_001)
+    };
     submitted(&fresh.store, &urgent).await;
     for filter in rare() {
-        let first = fresh.store.run(InboxBefore { filter: filter.clone(), ..inbox_before(None, 20) }).await.unwrap();
+        let first = fresh
+            .store
+            .run(InboxBefore {
+                filter: filter.clone(),
+                ..inbox_before(None, 20)
+            })
+            .await
+            .unwrap();
         assert!(first.items.is_empty());
-        assert_eq!(first.next.as_ref().map(|next| next.seq), Some(1_001), "as far as it looked");
-        let second = fresh.store.run(InboxBefore { filter, ..inbox_before(first.next, 20) }).await.unwrap();
+        assert_eq!(
+            first.next.as_ref().map(|next| next.seq),
+            Some(1_001),
+            "as far as it looked"
+        );
+        let second = fresh
+            .store
+            .run(InboxBefore {
+                filter,
+                ..inbox_before(first.next, 20)
+            })
+            .await
+            .unwrap();
         assert_eq!(ids(&second.items), [6_001].map(message_id));
         assert_eq!(second.next, None);
     }
@@ -70,10 +128,27 @@ async fn a_filter_for_what_is_rare_reads_decisions_in_several_pages() {
     add_agent(&fresh.store, TESTER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
     copy(&fresh, 6_000);
-    fresh.scratch.connect().execute_batch("UPDATE message SET resolved_at = resolved_at + 10").unwrap();
-    submitted_and_resolved(&fresh.store, &Draft { agent: TESTER, tags: &["rare"], ..Draft::ask(6_001) }).await;
+    fresh
+        .scratch
+        .connect()
+        .execute_batch("UPDATE message SET resolved_at = resolved_at + 10")
+        .unwrap();
+    submitted_and_resolved(
+        &fresh.store,
+        &Draft {
+            agent: TESTER,
+            tags: &["rare"],
+            ..Draft::ask(6_001)
+        },
+    )
+    .await;
     for filter in rare() {
-        let decided = |before| Decided { filter: filter.clone(), status: None, before, limit: 20 };
+        let decided = |before| Decided {
+            filter: filter.clone(),
+            status: None,
+            before,
+            limit: 20,
+        };
         let first = fresh.store.run(decided(None)).await.unwrap();
         assert!(first.items.is_empty());
         assert_eq!(first.next, Some((at(10), 1_001)));
@@ -91,7 +166,11 @@ async fn notices_behind_many_archived_ones_come_on_a_later_page() {
     copy(&fresh, 3_000);
     let archive = "INSERT INTO shelf (person, seq) SELECT 'alice', seq FROM message WHERE seq > 2";
     fresh.scratch.connect().execute_batch(archive).unwrap();
-    let notices = |before| Notices { person: Some("alice".to_owned()), before, limit: 20 };
+    let notices = |before| Notices {
+        person: Some("alice".to_owned()),
+        before,
+        limit: 20,
+    };
     let first = fresh.store.run(notices(None)).await.unwrap();
     assert!(first.items.is_empty());
     assert_eq!(first.next, Some(1_001));
@@ -108,9 +187,18 @@ async fn there_are_never_too_many_ceremonies() {
         at(100).as_millis()
     );
     fresh.scratch.connect().execute_batch(&sql).unwrap();
-    let begin = BeginCeremony { id: "new".to_owned(), person: None, body: String::new(), expires_at: at(300) };
+    let begin = BeginCeremony {
+        id: "new".to_owned(),
+        person: None,
+        body: String::new(),
+        expires_at: at(300),
+    };
     fresh.store.run(begin).await.unwrap();
-    let count: i64 = fresh.scratch.connect().query_row("SELECT COUNT(*) FROM ceremony", [], |row| row.get(0)).unwrap();
+    let count: i64 = fresh
+        .scratch
+        .connect()
+        .query_row("SELECT COUNT(*) FROM ceremony", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(count, MOST_CEREMONIES);
     for (id, is_there) in [("c100", false), ("c1000", true), ("c99", true), ("new", true)] {
         let taken = fresh.store.run(TakeCeremony { id: id.to_owned() }).await.unwrap();

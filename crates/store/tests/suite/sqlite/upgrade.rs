@@ -28,12 +28,17 @@ fn upgraded(versions: usize, rows: String) -> (Scratch, Store, Arc<ManualClock>)
         operator.execute_batch(version).unwrap();
     }
     operator.execute_batch(&rows).unwrap();
-    operator.pragma_update(None, "user_version", i64::try_from(versions).unwrap()).unwrap();
+    operator
+        .pragma_update(None, "user_version", i64::try_from(versions).unwrap())
+        .unwrap();
     drop(operator);
 
     let clock = Arc::new(ManualClock::at(at(0)));
     let store = scratch.open_at(&clock).expect("it is upgraded");
-    let version: i64 = scratch.connect().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    let version: i64 = scratch
+        .connect()
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(version, SCHEMA_VERSION);
     (scratch, store, clock)
 }

@@ -35,7 +35,8 @@ fn check_in(program: &OsStr, search_path: &OsStr) -> Result<()> {
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

@@ -44,12 +44,25 @@ impl Receiver {
         stops: Stops,
         json: bool,
     ) -> Self {
-        Self { trust, own, journal, exec, path, stops, json, places: Semaphore::new(MOST_COMMANDS as usize) }
+        Self {
+            trust,
+            own,
+            journal,
+            exec,
+            path,
+            stops,
+            json,
+            places: Semaphore::new(MOST_COMMANDS as usize),
+        }
     }
 
     pub async fn take(self: Arc<Self>, request: Request<Incoming>) -> Reply {
         if request.uri().path() != self.path {
-            return Reply::problem(StatusCode::NOT_FOUND, "not_found", "nothing is received here: check the path");
+            return Reply::problem(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                "nothing is received here: check the path",
+            );
         }
         if request.method() != Method::POST {
             return Reply::problem(StatusCode::METHOD_NOT_ALLOWED, "not_a_push", "a push comes by POST");
@@ -87,7 +100,11 @@ impl Receiver {
             let resolved = &verified.resolved;
             let reply = done.unwrap_or_else(|error| {
                 screen::remark(&format!("{}: {error:#}", resolved.message_id));
-                Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "not_done", "nothing was done; the receiver says why")
+                Reply::problem(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "not_done",
+                    "nothing was done; the receiver says why",
+                )
             });
             self.tell(&reply, Some(resolved));
             reply
@@ -99,7 +116,11 @@ impl Receiver {
     async fn see_and_act(&self, verified: &mut Verified) -> anyhow::Result<Reply> {
         let _place = self.places.acquire().await?;
         if *self.stops.borrow() > 0 {
-            return Ok(Reply::problem(StatusCode::SERVICE_UNAVAILABLE, "stopping", "this receiver is stopping"));
+            return Ok(Reply::problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "stopping",
+                "this receiver is stopping",
+            ));
         }
         // Before the jti is seen: whoever could not be told is to come again.
         match self.own.whose(&self.journal, &verified.resolved.message_id).await? {
@@ -110,7 +131,16 @@ impl Receiver {
         if !self.journal.see_jti(&verified.jti, verified.signed_until)? {
             return self.seen_before(verified);
         }
-        let acted = act(&self.journal, resolved, &self.exec, Manner { alone: true, aside: self.json }).await?;
+        let acted = act(
+            &self.journal,
+            resolved,
+            &self.exec,
+            Manner {
+                alone: true,
+                aside: self.json,
+            },
+        )
+        .await?;
         screen::remark(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
         Ok(Reply::acted(&acted, &resolved.message_id))
     }
@@ -118,10 +148,17 @@ impl Receiver {
     /// The very same request again: harmless when its act has ended, and not believed otherwise.
     fn seen_before(&self, verified: &Verified) -> anyhow::Result<Reply> {
         let (message_id, resolution_id) = verified.resolved.act_key();
-        let act = self.journal.act(message_id)?.filter(|act| act.resolution_id == resolution_id);
+        let act = self
+            .journal
+            .act(message_id)?
+            .filter(|act| act.resolution_id == resolution_id);
         let ended = act.is_some_and(|act| act.state != ActState::Reserved);
         screen::remark(&format!("{message_id}: the same push again, nothing done"));
-        Ok(if ended { Reply::duplicate() } else { Reply::refused(&Refusal::ReplayedJti) })
+        Ok(if ended {
+            Reply::duplicate()
+        } else {
+            Reply::refused(&Refusal::ReplayedJti)
+        })
     }
 
     /// Returns once no command runs any more.
@@ -143,7 +180,15 @@ async fn read(body: Incoming) -> Result<Bytes, Reply> {
             let message = format!("the body is longer than {MAX_PUSH_BYTES} bytes");
             Err(Reply::problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message))
         }
-        Ok(Err(_)) => Err(Reply::problem(StatusCode::BAD_REQUEST, "bad_body", "the body could not be read")),
-        Err(_) => Err(Reply::problem(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not come in time")),
+        Ok(Err(_)) => Err(Reply::problem(
+            StatusCode::BAD_REQUEST,
+            "bad_body",
+            "the body could not be read",
+        )),
+        Err(_) => Err(Reply::problem(
+            StatusCode::REQUEST_TIMEOUT,
+            "too_slow",
+            "the body did not come in time",
+        )),
     }
 }

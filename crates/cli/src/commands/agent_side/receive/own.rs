@@ -38,14 +38,22 @@ impl Own {
             seat.warn_if_exposed();
         }
         let agent_id = seat.map(|seat| seat.agent_id);
-        Ok(Self { agent: keys.agent.clone(), globals: globals.clone(), agent_id })
+        Ok(Self {
+            agent: keys.agent.clone(),
+            globals: globals.clone(),
+            agent_id,
+        })
     }
 
     /// Fails when the hub does not say.
     pub async fn whose(&self, journal: &Journal, message_id: &str) -> Result<Whose> {
         // A journal finds a message by its key as well.
-        let ticket = journal.ticket(message_id)?.filter(|ticket| ticket.message_id.as_deref() == Some(message_id));
-        let Some(agent_id) = &self.agent_id else { return Ok(Whose::Own(ticket.map(|ticket| ticket.idempotency_key))) };
+        let ticket = journal
+            .ticket(message_id)?
+            .filter(|ticket| ticket.message_id.as_deref() == Some(message_id));
+        let Some(agent_id) = &self.agent_id else {
+            return Ok(Whose::Own(ticket.map(|ticket| ticket.idempotency_key)));
+        };
         // It may be shared by several agents.
         if let Some(ticket) = ticket.filter(|ticket| ticket.agent_id == *agent_id) {
             return Ok(Whose::Own(Some(ticket.idempotency_key)));
@@ -55,7 +63,10 @@ impl Own {
         let seat = seat.context("the hub or the token of the agent is not there any more, so nobody can be asked")?;
         match seat.client.get(&["v1", "messages", message_id], &[]).await {
             Ok(message) => Ok(owner(&message, agent_id)),
-            Err(HubError::Refused { status: StatusCode::NOT_FOUND | StatusCode::GONE, .. }) => Ok(Whose::Another),
+            Err(HubError::Refused {
+                status: StatusCode::NOT_FOUND | StatusCode::GONE,
+                ..
+            }) => Ok(Whose::Another),
             Err(error) => Err(seat.explain(error.into())).context("the hub does not say whose message it is"),
         }
     }
@@ -66,7 +77,12 @@ fn owner(message: &Value, agent_id: &str) -> Whose {
     if message.pointer("/agent/id").and_then(Value::as_str) != Some(agent_id) {
         return Whose::Another;
     }
-    Whose::Own(message.get("idempotency_key").and_then(Value::as_str).map(str::to_owned))
+    Whose::Own(
+        message
+            .get("idempotency_key")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+    )
 }
 
 #[cfg(test)]

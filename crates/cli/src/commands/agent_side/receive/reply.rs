@@ -28,11 +28,19 @@ enum Told {
 impl Reply {
     pub fn problem(status: StatusCode, code: &str, message: &str) -> Self {
         let body = json!({"error": {"code": code, "message": message}});
-        Self { status, body, told: Told::Code(code.to_owned()) }
+        Self {
+            status,
+            body,
+            told: Told::Code(code.to_owned()),
+        }
     }
 
     fn good(body: &Value, act: &'static str) -> Self {
-        Self { status: StatusCode::OK, body: body.clone(), told: Told::Act(act) }
+        Self {
+            status: StatusCode::OK,
+            body: body.clone(),
+            told: Told::Act(act),
+        }
     }
 
     pub fn refused(refusal: &Refusal) -> Self {
@@ -55,7 +63,10 @@ impl Reply {
             Acted::Other => problem(StatusCode::CONFLICT, "other_outcome"),
             Acted::UnderWay => problem(StatusCode::SERVICE_UNAVAILABLE, "under_way"),
         };
-        Self { told: Told::Act(acted.name()), ..reply }
+        Self {
+            told: Told::Act(acted.name()),
+            ..reply
+        }
     }
 
     /// One object for a machine. Of a push that was not believed nothing is repeated.

@@ -29,8 +29,16 @@ struct Current {
 impl Trust {
     pub async fn new(url: String, keys: KeyArgs, globals: Globals) -> Result<Self> {
         let verifier = keys::verifier(&url, &keys, &globals).await?;
-        let current = Mutex::new(Current { verifier, asked_at: None });
-        Ok(Self { url, keys, globals, current })
+        let current = Mutex::new(Current {
+            verifier,
+            asked_at: None,
+        });
+        Ok(Self {
+            url,
+            keys,
+            globals,
+            current,
+        })
     }
 
     /// A signature that does not match may be of a key that the hub has made since.

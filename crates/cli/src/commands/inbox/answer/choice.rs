@@ -22,7 +22,13 @@ impl Pick {
     pub fn select(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
         let other = Words::beside(item, choices.allow_edit);
-        Self { values, cursor: None, other, approve: None, deny: None }
+        Self {
+            values,
+            cursor: None,
+            other,
+            approve: None,
+            deny: None,
+        }
     }
 
     pub fn confirm(choices: &Choices, item: &Item) -> Self {
@@ -57,7 +63,9 @@ impl Pick {
     }
 
     fn answer(&self, index: usize) -> Option<Verdict> {
-        self.values.get(index).map(|value| Verdict::Answered(value.as_str().into()))
+        self.values
+            .get(index)
+            .map(|value| Verdict::Answered(value.as_str().into()))
     }
 
     pub fn approve(&self) -> Option<Verdict> {
@@ -93,7 +101,9 @@ impl Pick {
     }
 
     fn begin(&mut self) -> Pressed {
-        let Some(other) = &mut self.other else { return Pressed::Passed };
+        let Some(other) = &mut self.other else {
+            return Pressed::Passed;
+        };
         other.begin();
         self.cursor = Some(self.values.len());
         Pressed::Taken
@@ -116,7 +126,10 @@ mod tests {
     use super::*;
 
     fn choices(values: &[&str], allow_edit: bool) -> Choices {
-        let options: Vec<_> = values.iter().map(|value| json!({"value": value, "label": value})).collect();
+        let options: Vec<_> = values
+            .iter()
+            .map(|value| json!({"value": value, "label": value}))
+            .collect();
         serde_json::from_value(json!({"options": options, "allow_edit": allow_edit})).unwrap()
     }
 
@@ -147,7 +160,10 @@ mod tests {
     fn one_key_means_yes_only_where_that_is_clear() {
         let roles = |values: &[&str]| {
             let pick = Pick::confirm(&choices(values, false), &item(false));
-            (pick.approve.map(|at| pick.values[at].clone()), pick.deny.map(|at| pick.values[at].clone()))
+            (
+                pick.approve.map(|at| pick.values[at].clone()),
+                pick.deny.map(|at| pick.values[at].clone()),
+            )
         };
         let named = |yes: Option<&str>, no: Option<&str>| (yes.map(str::to_owned), no.map(str::to_owned));
         assert_eq!(roles(&["approve", "deny"]), named(Some("approve"), Some("deny")));
@@ -156,7 +172,10 @@ mod tests {
         assert_eq!(roles(&["deny", "ship"]), named(None, Some("deny")));
         assert_eq!(roles(&["approve", "later"]), named(Some("approve"), None));
         assert_eq!(roles(&["a", "b", "c"]), named(None, None));
-        assert_eq!(Pick::select(&choices(&["approve", "deny"], false), &item(false)).approve(), None);
+        assert_eq!(
+            Pick::select(&choices(&["approve", "deny"], false), &item(false)).approve(),
+            None
+        );
     }
 
     #[test]
@@ -166,7 +185,9 @@ mod tests {
         press(&mut pick, KeyCode::Enter);
         assert!(pick.is_typing());
         assert!(matches!(press(&mut pick, KeyCode::Enter), Pressed::Hint(_)));
-        "a2 q".chars().for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
+        "a2 q"
+            .chars()
+            .for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
         assert_eq!(press(&mut pick, KeyCode::Enter), answered("a2 q"));
         press(&mut pick, KeyCode::Esc);
         assert!(!pick.is_typing());
@@ -177,7 +198,9 @@ mod tests {
     fn one_key_begins_own_words_where_any_text_is_taken() {
         let mut pick = Pick::confirm(&choices(&["approve", "deny"], false), &item(true));
         assert_eq!(press(&mut pick, KeyCode::Char('o')), Pressed::Taken);
-        "o no".chars().for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
+        "o no"
+            .chars()
+            .for_each(|letter| assert_eq!(press(&mut pick, KeyCode::Char(letter)), Pressed::Taken));
         assert_eq!(press(&mut pick, KeyCode::Enter), answered("o no"));
         let mut strict = Pick::confirm(&choices(&["approve", "deny"], false), &item(false));
         assert_eq!(press(&mut strict, KeyCode::Char('o')), Pressed::Passed);

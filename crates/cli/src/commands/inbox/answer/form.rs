@@ -32,9 +32,19 @@ pub struct FormEditor {
 
 impl FormEditor {
     pub fn of(schema: &Value, item: &Item) -> Self {
-        let entries = fields(schema).into_iter().map(|field| Entry::of(field, item.sensitive)).collect();
+        let entries = fields(schema)
+            .into_iter()
+            .map(|field| Entry::of(field, item.sensitive))
+            .collect();
         let other = Words::beside(item, false);
-        Self { schema: schema.clone(), entries, cursor: 0, editing: false, other, faults: Vec::new() }
+        Self {
+            schema: schema.clone(),
+            entries,
+            cursor: 0,
+            editing: false,
+            other,
+            faults: Vec::new(),
+        }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -72,11 +82,17 @@ impl FormEditor {
                 pressed => pressed,
             };
         }
-        if self.editing { self.edited(key) } else { self.visited(key) }
+        if self.editing {
+            self.edited(key)
+        } else {
+            self.visited(key)
+        }
     }
 
     fn begin(&mut self) -> Pressed {
-        let Some(other) = &mut self.other else { return Pressed::Passed };
+        let Some(other) = &mut self.other else {
+            return Pressed::Passed;
+        };
         other.begin();
         (self.cursor, self.editing) = (self.entries.len() + 1, false);
         Pressed::Taken
@@ -147,7 +163,11 @@ impl FormEditor {
     /// Filled in or written, never both: nobody could say which was meant.
     fn send(&mut self) -> Pressed {
         if let Some(verdict) = self.other.as_ref().and_then(Words::verdict) {
-            return if self.is_filled_in() { Pressed::Hint(FILLED_IN_AND_WROTE) } else { Pressed::Send(verdict) };
+            return if self.is_filled_in() {
+                Pressed::Hint(FILLED_IN_AND_WROTE)
+            } else {
+                Pressed::Send(verdict)
+            };
         }
         self.faults.clear();
         self.entries.iter_mut().for_each(|entry| entry.faults.clear());
@@ -158,7 +178,11 @@ impl FormEditor {
         for (name, message) in check_all(&self.schema, &answer) {
             self.put(&name, message);
         }
-        if self.is_faulty() { self.stay() } else { Pressed::Send(Verdict::Answered(answer)) }
+        if self.is_faulty() {
+            self.stay()
+        } else {
+            Pressed::Send(Verdict::Answered(answer))
+        }
     }
 
     fn answer(&mut self) -> Value {
@@ -189,15 +213,24 @@ impl FormEditor {
     fn put(&mut self, name: &str, message: String) {
         match self.entries.iter_mut().find(|entry| entry.field.name == name) {
             Some(entry) => entry.faults.push(message),
-            None => self.faults.push(if name.is_empty() { message } else { format!("{name}: {message}") }),
+            None => self.faults.push(if name.is_empty() {
+                message
+            } else {
+                format!("{name}: {message}")
+            }),
         }
     }
 
     /// `field` is spelled as the hub does: `value.` and the name.
     pub fn blame(&mut self, field: &str, message: &str) -> bool {
         let name = field.strip_prefix("value.").unwrap_or_default();
-        let Some(row) = self.entries.iter().position(|entry| entry.field.name == name) else { return false };
-        let message = message.strip_prefix(field).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
+        let Some(row) = self.entries.iter().position(|entry| entry.field.name == name) else {
+            return false;
+        };
+        let message = message
+            .strip_prefix(field)
+            .and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(message);
         self.entries[row].faults = vec![message.to_owned()];
         (self.cursor, self.editing) = (row, true);
         true
@@ -240,12 +273,24 @@ mod tests {
         let mut form = form();
         press(&mut form, &[KeyCode::Enter]);
         type_in(&mut form, "tests pass");
-        press(&mut form, &[KeyCode::Tab, KeyCode::Backspace, KeyCode::Char('7'), KeyCode::Enter, KeyCode::Char(' ')]);
+        press(
+            &mut form,
+            &[
+                KeyCode::Tab,
+                KeyCode::Backspace,
+                KeyCode::Char('7'),
+                KeyCode::Enter,
+                KeyCode::Char(' '),
+            ],
+        );
         press(&mut form, &[KeyCode::Down, KeyCode::Char('2'), KeyCode::Tab]);
         type_in(&mut form, "4711");
         press(&mut form, &[KeyCode::Tab]);
         let answer = json!({"reason": "tests pass", "count": 7, "force": true, "level": 3, "pin": "4711"});
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(answer)));
+        assert_eq!(
+            form.key(KeyCode::Enter.into()),
+            Pressed::Send(Verdict::Answered(answer))
+        );
     }
 
     #[test]
@@ -293,17 +338,26 @@ mod tests {
         assert_eq!(form.cursor(), 1);
         press(&mut form, &[KeyCode::Tab]);
         let answer = json!({"days": ["Mon", "Tue"]});
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(answer)));
+        assert_eq!(
+            form.key(KeyCode::Enter.into()),
+            Pressed::Send(Verdict::Answered(answer))
+        );
         form.cursor = 0;
         press(&mut form, &[KeyCode::Backspace, KeyCode::Tab, KeyCode::Tab]);
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!({}))));
+        assert_eq!(
+            form.key(KeyCode::Enter.into()),
+            Pressed::Send(Verdict::Answered(json!({})))
+        );
     }
 
     #[test]
     fn a_form_can_be_answered_in_own_words_where_any_text_is_taken() {
         let schema = json!({"properties": {"why": {"type": "string"}}, "required": ["why"]});
         let item = seen("a", &json!({"open_ended": true})).item;
-        for begin in [&[KeyCode::Char('o')][..], &[KeyCode::Enter, KeyCode::BackTab, KeyCode::Enter]] {
+        for begin in [
+            &[KeyCode::Char('o')][..],
+            &[KeyCode::Enter, KeyCode::BackTab, KeyCode::Enter],
+        ] {
             let mut form = FormEditor::of(&schema, &item);
             press(&mut form, begin);
             type_in(&mut form, "o, ask ann");
@@ -334,7 +388,11 @@ mod tests {
         press(&mut form, &[KeyCode::Esc]);
         form.cursor = form.entries.len();
         let words = Pressed::Send(Verdict::Answered(json!("ask ann")));
-        assert_eq!(form.key(KeyCode::Enter.into()), words, "a default is not a person's word");
+        assert_eq!(
+            form.key(KeyCode::Enter.into()),
+            words,
+            "a default is not a person's word"
+        );
     }
 
     #[test]

@@ -21,7 +21,12 @@ impl Ticks {
     pub fn of(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
         // Where several may be picked, leave to edit says nothing.
-        Self { ticked: vec![false; values.len()], values, cursor: None, other: Words::beside(item, false) }
+        Self {
+            ticked: vec![false; values.len()],
+            values,
+            cursor: None,
+            other: Words::beside(item, false),
+        }
     }
 
     pub fn other(&self) -> Option<&Words> {
@@ -78,7 +83,9 @@ impl Ticks {
     }
 
     fn begin(&mut self) -> Pressed {
-        let Some(other) = &mut self.other else { return Pressed::Passed };
+        let Some(other) = &mut self.other else {
+            return Pressed::Passed;
+        };
         other.begin();
         self.cursor = Some(self.values.len());
         Pressed::Taken
@@ -131,31 +138,59 @@ mod tests {
         let mut ticks = ticks(&options, false);
         assert!(matches!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(_)));
         assert!(matches!(ticks.key(KeyCode::Char(' ').into()), Pressed::Hint(_)));
-        for code in [KeyCode::Char('3'), KeyCode::Char('2'), KeyCode::Char('2'), KeyCode::Up, KeyCode::Char(' ')] {
+        for code in [
+            KeyCode::Char('3'),
+            KeyCode::Char('2'),
+            KeyCode::Char('2'),
+            KeyCode::Up,
+            KeyCode::Char(' '),
+        ] {
             assert_eq!(ticks.key(code.into()), Pressed::Taken);
         }
-        assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!(["a", "c"]))));
-        assert_eq!(ticks.key(KeyCode::Char('o').into()), Pressed::Passed, "nothing else is taken");
+        assert_eq!(
+            ticks.key(KeyCode::Enter.into()),
+            Pressed::Send(Verdict::Answered(json!(["a", "c"])))
+        );
+        assert_eq!(
+            ticks.key(KeyCode::Char('o').into()),
+            Pressed::Passed,
+            "nothing else is taken"
+        );
     }
 
     #[test]
     fn own_words_or_ticks_and_never_both() {
         let options = ["a", "b"].map(|value| json!({"value": value, "label": value}));
-        for begin in [&[KeyCode::Char('o')][..], &[KeyCode::Char('3')], &[KeyCode::Up, KeyCode::Enter]] {
+        for begin in [
+            &[KeyCode::Char('o')][..],
+            &[KeyCode::Char('3')],
+            &[KeyCode::Up, KeyCode::Enter],
+        ] {
             let mut ticks = ticks(&options, true);
             ticks.key(KeyCode::Char('1').into());
             ticks.leave();
-            begin.iter().for_each(|code| assert_eq!(ticks.key((*code).into()), Pressed::Taken));
+            begin
+                .iter()
+                .for_each(|code| assert_eq!(ticks.key((*code).into()), Pressed::Taken));
             assert!(ticks.is_typing(), "{begin:?}");
-            "1 or 2".chars().for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), Pressed::Taken));
+            "1 or 2"
+                .chars()
+                .for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), Pressed::Taken));
             assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(PICKED_AND_WROTE));
             ticks.key(KeyCode::Esc.into());
             ticks.leave();
-            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(PICKED_AND_WROTE), "the other way round");
+            assert_eq!(
+                ticks.key(KeyCode::Enter.into()),
+                Pressed::Hint(PICKED_AND_WROTE),
+                "the other way round"
+            );
             assert!(ticks.is_ticked(0), "nothing entered is lost");
             ticks.key(KeyCode::Char('1').into());
             ticks.key(KeyCode::Char('o').into());
-            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Send(Verdict::Answered(json!("1 or 2"))));
+            assert_eq!(
+                ticks.key(KeyCode::Enter.into()),
+                Pressed::Send(Verdict::Answered(json!("1 or 2")))
+            );
         }
     }
 }

@@ -14,7 +14,9 @@ pub fn moved(key: KeyEvent, cursor: Option<usize>, count: usize) -> Option<usize
 
 /// The row that a digit stands for.
 pub fn numbered(key: KeyEvent, count: usize) -> Option<usize> {
-    let KeyCode::Char(digit @ '1'..='9') = key.code else { return None };
+    let KeyCode::Char(digit @ '1'..='9') = key.code else {
+        return None;
+    };
     let index = digit as usize - '1' as usize;
     (index < count).then_some(index)
 }

@@ -15,7 +15,10 @@ pub struct Steps {
 
 impl Steps {
     pub fn of(action: &Action) -> Self {
-        Self { steps: action.checklist.clone().unwrap_or_default(), cursor: None }
+        Self {
+            steps: action.checklist.clone().unwrap_or_default(),
+            cursor: None,
+        }
     }
 
     pub fn steps(&self) -> &[Step] {

@@ -20,7 +20,12 @@ pub struct Words {
 
 impl Words {
     pub fn new(sensitive: bool) -> Self {
-        Self { words: Typing::lines().hidden(sensitive), typing: false, or_nothing: false, is_warned: false }
+        Self {
+            words: Typing::lines().hidden(sensitive),
+            typing: false,
+            or_nothing: false,
+            is_warned: false,
+        }
     }
 
     pub fn or_nothing(self, or_nothing: bool) -> Self {
@@ -97,7 +102,8 @@ mod tests {
         let mut words = Words::new(false);
         assert_eq!(words.key(KeyCode::Char('q').into()), Pressed::Passed);
         words.key(KeyCode::Enter.into());
-        "qa".chars().for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), Pressed::Taken));
+        "qa".chars()
+            .for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), Pressed::Taken));
         words.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
         words.paste("r\r\ns");
         let sent = Verdict::Answered(json!("qa\nr\ns"));
@@ -111,13 +117,19 @@ mod tests {
         press(KeyCode::Enter);
         assert!(matches!(press(KeyCode::Enter), Pressed::Hint(said) if said.contains("again")));
         press(KeyCode::Left);
-        assert!(matches!(press(KeyCode::Enter), Pressed::Hint(_)), "another key came between");
+        assert!(
+            matches!(press(KeyCode::Enter), Pressed::Hint(_)),
+            "another key came between"
+        );
         assert_eq!(press(KeyCode::Enter), Pressed::Send(Verdict::Answered(json!(""))));
         let mut strict = Words::new(false);
         for _ in 0..3 {
             strict.key(KeyCode::Enter.into());
         }
-        assert!(matches!(strict.key(KeyCode::Enter.into()), Pressed::Hint("type an answer first")));
+        assert!(matches!(
+            strict.key(KeyCode::Enter.into()),
+            Pressed::Hint("type an answer first")
+        ));
     }
 
     #[test]

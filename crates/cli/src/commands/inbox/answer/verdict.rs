@@ -53,13 +53,19 @@ mod tests {
     fn a_comment_goes_along_when_there_is_one() {
         assert_eq!(Verdict::Declined.body("  "), json!({"resolution": "declined"}));
         let body = Verdict::Answered(json!(["a"])).body("why");
-        assert_eq!(body, json!({"resolution": "answered", "value": ["a"], "comment": "why"}));
+        assert_eq!(
+            body,
+            json!({"resolution": "answered", "value": ["a"], "comment": "why"})
+        );
     }
 
     #[test]
     fn a_task_without_a_checklist_sends_none() {
         assert_eq!(Verdict::Completed(vec![]).body(""), json!({"resolution": "completed"}));
-        let steps = vec![Step { text: "a".to_owned(), done: true }];
+        let steps = vec![Step {
+            text: "a".to_owned(),
+            done: true,
+        }];
         let body = json!({"resolution": "dismissed", "checklist": [{"text": "a", "done": true}]});
         assert_eq!(Verdict::Dismissed(steps).body(""), body);
     }

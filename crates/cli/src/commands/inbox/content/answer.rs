@@ -9,9 +9,10 @@ use crate::screen::escape;
 
 pub fn answer(question: Option<&Question>, value: &Value) -> Vec<Piece> {
     match (question, value) {
-        (Some(Question::Confirm(choices) | Question::Select(choices)), Value::Array(values)) => {
-            values.iter().map(|value| said(Tone::Plain, picked(choices, &plain(value)))).collect()
-        }
+        (Some(Question::Confirm(choices) | Question::Select(choices)), Value::Array(values)) => values
+            .iter()
+            .map(|value| said(Tone::Plain, picked(choices, &plain(value))))
+            .collect(),
         (Some(Question::Form { schema }), Value::Object(answers)) => filled_in(schema, answers),
         (_, Value::Array(_) | Value::Object(_)) => quoted(&pretty(value)),
         // It stands in the outcome itself.
@@ -27,18 +28,26 @@ fn picked(choices: &Choices, value: &str) -> String {
 /// The fields in their order, then whatever else was sent.
 fn filled_in(schema: &Value, answers: &Map<String, Value>) -> Vec<Piece> {
     let fields = fields(schema);
-    let known =
-        fields.iter().filter_map(|field| Some((field.label.as_str(), entered(field, answers.get(&field.name)?))));
+    let known = fields
+        .iter()
+        .filter_map(|field| Some((field.label.as_str(), entered(field, answers.get(&field.name)?))));
     let is_known = |name: &String| fields.iter().any(|field| field.name == *name);
-    let others = answers.iter().filter(|(name, _)| !is_known(name)).map(|(name, value)| (name.as_str(), plain(value)));
-    known.chain(others).flat_map(|(label, text)| quoted(&format!("{label}: {text}"))).collect()
+    let others = answers
+        .iter()
+        .filter(|(name, _)| !is_known(name))
+        .map(|(name, value)| (name.as_str(), plain(value)));
+    known
+        .chain(others)
+        .flat_map(|(label, text)| quoted(&format!("{label}: {text}")))
+        .collect()
 }
 
 fn entered(field: &Field, value: &Value) -> String {
     let label = match (&field.kind, value) {
-        (FieldKind::Choice(choices), _) => {
-            choices.iter().find(|(choice, _)| choice == value).map(|(_, label)| label.clone())
-        }
+        (FieldKind::Choice(choices), _) => choices
+            .iter()
+            .find(|(choice, _)| choice == value)
+            .map(|(_, label)| label.clone()),
         (FieldKind::Choices(_), Value::Array(picked)) => Some(picked.iter().map(plain).collect::<Vec<_>>().join(", ")),
         (FieldKind::Boolean, Value::Bool(yes)) => Some(if *yes { "yes" } else { "no" }.to_owned()),
         (FieldKind::Boolean | FieldKind::Choices(_) | FieldKind::Text { .. } | FieldKind::Number { .. }, _) => None,
@@ -58,14 +67,20 @@ mod tests {
 
     fn texts(question: &Value, value: &Value) -> Vec<String> {
         let question: Question = serde_json::from_value(question.clone()).unwrap();
-        answer(Some(&question), value).into_iter().map(|piece| piece.text).collect()
+        answer(Some(&question), value)
+            .into_iter()
+            .map(|piece| piece.text)
+            .collect()
     }
 
     #[test]
     fn several_picks_are_told_by_their_labels() {
         let options = json!([{"value": "eu", "label": "Europe"}, {"value": "us", "label": "US"}]);
         let question = json!({"kind": "select", "options": options, "many": true});
-        assert_eq!(texts(&question, &json!(["us", "eu", "mars\u{1b}"])), ["US", "Europe (eu)", "mars\\u{1b}"]);
+        assert_eq!(
+            texts(&question, &json!(["us", "eu", "mars\u{1b}"])),
+            ["US", "Europe (eu)", "mars\\u{1b}"]
+        );
         assert!(texts(&question, &json!("eu")).is_empty());
     }
 
@@ -75,6 +90,9 @@ mod tests {
         let schema: Value = serde_json::from_str(schema).unwrap();
         let form = json!({"kind": "form", "schema": schema});
         let value = json!({"extra": [1], "by": 3, "sure": true, "when": "one\ntwo\u{202e}"});
-        assert_eq!(texts(&form, &value), ["Day: one", "two\\u{202e}", "sure: yes", "by: 3", "extra: [1]"]);
+        assert_eq!(
+            texts(&form, &value),
+            ["Day: one", "two\\u{202e}", "sure: yes", "by: 3", "extra: [1]"]
+        );
     }
 }

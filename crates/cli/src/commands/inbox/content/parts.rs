@@ -11,7 +11,10 @@ pub fn part(number: usize, part: &Part) -> Vec<Piece> {
         Part::File { file } => {
             let about = [&file.name, &file.mime_type].into_iter().flatten();
             let words: Vec<&str> = std::iter::once(&file.uri).chain(about).map(String::as_str).collect();
-            ("a file, behind a link that nobody has checked", quoted(&words.join(" ")))
+            (
+                "a file, behind a link that nobody has checked",
+                quoted(&words.join(" ")),
+            )
         }
         Part::Unknown => ("", vec![said(Tone::Quiet, "of a kind this version does not know")]),
     };
@@ -25,7 +28,13 @@ fn is_diff(text: &str) -> bool {
 }
 
 fn diff(text: &str) -> Vec<Piece> {
-    quoted(text).into_iter().map(|piece| Piece { tone: diff_tone(&piece.text), ..piece }).collect()
+    quoted(text)
+        .into_iter()
+        .map(|piece| Piece {
+            tone: diff_tone(&piece.text),
+            ..piece
+        })
+        .collect()
 }
 
 fn diff_tone(line: &str) -> Tone {
@@ -43,13 +52,24 @@ mod tests {
     use super::*;
 
     fn tones(text: &str) -> Vec<Tone> {
-        part(1, &Part::Text { text: text.to_owned() }).iter().skip(2).map(|piece| piece.tone).collect()
+        part(1, &Part::Text { text: text.to_owned() })
+            .iter()
+            .skip(2)
+            .map(|piece| piece.tone)
+            .collect()
     }
 
     #[test]
     fn a_diff_is_told_from_a_list() {
         let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same";
-        let expected = [Tone::Quiet, Tone::Quiet, Tone::Hunk, Tone::Removed, Tone::Added, Tone::Plain];
+        let expected = [
+            Tone::Quiet,
+            Tone::Quiet,
+            Tone::Hunk,
+            Tone::Removed,
+            Tone::Added,
+            Tone::Plain,
+        ];
         assert_eq!(tones(diff), expected);
         assert_eq!(tones("- one\n- two\n+ three"), [Tone::Plain; 3]);
     }

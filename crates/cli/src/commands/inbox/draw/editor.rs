@@ -28,9 +28,11 @@ pub fn lines(sheet: &mut Sheet, open: &Open, paint: Paint, style: Style, is_live
 /// What was entered and nothing else, for when it is too late to send it.
 pub fn entered(sheet: &mut Sheet, open: &Open, paint: Paint) {
     let options: Vec<String> = match &open.seen.item.question {
-        Some(Question::Confirm(choices) | Question::Select(choices)) => {
-            choices.options.iter().map(|option| option_words(&option.label, &option.value)).collect()
-        }
+        Some(Question::Confirm(choices) | Question::Select(choices)) => choices
+            .options
+            .iter()
+            .map(|option| option_words(&option.label, &option.value))
+            .collect(),
         Some(Question::Text | Question::Form { .. } | Question::Unknown) | None => Vec::new(),
     };
     let style = paint.quiet();
@@ -51,8 +53,14 @@ pub fn entered(sheet: &mut Sheet, open: &Open, paint: Paint) {
         }
         Editor::Nothing => {}
     }
-    let other = open.editor.own_words().map(Words::words).filter(|other| !other.is_blank());
-    other.into_iter().for_each(|other| sheet.typing("> ", other, style, false));
+    let other = open
+        .editor
+        .own_words()
+        .map(Words::words)
+        .filter(|other| !other.is_blank());
+    other
+        .into_iter()
+        .for_each(|other| sheet.typing("> ", other, style, false));
 }
 
 fn entry_line(sheet: &mut Sheet, entry: &Entry, style: Style) {
@@ -77,7 +85,11 @@ impl Rows {
     fn row(&self, sheet: &mut Sheet, lead: &str, text: &str, is_here: bool) {
         let first = sheet.height();
         let cursor = if is_here { "▌" } else { " " };
-        let style = if is_here && self.is_live { self.paint.chosen() } else { self.style };
+        let style = if is_here && self.is_live {
+            self.paint.chosen()
+        } else {
+            self.style
+        };
         sheet.hang(&format!("{cursor}{lead}"), text, style);
         if is_here {
             sheet.focus_from(first);
@@ -107,7 +119,12 @@ impl Rows {
             let is_here = pick.cursor() == Some(index);
             self.option(sheet, &number(index), &text, option.description.as_deref(), is_here);
         }
-        self.other(sheet, &number(options.len()), pick.other(), pick.cursor() == Some(options.len()));
+        self.other(
+            sheet,
+            &number(options.len()),
+            pick.other(),
+            pick.cursor() == Some(options.len()),
+        );
     }
 
     /// The row for other words than those offered.
@@ -126,7 +143,12 @@ impl Rows {
             let is_here = ticks.cursor() == Some(index);
             self.option(sheet, &lead, &text, option.description.as_deref(), is_here);
         }
-        self.other(sheet, &number(options.len()), ticks.other(), ticks.cursor() == Some(options.len()));
+        self.other(
+            sheet,
+            &number(options.len()),
+            ticks.other(),
+            ticks.cursor() == Some(options.len()),
+        );
     }
 
     fn text(&self, sheet: &mut Sheet, words: &Words) {
@@ -156,7 +178,11 @@ impl Rows {
         let field = &entry.field;
         let required = if field.required { " *" } else { "" };
         let hidden = if field.sensitive { ", hidden" } else { "" };
-        let head = format!("{}{required}  ({}{hidden})", escape(&field.label), escape(&entry.hint()));
+        let head = format!(
+            "{}{required}  ({}{hidden})",
+            escape(&field.label),
+            escape(&entry.hint())
+        );
         let (first, labels) = (sheet.height(), entry.labels());
         self.option(sheet, " ", &head, field.description.as_deref(), is_here);
         let choices = sheet.height();
@@ -167,7 +193,11 @@ impl Rows {
                 (false, false) => "( ) ",
             };
             let is_at = entry.takes_many() && is_here && is_editing && entry.picked() == Some(index);
-            sheet.hang(&format!("    {} {mark}", if is_at { "▌" } else { " " }), &escape(label), self.style);
+            sheet.hang(
+                &format!("    {} {mark}", if is_at { "▌" } else { " " }),
+                &escape(label),
+                self.style,
+            );
         }
         let is_active = self.is_live && is_here && is_editing && !entry.is_picked();
         if labels.is_empty() {
@@ -191,14 +221,23 @@ impl Rows {
         }
         if self.is_live {
             self.row(sheet, " ", "Complete   [a]", steps.cursor() == Some(count));
-            self.row(sheet, " ", "Dismiss   [r gives a reason]", steps.cursor() == Some(count + 1));
+            self.row(
+                sheet,
+                " ",
+                "Dismiss   [r gives a reason]",
+                steps.cursor() == Some(count + 1),
+            );
         }
     }
 }
 
 /// Only digits can be pressed.
 fn number(index: usize) -> String {
-    if index < 9 { format!(" {}. ", index + 1) } else { "    ".to_owned() }
+    if index < 9 {
+        format!(" {}. ", index + 1)
+    } else {
+        "    ".to_owned()
+    }
 }
 
 fn tick(is_ticked: bool) -> &'static str {

@@ -60,11 +60,18 @@ fn deciding(open: &Open) -> String {
         Editor::Task(_) => "Space tick",
         Editor::Nothing => "j k scroll",
     };
-    let yes = open.editor.approve().map(|verdict| format!("a {}", verdict.word("approve")));
+    let yes = open
+        .editor
+        .approve()
+        .map(|verdict| format!("a {}", verdict.word("approve")));
     let no = open.rejection().map(|verdict| format!("r {}", verdict.word("reject")));
     let can_decide = no.is_some() || open.editor != Editor::Nothing;
     let comment = can_decide.then_some("c comment");
-    let before = ["? help", first].into_iter().chain(yes.as_deref()).chain(no.as_deref()).chain(comment);
+    let before = ["? help", first]
+        .into_iter()
+        .chain(yes.as_deref())
+        .chain(no.as_deref())
+        .chain(comment);
     let mut line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
     let ahead = open.seen.item.is_cue().then_some(AHEAD);
     for more in ahead.into_iter().chain([BACK]) {
@@ -98,22 +105,40 @@ mod tests {
     #[test]
     fn the_words_of_a_and_r_are_what_they_do() {
         let yes_or_no = line(&confirm(["deny", "approve"], true));
-        assert_eq!(yes_or_no, "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside");
+        assert_eq!(
+            yes_or_no,
+            "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside"
+        );
         let own_words = line(&confirm(["ship", "hold"], true));
-        assert_eq!(own_words, "? help  1-9 pick  Enter send  r decline  c comment  s aside  Esc back");
+        assert_eq!(
+            own_words,
+            "? help  1-9 pick  Enter send  r decline  c comment  s aside  Esc back"
+        );
         let task = line(&json!({"type": "task", "question": null, "action": {"instructions": "do"}}));
-        assert_eq!(task, "? help  Space tick  a complete  r dismiss  c comment  s aside  Esc back");
+        assert_eq!(
+            task,
+            "? help  Space tick  a complete  r dismiss  c comment  s aside  Esc back"
+        );
     }
 
     #[test]
     fn keys_that_do_nothing_are_not_offered() {
         let strict = line(&confirm(["ship", "hold"], false));
         assert_eq!(strict, "? help  1-9 pick  Enter send  c comment  s aside  Esc back");
-        assert!(line(&confirm(["approve", "deny"], false)).contains("r reject"), "the asker offers that no");
+        assert!(
+            line(&confirm(["approve", "deny"], false)).contains("r reject"),
+            "the asker offers that no"
+        );
         let closed = line(&json!({"permissions": {"respond": false, "ignore": false}}));
         assert_eq!(closed, "? help  j k scroll  s aside  Esc back");
         let decline_only = line(&json!({"permissions": {"respond": false, "ignore": true}}));
-        assert_eq!(decline_only, "? help  j k scroll  r decline  c comment  s aside  Esc back");
-        assert_eq!(line(&json!({"can_answer": false})), "? help  j k scroll  s aside  Esc back");
+        assert_eq!(
+            decline_only,
+            "? help  j k scroll  r decline  c comment  s aside  Esc back"
+        );
+        assert_eq!(
+            line(&json!({"can_answer": false})),
+            "? help  j k scroll  s aside  Esc back"
+        );
     }
 }

@@ -13,13 +13,27 @@ const WIDE: u16 = 110;
 const PANEL_PERCENT: u16 = 42;
 
 pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
-    let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    let columns = [Constraint::Min(1), Constraint::Length(2), Constraint::Percentage(PANEL_PERCENT)];
+    let inner = Rect {
+        x: area.x + 1,
+        width: area.width.saturating_sub(2),
+        ..area
+    };
+    let columns = [
+        Constraint::Min(1),
+        Constraint::Length(2),
+        Constraint::Percentage(PANEL_PERCENT),
+    ];
     let [left, _, right] = Layout::horizontal(columns).areas(inner);
     let is_wide = area.width >= WIDE;
-    let (text_width, panel_width) = if is_wide { (left.width, right.width) } else { (inner.width, inner.width) };
-    let (Some(text), Some(panel)) = (content_sheet(state, paint, text_width), panel::sheet(state, paint, panel_width))
-    else {
+    let (text_width, panel_width) = if is_wide {
+        (left.width, right.width)
+    } else {
+        (inner.width, inner.width)
+    };
+    let (Some(text), Some(panel)) = (
+        content_sheet(state, paint, text_width),
+        panel::sheet(state, paint, panel_width),
+    ) else {
         return;
     };
     let (above, rule_area, below) = if is_wide {
@@ -67,7 +81,10 @@ fn rule(state: &State, paint: Paint, width: u16, is_cut: bool) -> Line<'static> 
     };
     let room = usize::from(width).saturating_sub(name.len() + 4);
     let fits = |more: &&str| is_cut && more.chars().count() <= room;
-    let more = [" PgUp PgDn scroll the text ──", " PgUp PgDn ──"].into_iter().find(fits).unwrap_or_default();
+    let more = [" PgUp PgDn scroll the text ──", " PgUp PgDn ──"]
+        .into_iter()
+        .find(fits)
+        .unwrap_or_default();
     let used = name.len() + 4 + more.chars().count();
     let dashes = "─".repeat(usize::from(width).saturating_sub(used));
     Line::styled(format!("── {name} {dashes}{more}"), paint.quiet())

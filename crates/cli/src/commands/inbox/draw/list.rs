@@ -20,7 +20,14 @@ pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
         let mut sheet = Sheet::new(area.width.saturating_sub(2), paint);
         sheet.blank();
         sheet.say(&empty_words(state), paint.quiet());
-        return sheet.draw(frame, Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area });
+        return sheet.draw(
+            frame,
+            Rect {
+                x: area.x + 1,
+                width: area.width.saturating_sub(2),
+                ..area
+            },
+        );
     }
     let cursor = state.list(state.tab).position(&state.words).unwrap_or_default();
     let fitting = (usize::from(area.height) / LINES_EACH).max(1);
@@ -38,7 +45,10 @@ fn empty_words(state: &State) -> String {
     match state.tab {
         _ if !state.list(state.tab).is_loaded() => "Reading…".to_owned(),
         _ if !state.words.is_empty() => {
-            format!("Nothing here mentions {}. Enter searches everything.", escape(&state.words))
+            format!(
+                "Nothing here mentions {}. Enter searches everything.",
+                escape(&state.words)
+            )
         }
         Tab::Waiting if !filter.is_empty() => format!("Nothing waits for you ({}).", escape(&filter)),
         Tab::Waiting => "Nothing waits for you.".to_owned(),
@@ -62,7 +72,11 @@ fn row(state: &State, seen: &Seen, is_chosen: bool, paint: Paint, most: usize) -
         (true, false) => paint.chosen(),
         (false, false) => paint.strong(),
     };
-    let age_style = if seen.is_open() && !seen.is_notice() { paint.age(age) } else { paint.quiet() };
+    let age_style = if seen.is_open() && !seen.is_notice() {
+        paint.age(age)
+    } else {
+        paint.quiet()
+    };
     let first = Line::from(vec![
         Span::raw(cursor),
         Span::styled(format!("{mark} "), urgency),
@@ -71,7 +85,13 @@ fn row(state: &State, seen: &Seen, is_chosen: bool, paint: Paint, most: usize) -
         Span::styled(waited, age_style),
     ]);
     let about = cut(&about(state, seen), most.saturating_sub(5));
-    [first, Line::from(vec![Span::raw(format!("{cursor}   ")), Span::styled(about, paint.quiet())])]
+    [
+        first,
+        Line::from(vec![
+            Span::raw(format!("{cursor}   ")),
+            Span::styled(about, paint.quiet()),
+        ]),
+    ]
 }
 
 fn priority(priority: &str, paint: Paint) -> (&'static str, Style) {
@@ -86,7 +106,12 @@ fn priority(priority: &str, paint: Paint) -> (&'static str, Style) {
 /// Who, what, and what happens next, or happened.
 fn about(state: &State, seen: &Seen) -> String {
     let item = &seen.item;
-    let project = item.agent.project.as_ref().map(|project| format!("/{project}")).unwrap_or_default();
+    let project = item
+        .agent
+        .project
+        .as_ref()
+        .map(|project| format!("/{project}"))
+        .unwrap_or_default();
     let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
     match (&item.resolution, &seen.more.until) {
         (Some(resolution), _) => {

@@ -62,7 +62,10 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
         }
         Overlay::Aside { cursor, .. } => {
             let cursor = Some(*cursor);
-            SPANS.iter().enumerate().for_each(|(index, span)| choice(&mut sheet, index, span, cursor, paint));
+            SPANS
+                .iter()
+                .enumerate()
+                .for_each(|(index, span)| choice(&mut sheet, index, span, cursor, paint));
             "Set aside for"
         }
     };
@@ -70,13 +73,25 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
 }
 
 fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, area: Rect) {
-    let height = u16::try_from(sheet.height()).unwrap_or(u16::MAX).max(1).saturating_add(BORDERS);
+    let height = u16::try_from(sheet.height())
+        .unwrap_or(u16::MAX)
+        .max(1)
+        .saturating_add(BORDERS);
     let area = middle(area, area.width, height);
-    let block = Block::bordered().title(format!(" {title} ")).border_style(paint.quiet());
+    let block = Block::bordered()
+        .title(format!(" {title} "))
+        .border_style(paint.quiet());
     let inner = block.inner(area);
     frame.render_widget(Clear, area);
     frame.render_widget(block, area);
-    sheet.draw(frame, Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner });
+    sheet.draw(
+        frame,
+        Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(2),
+            ..inner
+        },
+    );
 }
 
 fn help(sheet: &mut Sheet, paint: Paint) {
@@ -105,7 +120,11 @@ fn refusal(open: Option<&Open>) -> &'static str {
 fn choice(sheet: &mut Sheet, index: usize, text: &str, cursor: Option<usize>, paint: Paint) {
     let (is_here, first) = (cursor == Some(index), sheet.height());
     let style = if is_here { paint.chosen() } else { paint.plain() };
-    sheet.hang(&format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1), text, style);
+    sheet.hang(
+        &format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1),
+        text,
+        style,
+    );
     if is_here {
         sheet.focus_from(first);
     }

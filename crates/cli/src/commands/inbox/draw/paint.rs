@@ -20,7 +20,11 @@ impl Paint {
     }
 
     fn coloured(self, colour: Color) -> Style {
-        if self.colours { Style::new().fg(colour) } else { Style::new() }
+        if self.colours {
+            Style::new().fg(colour)
+        } else {
+            Style::new()
+        }
     }
 
     pub fn plain(self) -> Style {

@@ -20,11 +20,18 @@ pub fn sheet(state: &State, paint: Paint, width: u16) -> Option<Sheet> {
 fn undecided(sheet: &mut Sheet, state: &State, open: &Open, paint: Paint) {
     if !open.seen.item.can_answer {
         let resolvers = open.seen.item.resolvers.join(", ");
-        sheet.say(&escape(&format!("Not yours to answer: it is for {resolvers}.")), paint.warning());
+        sheet.say(
+            &escape(&format!("Not yours to answer: it is for {resolvers}.")),
+            paint.warning(),
+        );
         return;
     }
     let is_guarded = !open.guard_left(state.now.elapsed).is_zero();
-    let style = if is_guarded || open.sending { paint.quiet() } else { paint.plain() };
+    let style = if is_guarded || open.sending {
+        paint.quiet()
+    } else {
+        paint.plain()
+    };
     editor::lines(sheet, open, paint, style, open.takes_answers());
     if open.editor == Editor::Nothing {
         sheet.say(no_editor(open), paint.warning());

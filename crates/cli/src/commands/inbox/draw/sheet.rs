@@ -31,7 +31,13 @@ pub struct Sheet {
 
 impl Sheet {
     pub fn new(width: u16, paint: Paint) -> Self {
-        Self { width: usize::from(width), paint, lines: Vec::new(), focus: None, caret: None }
+        Self {
+            width: usize::from(width),
+            paint,
+            lines: Vec::new(),
+            focus: None,
+            caret: None,
+        }
     }
 
     pub fn height(&self) -> usize {
@@ -51,8 +57,13 @@ impl Sheet {
         let indent = width(lead);
         let rows = wrap(text, self.width.saturating_sub(indent));
         for (index, row) in rows.into_iter().enumerate() {
-            let before = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
-            self.lines.push(Line::from(vec![Span::styled(before, style), Span::styled(row, style)]));
+            let before = if index == 0 {
+                lead.to_owned()
+            } else {
+                " ".repeat(indent)
+            };
+            self.lines
+                .push(Line::from(vec![Span::styled(before, style), Span::styled(row, style)]));
         }
     }
 
@@ -78,12 +89,21 @@ impl Sheet {
         let (rows, (row, column)) = lay(&before, &after, self.width.saturating_sub(indent + 1));
         let first = self.lines.len();
         for (index, text) in rows.into_iter().enumerate() {
-            let before = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
-            self.lines.push(Line::from(vec![Span::styled(before, style), Span::styled(text, style)]));
+            let before = if index == 0 {
+                lead.to_owned()
+            } else {
+                " ".repeat(indent)
+            };
+            self.lines
+                .push(Line::from(vec![Span::styled(before, style), Span::styled(text, style)]));
         }
         if is_active {
             self.caret = Some((first + row, indent + column));
-            self.focus = Some(Focus { first: first + row, last: first + row, at: first + row });
+            self.focus = Some(Focus {
+                first: first + row,
+                last: first + row,
+                at: first + row,
+            });
         }
     }
 
@@ -95,17 +115,27 @@ impl Sheet {
 
     /// The same, with another row above all.
     pub fn focus_at(&mut self, first: usize, at: usize) {
-        self.focus = Some(Focus { first, last: self.lines.len().saturating_sub(1), at });
+        self.focus = Some(Focus {
+            first,
+            last: self.lines.len().saturating_sub(1),
+            at,
+        });
     }
 
     /// The row to begin with, for what only scrolls.
     pub fn scroll_to(&mut self, row: usize) {
-        self.focus = Some(Focus { first: row, last: self.lines.len().saturating_sub(1), at: row });
+        self.focus = Some(Focus {
+            first: row,
+            last: self.lines.len().saturating_sub(1),
+            at: row,
+        });
     }
 
     /// The offset that keeps the focus in sight: the row above all, then its beginning, then its end.
     fn offset(&self, height: usize) -> usize {
-        let Some(Focus { first, last, at }) = self.focus else { return 0 };
+        let Some(Focus { first, last, at }) = self.focus else {
+            return 0;
+        };
         let whole = (last + 1).saturating_sub(height).min(first);
         whole.max((at + 1).saturating_sub(height))
     }
@@ -118,7 +148,12 @@ impl Sheet {
     pub fn draw_from(self, frame: &mut Frame, area: Rect, offset: usize) {
         self.mark_cuts(frame, area, offset);
         let caret = self.caret;
-        let rows: Vec<Line> = self.lines.into_iter().skip(offset).take(usize::from(area.height)).collect();
+        let rows: Vec<Line> = self
+            .lines
+            .into_iter()
+            .skip(offset)
+            .take(usize::from(area.height))
+            .collect();
         frame.render_widget(Text::from(rows), area);
         let Some((row, column)) = caret else { return };
         let place = row.checked_sub(offset).filter(|row| *row < usize::from(area.height));

@@ -15,7 +15,13 @@ fn picture(state: &mut State, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, state, Paint::new(true))).unwrap();
     let buffer = terminal.backend().buffer();
-    let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+    let row = |y: u16| {
+        (0..width)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
+    };
     (0..height).map(row).collect()
 }
 
@@ -48,7 +54,10 @@ fn an_empty_inbox_and_a_lost_hub_are_told() {
     assert!(text(&mut scene.state).contains("Nothing waits for you."));
     scene.feed(Feed::Lost("the connection to the hub ended".to_owned()));
     let picture = text(&mut scene.state);
-    assert!(picture.contains("reconnecting: the connection to the hub ended"), "{picture}");
+    assert!(
+        picture.contains("reconnecting: the connection to the hub ended"),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -82,7 +91,10 @@ fn a_wide_screen_has_both_side_by_side() {
     let mut scene = Scene::holding(vec![seen("a", &json!({"body": "All green."}))]);
     scene.open();
     let picture = picture(&mut scene.state, 120, 12);
-    assert!(picture[1].contains("Title of a") && picture[1].contains("── Your answer"), "{picture:#?}");
+    assert!(
+        picture[1].contains("Title of a") && picture[1].contains("── Your answer"),
+        "{picture:#?}"
+    );
     assert!(picture[2].contains("1. Approve   [a]"), "{picture:#?}");
 }
 
@@ -99,13 +111,17 @@ fn long_content_scrolls_and_the_choices_stay() {
     let after = text(&mut scene.state);
     assert!(after.contains("line 60") && after.contains("1. Approve"), "{after}");
     scene.control('u');
-    assert!(!text(&mut scene.state).contains("line 60"), "scrolling ends where the text does");
+    assert!(
+        !text(&mut scene.state).contains("line 60"),
+        "scrolling ends where the text does"
+    );
 }
 
 #[test]
 fn a_long_form_keeps_the_field_in_sight() {
-    let properties: serde_json::Map<String, serde_json::Value> =
-        (0..40).map(|nth| (format!("field{nth:02}"), json!({"type": "string"}))).collect();
+    let properties: serde_json::Map<String, serde_json::Value> = (0..40)
+        .map(|nth| (format!("field{nth:02}"), json!({"type": "string"})))
+        .collect();
     let question = json!({"kind": "form", "schema": {"properties": properties}});
     let mut scene = Scene::holding(vec![seen("a", &json!({ "question": question }))]);
     scene.open();
@@ -126,13 +142,19 @@ fn the_loser_sees_the_winner_and_their_own_words() {
     scene.keys("my answer");
     scene.press(crossterm::event::KeyCode::Enter);
     let sending = text(&mut scene.state);
-    assert!(sending.contains("Sending…") && !sending.contains("Outcome"), "{sending}");
+    assert!(
+        sending.contains("Sending…") && !sending.contains("Outcome"),
+        "{sending}"
+    );
     scene.refused("a", "already_terminal", None, "already answered");
     scene.read(answered("a", "human:ann", "yes"), false);
     let picture = text(&mut scene.state);
-    for words in
-        ["Somebody was first.", "answered yes by human:ann at 15:00:09", "waiting for the agent", "> my answer"]
-    {
+    for words in [
+        "Somebody was first.",
+        "answered yes by human:ann at 15:00:09",
+        "waiting for the agent",
+        "> my answer",
+    ] {
         assert!(picture.contains(words), "{words}: {picture}");
     }
 }
@@ -140,12 +162,18 @@ fn the_loser_sees_the_winner_and_their_own_words() {
 #[test]
 fn a_secret_shows_as_dots_even_after_a_lost_race() {
     let schema = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
-    let mut scene = Scene::holding(vec![seen("a", &json!({"question": {"kind": "form", "schema": schema}}))]);
+    let mut scene = Scene::holding(vec![seen(
+        "a",
+        &json!({"question": {"kind": "form", "schema": schema}}),
+    )]);
     scene.open();
     scene.press(crossterm::event::KeyCode::Enter);
     scene.keys("4711");
     assert!(text(&mut scene.state).contains("> ••••"));
-    scene.news(News::Resolved { id: "a".to_owned(), words: String::new() });
+    scene.news(News::Resolved {
+        id: "a".to_owned(),
+        words: String::new(),
+    });
     scene.read(answered("a", "human:ann", "x"), false);
     let picture = text(&mut scene.state);
     assert!(picture.contains("pin: ••••") && !picture.contains("4711"), "{picture}");
@@ -155,9 +183,12 @@ fn a_secret_shows_as_dots_even_after_a_lost_race() {
 fn overlays_fit_the_smallest_screen() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
-    for (key, words) in
-        [('?', "reject with a reason"), ('r', "in my own words"), ('s', "tomorrow at 9"), ('c', "Comment")]
-    {
+    for (key, words) in [
+        ('?', "reject with a reason"),
+        ('r', "in my own words"),
+        ('s', "tomorrow at 9"),
+        ('c', "Comment"),
+    ] {
         scene.key(key);
         for (width, height) in [(60, 20), (80, 24), (30, 8), (8, 3), (1, 1)] {
             let picture = picture(&mut scene.state, width, height).join("\n");
@@ -182,7 +213,11 @@ fn a_refusal_is_called_by_its_name() {
     let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
     for (item, keys, title) in [
         (json!({}), "r reject", "Reject: the agent gets the reason"),
-        (json!({"question": {"kind": "confirm", "options": own_words}}), "r decline", "Decline: the agent gets"),
+        (
+            json!({"question": {"kind": "confirm", "options": own_words}}),
+            "r decline",
+            "Decline: the agent gets",
+        ),
         (task, "r dismiss", "Dismiss: the agent gets"),
     ] {
         let mut scene = Scene::holding(vec![seen("a", &item)]);
@@ -205,7 +240,10 @@ fn the_reason_under_the_cursor_is_in_sight_however_many_there_are() {
     for nth in 1..=20 {
         scene.key('j');
         let picture = text(&mut scene.state);
-        assert!(picture.contains(&format!("▌ {nth}. \\u{{1b}}[2J reason {nth} ")), "{picture}");
+        assert!(
+            picture.contains(&format!("▌ {nth}. \\u{{1b}}[2J reason {nth} ")),
+            "{picture}"
+        );
     }
     scene.key('j');
     assert!(text(&mut scene.state).contains("in my own words"));
@@ -221,7 +259,10 @@ fn agents_write_no_controls_into_the_picture() {
     scene.open();
     scene.pass(GUARD);
     shown += &text(&mut scene.state);
-    scene.news(News::Resolved { id: "a".to_owned(), words: evil.to_owned() });
+    scene.news(News::Resolved {
+        id: "a".to_owned(),
+        words: evil.to_owned(),
+    });
     scene.loaded(Listing::Waiting, vec![]);
     shown += &text(&mut scene.state);
     let raw = |letter: char| (letter.is_control() && letter != '\n') || matches!(letter, '\u{202e}' | '\u{200b}');

@@ -41,7 +41,11 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     for letter in letters(&span) {
         let wide = width(letter);
         if used + wide > most && !row.is_empty() {
-            let rest = edge.take().filter(|_| letter != " ").map(|edge| row.split_off(edge)).unwrap_or_default();
+            let rest = edge
+                .take()
+                .filter(|_| letter != " ")
+                .map(|edge| row.split_off(edge))
+                .unwrap_or_default();
             rows.push(std::mem::replace(&mut row, rest));
             used = width(&row);
             if letter == " " {

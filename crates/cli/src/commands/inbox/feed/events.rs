@@ -78,14 +78,21 @@ fn news(kind: &str, data: &str) -> Option<News> {
         _ if id.is_empty() => None,
         "opened" => Some(News::Opened(id)),
         "noticed" => Some(News::Noticed(id)),
-        "resolved" => Some(News::Resolved { id, words: by(words, &actor) }),
+        "resolved" => Some(News::Resolved {
+            id,
+            words: by(words, &actor),
+        }),
         "tracked" => Some(News::Tracked(id)),
         _ => None,
     }
 }
 
 fn by(words: String, actor: &str) -> String {
-    if actor.is_empty() || words.contains(actor) { words } else { format!("{words} by {actor}") }
+    if actor.is_empty() || words.contains(actor) {
+        words
+    } else {
+        format!("{words} by {actor}")
+    }
 }
 
 #[cfg(test)]
@@ -99,12 +106,21 @@ mod tests {
     #[test]
     fn events_are_the_same_however_they_are_cut() {
         let words = "answered Approve by human:ann".to_owned();
-        let expected =
-            [News::Opened("msg_1".to_owned()), News::Resolved { id: "msg_1".to_owned(), words }, News::Resync];
+        let expected = [
+            News::Opened("msg_1".to_owned()),
+            News::Resolved {
+                id: "msg_1".to_owned(),
+                words,
+            },
+            News::Resync,
+        ];
         for size in [1, 2, 7, 64, 4096] {
             let mut events = Events::default();
-            let news: Vec<News> =
-                STREAM.as_bytes().chunks(size).flat_map(|chunk| events.read(chunk).unwrap()).collect();
+            let news: Vec<News> = STREAM
+                .as_bytes()
+                .chunks(size)
+                .flat_map(|chunk| events.read(chunk).unwrap())
+                .collect();
             assert_eq!(news, expected, "in pieces of {size}");
         }
     }

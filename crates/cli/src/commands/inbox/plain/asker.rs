@@ -20,7 +20,10 @@ pub struct Asker {
 
 impl Asker {
     pub fn new() -> Result<Self> {
-        Ok(Self { stops: Stops::new()?, gone: false })
+        Ok(Self {
+            stops: Stops::new()?,
+            gone: false,
+        })
     }
 
     pub fn is_gone(&self) -> bool {
@@ -137,7 +140,13 @@ mod tests {
     #[test]
     fn a_secret_is_typed_with_corrections() {
         let mut line = String::new();
-        for code in [KeyCode::Char('x'), KeyCode::Backspace, KeyCode::Char('a'), KeyCode::Tab, KeyCode::Char('é')] {
+        for code in [
+            KeyCode::Char('x'),
+            KeyCode::Backspace,
+            KeyCode::Char('a'),
+            KeyCode::Tab,
+            KeyCode::Char('é'),
+        ] {
             assert_eq!(typed(&mut line, code.into()), Typed::More);
         }
         assert_eq!(typed(&mut line, KeyCode::Enter.into()), Typed::Done);

@@ -15,7 +15,9 @@ use crate::screen::{self, escape};
 pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     let (sensitive, other) = (item.sensitive, verdict::other(item.open_ended));
     let prompt = format!("Enter fills in the form{other}{}, b goes back: ", offered(refusal));
-    let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
+    let Some(line) = asker.line(&prompt).await? else {
+        return Ok(Asked::Back);
+    };
     match line.trim() {
         "" => {}
         KEY if refusal.is_some() => return Ok(Asked::Refused),
@@ -34,7 +36,10 @@ pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: 
         return Ok(Asked::Decided(Verdict::Answered(Value::Object(answer))));
     }
     for (name, message) in faults {
-        screen::print(&format!("Not sent: {}\n", escape(format!("{name}: {message}").trim_start_matches(": "))))?;
+        screen::print(&format!(
+            "Not sent: {}\n",
+            escape(format!("{name}: {message}").trim_start_matches(": "))
+        ))?;
     }
     Ok(Asked::Back)
 }
@@ -82,13 +87,20 @@ async fn fill(
 /// The same validator that will judge the whole, for this one field.
 fn fault(schema: &Value, field: &Field, answer: &Map<String, Value>) -> Option<String> {
     let faults = check_all(schema, &Value::Object(answer.clone()));
-    faults.into_iter().find(|(name, _)| *name == field.name).map(|(_, message)| message)
+    faults
+        .into_iter()
+        .find(|(name, _)| *name == field.name)
+        .map(|(_, message)| message)
 }
 
 fn prompt(field: &Field, hidden: bool) -> String {
     let required = if field.required { " *" } else { "" };
     let hidden_words = if hidden { ", hidden" } else { "" };
-    let default = field.default.as_ref().filter(|_| !hidden).map(|default| format!(" [{}]", escape(&plain(default))));
+    let default = field
+        .default
+        .as_ref()
+        .filter(|_| !hidden)
+        .map(|default| format!(" [{}]", escape(&plain(default))));
     let mut text = format!("{}{required} ({}{hidden_words})", escape(&field.label), hint(field));
     text.push_str(&default.unwrap_or_default());
     if let Some(description) = &field.description {
@@ -104,7 +116,9 @@ fn prompt(field: &Field, hidden: bool) -> String {
 
 fn hint(field: &Field) -> String {
     match &field.kind {
-        FieldKind::Text { format: Some(format), .. } => escape(format),
+        FieldKind::Text {
+            format: Some(format), ..
+        } => escape(format),
         FieldKind::Text { format: None, .. } => "text".to_owned(),
         FieldKind::Number { integer: true, .. } => "a whole number".to_owned(),
         FieldKind::Number { integer: false, .. } => "a number".to_owned(),
@@ -135,7 +149,9 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
         },
         // People count from one.
         FieldKind::Choice(_) => match line.trim().parse::<usize>() {
-            Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
+            Ok(number) => number
+                .checked_sub(1)
+                .map_or_else(|| "none".to_owned(), |index| index.to_string()),
             Err(_) => line.to_owned(),
         },
         FieldKind::Choices(_) => indexes(line),
@@ -146,10 +162,16 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
 /// People count from one. What is no number stays as it is, to be refused.
 fn indexes(line: &str) -> String {
     let index = |word: &str| match word.parse::<usize>() {
-        Ok(number) => number.checked_sub(1).map_or_else(|| "none".to_owned(), |index| index.to_string()),
+        Ok(number) => number
+            .checked_sub(1)
+            .map_or_else(|| "none".to_owned(), |index| index.to_string()),
         Err(_) => word.to_owned(),
     };
-    line.split([' ', ',']).filter(|word| !word.is_empty()).map(index).collect::<Vec<_>>().join(" ")
+    line.split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .map(index)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]

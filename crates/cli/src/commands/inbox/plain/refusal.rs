@@ -45,7 +45,9 @@ fn label(item: &Item, value: &str) -> String {
 
 /// `, r …`, for a prompt that has said what else may be typed; nothing where `r` does nothing.
 pub fn offered(refusal: Option<&Refusal>) -> String {
-    refusal.map(|refusal| format!(", {KEY} {} with a reason", refusal.words)).unwrap_or_default()
+    refusal
+        .map(|refusal| format!(", {KEY} {} with a reason", refusal.words))
+        .unwrap_or_default()
 }
 
 /// The reason is asked for, because the agent gets it.
@@ -53,10 +55,17 @@ pub async fn because(verdict: Verdict, presets: &[String], asker: &mut Asker) ->
     for (index, reason) in presets.iter().enumerate() {
         screen::print(&format!("{:>3}. {}\n", index + 1, escape(reason)))?;
     }
-    let Some(line) = asker.line("Why? (a number, or your own words; an empty line goes back) ").await? else {
+    let Some(line) = asker
+        .line("Why? (a number, or your own words; an empty line goes back) ")
+        .await?
+    else {
         return Ok(None);
     };
-    let preset = line.trim().parse::<usize>().ok().and_then(|number| presets.get(number.checked_sub(1)?));
+    let preset = line
+        .trim()
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| presets.get(number.checked_sub(1)?));
     let comment = preset.map_or(line.trim(), String::as_str).to_owned();
     Ok((!comment.is_empty()).then_some(Answer { verdict, comment }))
 }
@@ -84,8 +93,14 @@ mod tests {
         assert_eq!(offers_no, ", r answers \"Hold the release (deny)\" with a reason");
         let plain = said(&json!({}));
         assert_eq!(plain, ", r answers \"Deny\" with a reason");
-        assert_eq!(said(&confirm([("ship", "Ship"), ("hold", "Hold")], true)), ", r declines with a reason");
-        assert_eq!(said(&json!({"question": {"kind": "text"}})), ", r declines with a reason");
+        assert_eq!(
+            said(&confirm([("ship", "Ship"), ("hold", "Hold")], true)),
+            ", r declines with a reason"
+        );
+        assert_eq!(
+            said(&json!({"question": {"kind": "text"}})),
+            ", r declines with a reason"
+        );
         let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
         assert_eq!(said(&task), ", r dismisses it with a reason");
     }
@@ -93,11 +108,17 @@ mod tests {
     #[test]
     fn r_is_not_offered_where_nothing_can_be_refused() {
         assert_eq!(said(&confirm([("ship", "Ship"), ("hold", "Hold")], false)), "");
-        assert_eq!(said(&json!({"question": {"kind": "text"}, "permissions": {"respond": true, "ignore": false}})), "");
+        assert_eq!(
+            said(&json!({"question": {"kind": "text"}, "permissions": {"respond": true, "ignore": false}})),
+            ""
+        );
     }
 
     #[test]
     fn a_label_cannot_reach_the_terminal_raw() {
-        assert_eq!(said(&confirm([("approve", "Yes"), ("deny", "\u{1b}[2J")], true)).find('\u{1b}'), None);
+        assert_eq!(
+            said(&confirm([("approve", "Yes"), ("deny", "\u{1b}[2J")], true)).find('\u{1b}'),
+            None
+        );
     }
 }

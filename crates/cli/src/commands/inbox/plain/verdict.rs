@@ -88,14 +88,27 @@ async fn refuse_only(why: &str, refusal: Option<&Refusal>, asker: &mut Asker) ->
     }
     let prompt = format!("{why}{}; an empty line goes back: ", offered(refusal));
     let line = asker.line(&prompt).await?;
-    Ok(if line.as_deref().map(str::trim) == Some(KEY) { Asked::Refused } else { Asked::Back })
+    Ok(if line.as_deref().map(str::trim) == Some(KEY) {
+        Asked::Refused
+    } else {
+        Asked::Back
+    })
 }
 
 fn listed(choices: &Choices) -> String {
     let mut text = String::new();
     for (index, option) in choices.options.iter().enumerate() {
-        let about = option.description.as_deref().map(|about| format!(": {}", escape(about))).unwrap_or_default();
-        let _ = writeln!(text, "{:>3}. {}{about}", index + 1, option_words(&option.label, &option.value));
+        let about = option
+            .description
+            .as_deref()
+            .map(|about| format!(": {}", escape(about)))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:>3}. {}{about}",
+            index + 1,
+            option_words(&option.label, &option.value)
+        );
     }
     text
 }
@@ -107,7 +120,9 @@ async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &
     let (other, no) = (other(takes_text), offered(refusal));
     let prompt = format!("Your answer (a number{other}{no}; an empty line goes back): ");
     loop {
-        let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
+        let Some(line) = asker.line(&prompt).await? else {
+            return Ok(Asked::Back);
+        };
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
@@ -130,7 +145,9 @@ async fn many(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: 
     let (other, no) = (other(item.open_ended), offered(refusal));
     let prompt = format!("Your answer (numbers with spaces{other}{no}; an empty line goes back): ");
     loop {
-        let Some(line) = asker.line(&prompt).await? else { return Ok(Asked::Back) };
+        let Some(line) = asker.line(&prompt).await? else {
+            return Ok(Asked::Back);
+        };
         match line.trim() {
             "" => return Ok(Asked::Back),
             KEY if refusal.is_some() => return Ok(Asked::Refused),
@@ -158,9 +175,20 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
 const NOTHING: &str = "\"\"";
 
 pub async fn text(item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let nothing = if item.takes_nothing() { ", \"\" for an empty one" } else { "" };
-    let prompt = format!("Your answer (one line{nothing}{}; an empty line goes back): ", offered(refusal));
-    let line = if item.sensitive { asker.hidden(&prompt).await? } else { asker.line(&prompt).await? };
+    let nothing = if item.takes_nothing() {
+        ", \"\" for an empty one"
+    } else {
+        ""
+    };
+    let prompt = format!(
+        "Your answer (one line{nothing}{}; an empty line goes back): ",
+        offered(refusal)
+    );
+    let line = if item.sensitive {
+        asker.hidden(&prompt).await?
+    } else {
+        asker.line(&prompt).await?
+    };
     Ok(match line {
         None => Asked::Back,
         Some(line) if line.trim().is_empty() => Asked::Back,
@@ -177,7 +205,9 @@ async fn task(action: &Action, asker: &mut Asker) -> Result<Asked> {
     }
     loop {
         let prompt = "c completes the task, r dismisses it with a reason; an empty line goes back: ";
-        let Some(line) = asker.line(prompt).await? else { return Ok(Asked::Back) };
+        let Some(line) = asker.line(prompt).await? else {
+            return Ok(Asked::Back);
+        };
         match line.trim() {
             "" => return Ok(Asked::Back),
             "c" => return Ok(Asked::Decided(Verdict::Completed(steps))),
@@ -192,11 +222,15 @@ async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
     let prompt = "Which steps are done? (numbers with spaces, again to untick; an empty line changes nothing) ";
     screen::print(&checklist(steps))?;
     loop {
-        let Some(line) = asker.line(prompt).await? else { return Ok(false) };
+        let Some(line) = asker.line(prompt).await? else {
+            return Ok(false);
+        };
         match ticked(&line, steps) {
             Some(changed) if changed.is_empty() => return Ok(true),
             Some(changed) => {
-                changed.into_iter().for_each(|index| steps[index].done = !steps[index].done);
+                changed
+                    .into_iter()
+                    .for_each(|index| steps[index].done = !steps[index].done);
                 screen::print(&checklist(steps))?;
                 return Ok(true);
             }
@@ -207,14 +241,24 @@ async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
 
 fn checklist(steps: &[Step]) -> String {
     let line = |(index, step): (usize, &Step)| {
-        format!("{:>3}. [{}] {}\n", index + 1, if step.done { 'x' } else { ' ' }, escape(&step.text))
+        format!(
+            "{:>3}. [{}] {}\n",
+            index + 1,
+            if step.done { 'x' } else { ' ' },
+            escape(&step.text)
+        )
     };
     steps.iter().enumerate().map(line).collect()
 }
 
 /// The places of the steps that were named, each once.
 fn ticked(typed: &str, steps: &[Step]) -> Option<std::collections::BTreeSet<usize>> {
-    let place = |word: &str| word.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < steps.len());
+    let place = |word: &str| {
+        word.parse::<usize>()
+            .ok()?
+            .checked_sub(1)
+            .filter(|index| *index < steps.len())
+    };
     words(typed).map(place).collect()
 }
 
@@ -240,7 +284,10 @@ mod tests {
 
     #[test]
     fn steps_are_ticked_by_numbers_that_are_there() {
-        let steps = ["a", "b"].map(|text| Step { text: text.to_owned(), done: false });
+        let steps = ["a", "b"].map(|text| Step {
+            text: text.to_owned(),
+            done: false,
+        });
         assert_eq!(ticked(" 2 2, 1 ", &steps), Some([0, 1].into()));
         assert_eq!(ticked("", &steps), Some([].into()));
         for typed in ["12", "0", "b"] {

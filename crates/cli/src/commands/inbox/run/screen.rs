@@ -33,7 +33,10 @@ impl Screen {
         // From here on dropping it gives the terminal back.
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let out = BufWriter::with_capacity(PICTURE_BYTES, stdout());
-        let screen = Self { terminal: Terminal::new(CrosstermBackend::new(out))?, paint: Paint::new(colours) };
+        let screen = Self {
+            terminal: Terminal::new(CrosstermBackend::new(out))?,
+            paint: Paint::new(colours),
+        };
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         Ok(screen)
     }

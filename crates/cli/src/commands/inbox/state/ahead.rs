@@ -26,7 +26,12 @@ impl State {
                 self.hint("type something first");
                 self.overlay = Some(Overlay::Ahead { agent_id, typing });
             }
-            _ if is_enter(key) => return vec![Effect::Ahead { agent_id, text: typing.text().to_owned() }],
+            _ if is_enter(key) => {
+                return vec![Effect::Ahead {
+                    agent_id,
+                    text: typing.text().to_owned(),
+                }];
+            }
             _ => {
                 typing.key(key);
                 self.overlay = Some(Overlay::Ahead { agent_id, typing });
@@ -46,7 +51,9 @@ impl State {
         match done {
             Ok(()) => self.say(format!("{agent_id} gets it when it asks next")),
             Err(error) => {
-                self.aheads.entry(agent_id).or_insert_with(|| Typing::lines().holding(text));
+                self.aheads
+                    .entry(agent_id)
+                    .or_insert_with(|| Typing::lines().holding(text));
                 self.complain(error.to_string());
             }
         }

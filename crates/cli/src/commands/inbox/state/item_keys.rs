@@ -89,12 +89,17 @@ impl State {
     /// Nothing is shown as decided here: that is for the hub to say.
     pub(super) fn send(&mut self, verdict: &Verdict, reason: &str) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
-        let words: Vec<&str> =
-            [reason, open.comment.text()].into_iter().filter(|text| !text.trim().is_empty()).collect();
+        let words: Vec<&str> = [reason, open.comment.text()]
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect();
         let body = verdict.body(&words.join("\n\n"));
         (open.sending, open.refusal) = (true, None);
         self.said = None;
-        vec![Effect::Resolve { id: open.id().to_owned(), body }]
+        vec![Effect::Resolve {
+            id: open.id().to_owned(),
+            body,
+        }]
     }
 
     fn approve(&mut self) -> Vec<Effect> {
@@ -113,7 +118,10 @@ impl State {
         match open.rejection() {
             Some(_) => {
                 let presets = self.presets.clone();
-                self.overlay = Some(Overlay::Reject(Reject { presets, ..Reject::default() }));
+                self.overlay = Some(Overlay::Reject(Reject {
+                    presets,
+                    ..Reject::default()
+                }));
             }
             None if !open.seen.item.can_answer => self.hint("this one is not yours to answer"),
             None => self.hint("the asker takes no refusal here"),
@@ -123,7 +131,9 @@ impl State {
     fn retry(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
         match &open.seen.item.delivery {
-            Some(delivery) if delivery.state == "failed" => vec![Effect::Retry { id: open.id().to_owned() }],
+            Some(delivery) if delivery.state == "failed" => vec![Effect::Retry {
+                id: open.id().to_owned(),
+            }],
             Some(_) | None => Vec::new(),
         }
     }

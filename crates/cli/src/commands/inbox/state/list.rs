@@ -26,12 +26,17 @@ pub struct List {
 
 impl List {
     pub fn shown(&self, words: &str) -> Vec<&Arc<Seen>> {
-        self.rows.iter().filter(|seen| words.is_empty() || seen.mentions(words)).collect()
+        self.rows
+            .iter()
+            .filter(|seen| words.is_empty() || seen.mentions(words))
+            .collect()
     }
 
     pub fn position(&self, words: &str) -> Option<usize> {
         let shown = self.shown(words);
-        let selected = shown.iter().position(|seen| Some(seen.id()) == self.selected.as_deref());
+        let selected = shown
+            .iter()
+            .position(|seen| Some(seen.id()) == self.selected.as_deref());
         selected.or_else(|| (!shown.is_empty()).then_some(0))
     }
 
@@ -99,7 +104,10 @@ impl List {
 
     /// Where to read on, when the cursor comes near the end.
     pub fn begin_more(&mut self, words: &str) -> Option<(String, usize)> {
-        let remaining = self.shown(words).len().saturating_sub(self.position(words).unwrap_or_default());
+        let remaining = self
+            .shown(words)
+            .len()
+            .saturating_sub(self.position(words).unwrap_or_default());
         if self.loading || remaining > AHEAD {
             return None;
         }
@@ -117,7 +125,8 @@ impl List {
         (self.loading, self.loaded, self.next) = (false, true, page.next);
         if appends {
             let known: HashSet<String> = self.rows.iter().map(|seen| seen.id().to_owned()).collect();
-            self.rows.extend(page.items.into_iter().filter(|seen| !known.contains(seen.id())));
+            self.rows
+                .extend(page.items.into_iter().filter(|seen| !known.contains(seen.id())));
         } else {
             self.replace(page.items);
         }
@@ -130,10 +139,16 @@ impl List {
     /// When the item under the cursor is gone, the next one of those that stayed takes its place.
     fn replace(&mut self, rows: Vec<Arc<Seen>>) {
         let stayed: HashSet<&str> = rows.iter().map(|seen| seen.id()).collect();
-        let place = self.rows.iter().position(|seen| Some(seen.id()) == self.selected.as_deref()).unwrap_or_default();
+        let place = self
+            .rows
+            .iter()
+            .position(|seen| Some(seen.id()) == self.selected.as_deref())
+            .unwrap_or_default();
         let (earlier, later) = self.rows.split_at(place.min(self.rows.len()));
         let mut heirs = later.iter().chain(earlier.iter().rev());
-        let heir = heirs.find(|seen| stayed.contains(seen.id())).map(|seen| seen.id().to_owned());
+        let heir = heirs
+            .find(|seen| stayed.contains(seen.id()))
+            .map(|seen| seen.id().to_owned());
         self.selected = heir;
         self.rows = rows;
     }

@@ -48,12 +48,21 @@ impl State {
         self.list_mut(tab).step(rows, &words);
         let listing = self.listing(tab);
         let more = self.list_mut(tab).begin_more(&words);
-        more.map(|(after, want)| Effect::Load { listing, after: Some(after), want }).into_iter().collect()
+        more.map(|(after, want)| Effect::Load {
+            listing,
+            after: Some(after),
+            want,
+        })
+        .into_iter()
+        .collect()
     }
 
     /// Search results are a tab only while there are some.
     fn tab_beside(&self, forward: bool) -> Tab {
-        let tabs: Vec<Tab> = Tab::ALL.into_iter().filter(|tab| *tab != Tab::Found || !self.query.is_empty()).collect();
+        let tabs: Vec<Tab> = Tab::ALL
+            .into_iter()
+            .filter(|tab| *tab != Tab::Found || !self.query.is_empty())
+            .collect();
         let place = tabs.iter().position(|tab| *tab == self.tab).unwrap_or_default();
         let steps = if forward { 1 } else { tabs.len() - 1 };
         tabs[(place + steps) % tabs.len()]
@@ -64,7 +73,11 @@ impl State {
         self.tab = tab;
         self.words.clear();
         let is_followed = matches!(tab, Tab::Waiting | Tab::Notices);
-        if is_followed && self.list(tab).is_loaded() { Vec::new() } else { self.reload(tab) }
+        if is_followed && self.list(tab).is_loaded() {
+            Vec::new()
+        } else {
+            self.reload(tab)
+        }
     }
 
     fn clear(&mut self) -> Vec<Effect> {
@@ -72,7 +85,11 @@ impl State {
             self.words.clear();
             return Vec::new();
         }
-        if self.tab == Tab::Waiting { Vec::new() } else { self.turn(Tab::Waiting) }
+        if self.tab == Tab::Waiting {
+            Vec::new()
+        } else {
+            self.turn(Tab::Waiting)
+        }
     }
 
     fn open_selected(&mut self) -> Vec<Effect> {
@@ -104,7 +121,9 @@ impl State {
     }
 
     fn archive_selected(&mut self) -> Vec<Effect> {
-        let Some(seen) = self.selected().map(Arc::clone) else { return Vec::new() };
+        let Some(seen) = self.selected().map(Arc::clone) else {
+            return Vec::new();
+        };
         if !self.list(self.tab).is_settled(self.now.elapsed) {
             return Vec::new();
         }
@@ -133,11 +152,16 @@ impl State {
         if away != Away::Back {
             self.put_away.push(id.to_owned());
         }
-        vec![Effect::Put { id: id.to_owned(), away }]
+        vec![Effect::Put {
+            id: id.to_owned(),
+            away,
+        }]
     }
 
     fn set_selected_aside(&mut self) {
-        let Some(seen) = self.selected().map(Arc::clone) else { return };
+        let Some(seen) = self.selected().map(Arc::clone) else {
+            return;
+        };
         if self.list(self.tab).is_settled(self.now.elapsed) {
             self.set_aside(&seen);
         }
@@ -145,7 +169,10 @@ impl State {
 
     pub(super) fn set_aside(&mut self, seen: &Seen) {
         if seen.is_open() && !seen.is_notice() {
-            self.overlay = Some(Overlay::Aside { id: seen.id().to_owned(), cursor: 0 });
+            self.overlay = Some(Overlay::Aside {
+                id: seen.id().to_owned(),
+                cursor: 0,
+            });
         } else {
             self.hint("only what still waits can be set aside");
         }
@@ -153,8 +180,12 @@ impl State {
 
     /// The item under the cursor where things are set aside, else the one that was put away last.
     pub(super) fn take_back(&mut self) -> Vec<Effect> {
-        let aside = self.selected().filter(|_| self.tab == Tab::Aside && self.open.is_none());
-        let id = aside.map(|seen| seen.id().to_owned()).or_else(|| self.put_away.last().cloned());
+        let aside = self
+            .selected()
+            .filter(|_| self.tab == Tab::Aside && self.open.is_none());
+        let id = aside
+            .map(|seen| seen.id().to_owned())
+            .or_else(|| self.put_away.last().cloned());
         match id {
             Some(id) => self.put(&id, Away::Back),
             None => {

@@ -38,7 +38,10 @@ impl State {
             tabs.push(self.tab);
         }
         let mut effects: Vec<Effect> = tabs.into_iter().flat_map(|tab| self.reload(tab)).collect();
-        effects.extend(self.open.as_ref().map(|open| Effect::Read { id: open.id().to_owned(), fresh: false }));
+        effects.extend(self.open.as_ref().map(|open| Effect::Read {
+            id: open.id().to_owned(),
+            fresh: false,
+        }));
         effects
     }
 
@@ -74,7 +77,10 @@ impl State {
 
     fn look_at(&self, id: &str) -> Vec<Effect> {
         match &self.open {
-            Some(open) if open.id() == id => vec![Effect::Read { id: id.to_owned(), fresh: false }],
+            Some(open) if open.id() == id => vec![Effect::Read {
+                id: id.to_owned(),
+                fresh: false,
+            }],
             Some(_) | None => Vec::new(),
         }
     }

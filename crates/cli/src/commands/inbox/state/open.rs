@@ -51,7 +51,11 @@ impl Open {
     pub fn new(seen: Arc<Seen>, draft: Option<(Editor, Typing)>, elapsed: Duration) -> Self {
         let blank = Editor::of(&seen);
         let (editor, comment) = draft.unwrap_or_else(|| (blank.clone(), Typing::lines()));
-        let ending = if seen.item.resolution.is_some() { Ending::Past } else { Ending::None };
+        let ending = if seen.item.resolution.is_some() {
+            Ending::Past
+        } else {
+            Ending::None
+        };
         Self {
             seen,
             blank,
@@ -110,7 +114,11 @@ impl Open {
     pub fn see(&mut self, seen: Arc<Seen>) {
         self.seen = seen;
         if self.is_over() && self.ending == Ending::None && !self.sending {
-            self.end(if self.unsure { Ending::Unclear } else { Ending::Theirs { sent: false } });
+            self.end(if self.unsure {
+                Ending::Unclear
+            } else {
+                Ending::Theirs { sent: false }
+            });
         }
     }
 
@@ -137,7 +145,11 @@ impl Open {
         self.sending = false;
         match error {
             _ if error.has_code("already_terminal") => {
-                self.end(if self.unsure { Ending::Unclear } else { Ending::Theirs { sent: true } });
+                self.end(if self.unsure {
+                    Ending::Unclear
+                } else {
+                    Ending::Theirs { sent: true }
+                });
             }
             HubError::Refused { field, message, .. } => {
                 let blamed = field.as_deref().is_some_and(|field| self.editor.blame(field, message));
@@ -148,8 +160,9 @@ impl Open {
                 if self.is_over() {
                     return self.end(Ending::Unclear);
                 }
-                self.refusal =
-                    Some(format!("{error}. Whether your answer arrived is not known; sending it again is safe."));
+                self.refusal = Some(format!(
+                    "{error}. Whether your answer arrived is not known; sending it again is safe."
+                ));
             }
         }
     }

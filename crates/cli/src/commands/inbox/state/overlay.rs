@@ -119,7 +119,10 @@ impl State {
             KeyCode::Esc => return Vec::new(),
             KeyCode::Enter if reject.typing => return self.rejected(reject.reason.text()),
             _ if reject.typing => drop(reject.reason.key(key)),
-            KeyCode::Enter => match (reject.cursor, reject.cursor.and_then(|cursor| reject.presets.get(cursor))) {
+            KeyCode::Enter => match (
+                reject.cursor,
+                reject.cursor.and_then(|cursor| reject.presets.get(cursor)),
+            ) {
                 (_, Some(reason)) => return self.rejected(reason),
                 (Some(_), None) => reject.typing = true,
                 (None, None) => self.hint("pick a reason first: its number, or j and k"),
@@ -135,7 +138,12 @@ impl State {
     }
 
     fn rejected(&mut self, reason: &str) -> Vec<Effect> {
-        match self.open.as_ref().filter(|open| open.takes_answers()).and_then(Open::rejection) {
+        match self
+            .open
+            .as_ref()
+            .filter(|open| open.takes_answers())
+            .and_then(Open::rejection)
+        {
             Some(verdict) => self.send(&verdict, reason),
             None => Vec::new(),
         }
@@ -162,7 +170,13 @@ impl State {
             2 => now.checked_add(4.hours()).ok(),
             _ => {
                 let tomorrow = now.to_zoned(self.zone.clone()).date().tomorrow().ok()?;
-                Some(tomorrow.at(MORNING, 0, 0, 0).to_zoned(self.zone.clone()).ok()?.timestamp())
+                Some(
+                    tomorrow
+                        .at(MORNING, 0, 0, 0)
+                        .to_zoned(self.zone.clone())
+                        .ok()?
+                        .timestamp(),
+                )
             }
         }
     }

@@ -52,7 +52,11 @@ impl State {
                 return self.told(&error);
             }
         }
-        if self.list(tab).is_stale() { self.reload(tab) } else { Vec::new() }
+        if self.list(tab).is_stale() {
+            self.reload(tab)
+        } else {
+            Vec::new()
+        }
     }
 
     fn read(&mut self, id: &str, fresh: bool, seen: Result<Arc<Seen>, HubError>) -> Vec<Effect> {
@@ -123,7 +127,10 @@ impl State {
                 Err(error) => return self.told(&error),
             },
         }
-        vec![Effect::Read { id: id.to_owned(), fresh: false }]
+        vec![Effect::Read {
+            id: id.to_owned(),
+            fresh: false,
+        }]
     }
 
     fn was_put(&mut self, id: &str, away: &Away, done: Result<(), HubError>) -> Vec<Effect> {
@@ -137,7 +144,10 @@ impl State {
                 self.say("it is back");
                 self.list_mut(Tab::Aside).remove(id, None);
                 self.fresh_reads += 1;
-                vec![Effect::Read { id: id.to_owned(), fresh: true }]
+                vec![Effect::Read {
+                    id: id.to_owned(),
+                    fresh: true,
+                }]
             }
             Away::Archived => {
                 self.say("archived; u takes it back");
@@ -156,7 +166,10 @@ impl State {
         self.list_mut(tab).remove(id, None);
         match &self.open {
             Some(open) if open.id() == id => {
-                let next = self.list(self.tab).beside(id, 1, &self.words).filter(|_| self.tab == tab);
+                let next = self
+                    .list(self.tab)
+                    .beside(id, 1, &self.words)
+                    .filter(|_| self.tab == tab);
                 match next {
                     Some(seen) => self.show(seen),
                     None => self.back(),

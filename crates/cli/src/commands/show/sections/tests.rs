@@ -9,7 +9,10 @@ fn page(extra: &Value) -> String {
         "resolvers": ["human:ann"], "can_answer": true,
     });
     item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-    render(&serde_json::from_value(item).unwrap(), "2026-06-04T15:00:00Z".parse().unwrap())
+    render(
+        &serde_json::from_value(item).unwrap(),
+        "2026-06-04T15:00:00Z".parse().unwrap(),
+    )
 }
 
 #[test]
@@ -31,23 +34,34 @@ fn nothing_an_agent_writes_reaches_the_terminal_raw() {
 fn commands_to_type_hold_nothing_the_agent_wrote() {
     let options = json!([{"value": "$(reboot)", "label": "a"}, {"value": "b", "label": "b"}]);
     let page = page(&json!({"question": {"kind": "select", "options": options, "allow_edit": true}}));
-    let commands: Vec<&str> = page.lines().filter(|line| line.contains("countersign answer")).collect();
+    let commands: Vec<&str> = page
+        .lines()
+        .filter(|line| line.contains("countersign answer"))
+        .collect();
     let expected = ["NUMBER", "--text TEXT", "--decline"];
-    assert_eq!(commands, expected.map(|answer| format!("  countersign answer msg_1 {answer}")));
+    assert_eq!(
+        commands,
+        expected.map(|answer| format!("  countersign answer msg_1 {answer}"))
+    );
 }
 
 #[test]
 fn every_kind_of_question_says_how_it_is_answered() {
     let commands = |question: Value| {
         let page = page(&json!({ "question": question }));
-        let answers = page.lines().filter_map(|line| line.strip_prefix("  countersign answer msg_1 "));
+        let answers = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("  countersign answer msg_1 "));
         answers.map(str::to_owned).collect::<Vec<_>>()
     };
     let options = json!([{"value": "a", "label": "a"}]);
     let many = json!({"kind": "select", "options": options, "allow_edit": true, "many": true});
     assert_eq!(commands(many), ["NUMBER...", "--decline"]);
     let confirm = |values: &[&str]| {
-        let options: Vec<Value> = values.iter().map(|value| json!({"value": value, "label": "x"})).collect();
+        let options: Vec<Value> = values
+            .iter()
+            .map(|value| json!({"value": value, "label": "x"}))
+            .collect();
         commands(json!({"kind": "confirm", "options": options}))
     };
     assert_eq!(confirm(&["approve", "deny"]), ["yes", "no", "--decline"]);
@@ -65,7 +79,10 @@ fn a_resolved_message_tells_its_outcome_and_no_commands() {
         "actor": "system:default_on_expire", "resolved_at": "2026-06-04T14:59:00.000Z",
     });
     let page = page(&json!({"status": "expired", "resolution": resolution}));
-    assert!(page.contains("expired hold by system:default_on_expire, the default its asker declared"), "{page}");
+    assert!(
+        page.contains("expired hold by system:default_on_expire, the default its asker declared"),
+        "{page}"
+    );
     assert!(page.contains("(1m ago)") && !page.contains("How to answer"), "{page}");
 }
 
@@ -78,7 +95,13 @@ fn a_cue_shows_its_terminal_and_takes_text_and_files() {
     let cue = json!({"source": source, "presence": presence, "open_ended": true, "question": question});
     let page = page(&cue);
     assert!(!page.contains('\u{1b}'), "{page:?}");
-    for words in ["Agent      bot\n", "(zsh, ", "gone from its terminal for 2m", "msg_1 --text TEXT", "msg_1 --file"] {
+    for words in [
+        "Agent      bot\n",
+        "(zsh, ",
+        "gone from its terminal for 2m",
+        "msg_1 --text TEXT",
+        "msg_1 --file",
+    ] {
         assert!(page.contains(words), "{words}: {page}");
     }
 }
@@ -86,7 +109,10 @@ fn a_cue_shows_its_terminal_and_takes_text_and_files() {
 #[test]
 fn a_question_of_a_run_names_agent_run_and_strategy() {
     let page = page(&crate::item::asked(&json!({"kind": "text"})));
-    assert!(page.contains("Agent      editor, run r1\nStrategy   Topic writer\n") && !page.contains('#'), "{page}");
+    assert!(
+        page.contains("Agent      editor, run r1\nStrategy   Topic writer\n") && !page.contains('#'),
+        "{page}"
+    );
     let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("  countersign ")).collect();
     let expected = [
         "  countersign answer msg_1 --text TEXT    (may be empty)",
@@ -100,15 +126,23 @@ fn a_question_of_a_run_names_agent_run_and_strategy() {
 fn a_superseded_cue_says_so_and_files_are_listed() {
     let resolved = |resolution: Value| {
         let mut all = json!({"resolution_id": "res_1", "actor": "x", "resolved_at": "2026-06-04T14:59:00.000Z"});
-        all.as_object_mut().unwrap().extend(resolution.as_object().unwrap().clone());
+        all.as_object_mut()
+            .unwrap()
+            .extend(resolution.as_object().unwrap().clone());
         page(&json!({"status": "over", "source": {"door": "hap"}, "resolution": all}))
     };
     let ended = resolved(json!({"resolution": "cancelled", "comment": "superseded by msg_2"}));
-    assert!(ended.contains("Outcome\n  superseded by msg_2\n") && !ended.contains("Comment"), "{ended}");
+    assert!(
+        ended.contains("Outcome\n  superseded by msg_2\n") && !ended.contains("Comment"),
+        "{ended}"
+    );
     let file = json!({"name": "a.txt", "media_type": "text/plain", "size": 3});
     let answered = resolved(json!({"resolution": "answered", "value": "", "files": [file]}));
     assert!(answered.contains("answered with a file by x"), "{answered}");
-    assert!(answered.contains("Files sent\n  a.txt (3 bytes, text/plain)"), "{answered}");
+    assert!(
+        answered.contains("Files sent\n  a.txt (3 bytes, text/plain)"),
+        "{answered}"
+    );
 }
 
 #[test]
@@ -121,14 +155,22 @@ fn a_checklist_is_shown_once_as_it_was_sent_back() {
         });
         let task = json!({"type": "task", "status": "completed", "action": action, "resolution": resolution});
         let page = page(&task);
-        let lines = page.lines().filter(|line| line.starts_with("Checklist") || line.contains('['));
+        let lines = page
+            .lines()
+            .filter(|line| line.starts_with("Checklist") || line.contains('['));
         lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
     };
     let ticked = json!([{"text": "one", "done": true}, {"text": "two"}]);
     for resolution in ["completed", "dismissed"] {
-        assert_eq!(shown(resolution, ticked.clone()), ["Checklist sent back", "1. [x] one", "2. [ ] two"]);
+        assert_eq!(
+            shown(resolution, ticked.clone()),
+            ["Checklist sent back", "1. [x] one", "2. [ ] two"]
+        );
     }
-    assert_eq!(shown("cancelled", Value::Null), ["Checklist", "1. [ ] one", "2. [ ] two"]);
+    assert_eq!(
+        shown("cancelled", Value::Null),
+        ["Checklist", "1. [ ] one", "2. [ ] two"]
+    );
 }
 
 #[test]

@@ -63,7 +63,10 @@ impl Mailbox {
     }
 
     pub fn bare(hub: &Hub) -> Self {
-        Self { has_times: false, ..Self::made(hub, BARE) }
+        Self {
+            has_times: false,
+            ..Self::made(hub, BARE)
+        }
     }
 
     /// In a directory that holds other things.
@@ -79,12 +82,20 @@ impl Mailbox {
         fs::create_dir_all(home.join("files")).expect("make the directory");
         let connection = Connection::open(home.join("cue.db")).expect("a database");
         connection.execute_batch("PRAGMA foreign_keys = OFF").expect("set");
-        connection.execute_batch(if tables.is_empty() { META } else { tables }).expect("make the tables");
-        Self { home: home.to_owned(), connection, has_times: true }
+        connection
+            .execute_batch(if tables.is_empty() { META } else { tables })
+            .expect("make the tables");
+        Self {
+            home: home.to_owned(),
+            connection,
+            has_times: true,
+        }
     }
 
     pub fn set_version(&self, version: &str) {
-        self.connection.execute("UPDATE schema_meta SET value = ?1", [version]).expect("set the version");
+        self.connection
+            .execute("UPDATE schema_meta SET value = ?1", [version])
+            .expect("set the version");
     }
 
     pub fn request(&self, id: &str, agent: &str, prompt: &str, payload: Option<&str>, state: (&str, &str)) {
@@ -92,7 +103,8 @@ impl Mailbox {
         let done = if self.has_times {
             const INSERT: &str = "INSERT INTO cue_requests (request_id, agent_id, prompt, payload, status, created_at, \
                  updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)";
-            self.connection.execute(INSERT, params![id, agent, prompt, payload, status, at])
+            self.connection
+                .execute(INSERT, params![id, agent, prompt, payload, status, at])
         } else {
             const INSERT: &str = "INSERT INTO cue_requests (request_id, agent_id, prompt) VALUES (?1, ?2, ?3)";
             self.connection.execute(INSERT, params![id, agent, prompt])
@@ -104,7 +116,8 @@ impl Mailbox {
         let done = if self.has_times {
             const INSERT: &str = "INSERT INTO cue_responses (id, request_id, response_json, cancelled, created_at) \
                  VALUES (?1, ?2, ?3, ?4, ?5)";
-            self.connection.execute(INSERT, params![number, request, json, cancelled, at])
+            self.connection
+                .execute(INSERT, params![number, request, json, cancelled, at])
         } else {
             const INSERT: &str = "INSERT INTO cue_responses (request_id, response_json) VALUES (?1, ?2)";
             self.connection.execute(INSERT, params![request, json])
@@ -117,7 +130,9 @@ impl Mailbox {
         const INSERT: &str = "INSERT INTO cue_files (sha256, file, mime_type) VALUES (?1, ?1, ?2)";
         self.connection.execute(INSERT, [file, media_type]).expect("put a file");
         const LINK: &str = "INSERT INTO cue_response_files (response_id, idx, file_id) VALUES (?1, ?2, ?3)";
-        self.connection.execute(LINK, params![answer, index, self.connection.last_insert_rowid()]).expect("link it");
+        self.connection
+            .execute(LINK, params![answer, index, self.connection.last_insert_rowid()])
+            .expect("link it");
         if let Some(body) = body {
             fs::write(self.home.join(file), body).expect("write the file");
         }
@@ -125,7 +140,9 @@ impl Mailbox {
 
     pub fn agent(&self, id: &str, runtime: &str, project_dir: &str, terminal: &str) {
         const INSERT: &str = "INSERT INTO agent_envs VALUES (?1, ?2, ?3, ?4, '')";
-        self.connection.execute(INSERT, [id, runtime, project_dir, terminal]).expect("put an agent");
+        self.connection
+            .execute(INSERT, [id, runtime, project_dir, terminal])
+            .expect("put an agent");
     }
 
     /// So many, of which the last ten are open.
@@ -135,7 +152,13 @@ impl Mailbox {
             let (id, asked) = (format!("req_{number:012x}"), at(number / 60 - count / 60 - 10));
             let is_open = number >= count - 10;
             let status = if is_open { "PENDING" } else { "COMPLETED" };
-            self.request(&id, "kivuron", &format!("Number {number}\n\nand some more words"), None, (status, &asked));
+            self.request(
+                &id,
+                "kivuron",
+                &format!("Number {number}\n\nand some more words"),
+                None,
+                (status, &asked),
+            );
             if !is_open {
                 self.answer(number + 1, &id, r#"{"text":"go on"}"#, 0, &asked);
             }

@@ -8,7 +8,12 @@ use super::Person;
 fn every_envelope_in_the_text_is_one_that_is_accepted() {
     let text = Person::new().cueme("-p").ok();
     let mut shown = Vec::new();
-    for part in text.split("```").skip(1).step_by(2).filter(|part| part.contains("<cueme_prompt>\n")) {
+    for part in text
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter(|part| part.contains("<cueme_prompt>\n"))
+    {
         let envelope: Vec<&str> = part.lines().skip_while(|line| *line != "<cueme_prompt>").collect();
         let envelope = envelope.join("\n").replace("CUEME_END", "");
         let envelope = Envelope::parse(Kind::Cue, &envelope).expect("an envelope");
@@ -51,6 +56,12 @@ fn there_is_nothing_to_fix_off_windows() {
     let person = Person::new();
     assert!(person.cueme("fix powershell_utf-8").fails(1).contains("Windows"));
     for line in ["fix", "fix something"] {
-        assert!(person.cueme(line).fails(2).contains("usage: cueme fix powershell_utf-8"), "{line}");
+        assert!(
+            person
+                .cueme(line)
+                .fails(2)
+                .contains("usage: cueme fix powershell_utf-8"),
+            "{line}"
+        );
     }
 }

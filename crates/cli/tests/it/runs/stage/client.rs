@@ -29,7 +29,11 @@ impl Client {
     }
 
     pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
-        Self { socket, count: 0, last: "the upgrade".to_owned() }
+        Self {
+            socket,
+            count: 0,
+            last: "the upgrade".to_owned(),
+        }
     }
 
     pub async fn send(&mut self, message: Value) {
@@ -41,12 +45,18 @@ impl Client {
     }
 
     pub async fn send_raw(&mut self, message: Message) {
-        within("the hub takes a frame", self.socket.send(message)).await.expect("the connection is open");
+        within("the hub takes a frame", self.socket.send(message))
+            .await
+            .expect("the connection is open");
     }
 
     /// Sends what the hub may cut off in the middle.
     pub async fn offer(&mut self, message: Message) {
-        let _ = within("the hub takes a frame or ends the connection", self.socket.send(message)).await;
+        let _ = within(
+            "the hub takes a frame or ends the connection",
+            self.socket.send(message),
+        )
+        .await;
     }
 
     /// The next frame, or how the connection ended.
@@ -74,7 +84,9 @@ impl Client {
     }
 
     pub async fn next(&mut self) -> Value {
-        self.perhaps().await.unwrap_or_else(|end| panic!("the connection ended: {end:?}"))
+        self.perhaps()
+            .await
+            .unwrap_or_else(|end| panic!("the connection ended: {end:?}"))
     }
 
     pub async fn expect(&mut self, kind: &str) -> Value {
@@ -103,7 +115,11 @@ impl Client {
         let request_id = self.request_id("ping");
         self.send(json!({"type": "ping", "requestId": request_id})).await;
         let frame = self.next().await;
-        assert_eq!((&frame["type"], &frame["requestId"]), (&json!("pong"), &json!(request_id)), "silence: {frame}");
+        assert_eq!(
+            (&frame["type"], &frame["requestId"]),
+            (&json!("pong"), &json!(request_id)),
+            "silence: {frame}"
+        );
     }
 
     /// What had been said before the hub read what is sent now.
@@ -155,7 +171,11 @@ impl Client {
         message["requestId"] = json!(request_id);
         self.send(message).await;
         let frame = self.expect(reply).await;
-        assert_eq!(frame["requestId"], json!(request_id), "a reply names its request: {frame}");
+        assert_eq!(
+            frame["requestId"],
+            json!(request_id),
+            "a reply names its request: {frame}"
+        );
         frame
     }
 
@@ -167,20 +187,28 @@ impl Client {
     }
 
     pub async fn prepare(&mut self, path: &Path) -> String {
-        let prepared = self.call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared").await;
+        let prepared = self
+            .call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared")
+            .await;
         prepared["runId"].as_str().expect("a run id").to_owned()
     }
 
     pub async fn prepare_refused(&mut self, path: &Path) -> String {
-        self.refused(json!({"type": "prepare_run", "strategyPath": path}), "PREPARE_FAILED").await
+        self.refused(json!({"type": "prepare_run", "strategyPath": path}), "PREPARE_FAILED")
+            .await
     }
 
     /// Starts a run and returns the request id its events carry.
     pub async fn start(&mut self, run: &str, input: &str) -> String {
         let request_id = self.request_id("start");
-        self.send(json!({"type": "start_run", "runId": run, "input": input, "requestId": request_id})).await;
+        self.send(json!({"type": "start_run", "runId": run, "input": input, "requestId": request_id}))
+            .await;
         let started = self.expect("strategy_started").await;
-        assert_eq!((&started["runId"], &started["requestId"]), (&json!(run), &json!(request_id)), "{started}");
+        assert_eq!(
+            (&started["runId"], &started["requestId"]),
+            (&json!(run), &json!(request_id)),
+            "{started}"
+        );
         request_id
     }
 
@@ -193,13 +221,16 @@ impl Client {
 
     /// Prepares an ended run again and continues it.
     pub async fn proceed(&mut self, run: &str, input: &str) {
-        self.call(json!({"type": "prepare_run", "runId": run}), "run_prepared").await;
-        self.send(json!({"type": "continue_run", "runId": run, "input": input})).await;
+        self.call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
+            .await;
+        self.send(json!({"type": "continue_run", "runId": run, "input": input}))
+            .await;
         assert_eq!(self.expect("strategy_started").await["runId"], run);
     }
 
     pub async fn answer(&mut self, run: &str, agent: &str, text: &str) {
-        self.send(json!({"type": "user_input", "runId": run, "agentName": agent, "text": text})).await;
+        self.send(json!({"type": "user_input", "runId": run, "agentName": agent, "text": text}))
+            .await;
     }
 
     pub async fn subscribe(&mut self, run: &str) {
@@ -207,7 +238,8 @@ impl Client {
     }
 
     pub async fn subscribe_after(&mut self, run: &str, seq: u64) {
-        self.send(json!({"type": "subscribe", "runId": run, "afterSeq": seq})).await;
+        self.send(json!({"type": "subscribe", "runId": run, "afterSeq": seq}))
+            .await;
     }
 
     pub async fn unsubscribe(&mut self, run: &str) {
@@ -232,7 +264,12 @@ impl Client {
     /// Why the run ended: its code and its message.
     pub async fn failure(&mut self) -> (String, String) {
         let error = self.until("strategy_error").await.pop().expect("the end");
-        let word = |name: &str| error["error"][name].as_str().unwrap_or_else(|| panic!("{name}: {error}")).to_owned();
+        let word = |name: &str| {
+            error["error"][name]
+                .as_str()
+                .unwrap_or_else(|| panic!("{name}: {error}"))
+                .to_owned()
+        };
         (word("code"), word("message"))
     }
 
@@ -250,6 +287,11 @@ impl Client {
 }
 
 fn find(listed: &Value, run: &str) -> Value {
-    let runs = listed["runs"].as_array().unwrap_or_else(|| panic!("a list of runs: {listed}"));
-    runs.iter().find(|one| one["runId"] == run).cloned().unwrap_or(Value::Null)
+    let runs = listed["runs"]
+        .as_array()
+        .unwrap_or_else(|| panic!("a list of runs: {listed}"));
+    runs.iter()
+        .find(|one| one["runId"] == run)
+        .cloned()
+        .unwrap_or(Value::Null)
 }

@@ -14,7 +14,9 @@ pub async fn waiting_runs(clients: &mut [Client], path: &Path, count: usize) -> 
         let mine = share.min(count - nth * share);
         for number in 0..mine {
             let run = format!("run-{nth}-{number}");
-            client.send(json!({"type": "prepare_run", "strategyPath": path, "runId": run})).await;
+            client
+                .send(json!({"type": "prepare_run", "strategyPath": path, "runId": run}))
+                .await;
             client.send(json!({"type": "start_run", "runId": run})).await;
         }
         while asks.len() < nth * share + mine {

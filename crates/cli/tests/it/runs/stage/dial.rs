@@ -31,7 +31,12 @@ impl Dial {
     }
 
     pub fn at(address: &str) -> Self {
-        Self { address: address.to_owned(), path: "/ws".to_owned(), headers: vec![], receive_buffer: None }
+        Self {
+            address: address.to_owned(),
+            path: "/ws".to_owned(),
+            headers: vec![],
+            receive_buffer: None,
+        }
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
@@ -74,8 +79,16 @@ impl Dial {
         let opened = client_async(request, stream).map_ok(|(socket, _)| socket);
         within("the upgrade", opened).await.map_err(|error| match error {
             Error::Http(reply) => {
-                let body = reply.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
-                Refusal { status: reply.status().as_u16(), body }
+                let body = reply
+                    .body()
+                    .as_deref()
+                    .map(String::from_utf8_lossy)
+                    .unwrap_or_default()
+                    .into_owned();
+                Refusal {
+                    status: reply.status().as_u16(),
+                    body,
+                }
             }
             other => panic!("neither an upgrade nor a reply: {other}"),
         })
@@ -87,16 +100,22 @@ impl Dial {
         if let Some(bytes) = self.receive_buffer {
             socket.set_recv_buffer_size(bytes).expect("a receive buffer");
         }
-        let stream = within("a connection", socket.connect(address)).await.expect("the hub accepts");
+        let stream = within("a connection", socket.connect(address))
+            .await
+            .expect("the hub accepts");
         stream.set_nodelay(true).expect("no delay");
         stream
     }
 
     fn request(&self) -> Request<()> {
-        let mut request = format!("ws://{}{}", self.address, self.path).into_client_request().expect("a request");
+        let mut request = format!("ws://{}{}", self.address, self.path)
+            .into_client_request()
+            .expect("a request");
         for (name, value) in &self.headers {
             let name: HeaderName = name.parse().expect("a header name");
-            request.headers_mut().insert(name, HeaderValue::from_str(value).expect("a header value"));
+            request
+                .headers_mut()
+                .insert(name, HeaderValue::from_str(value).expect("a header value"));
         }
         request
     }

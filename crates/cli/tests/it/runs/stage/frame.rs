@@ -32,14 +32,26 @@ pub fn checked(text: &str) -> Value {
     if let Some(request_id) = members.get("requestId") {
         assert!(request_id.is_string(), "requestId is text or absent: {frame}");
     }
-    assert!(members.values().all(|value| !value.is_null()), "what is absent is left out: {frame}");
+    assert!(
+        members.values().all(|value| !value.is_null()),
+        "what is absent is left out: {frame}"
+    );
     let kind = frame["type"].as_str().unwrap_or_default();
     if is_event(&frame) {
-        assert!(frame["seq"].as_u64().is_some_and(|seq| seq > 0), "an event is numbered: {frame}");
+        assert!(
+            frame["seq"].as_u64().is_some_and(|seq| seq > 0),
+            "an event is numbered: {frame}"
+        );
         assert!(frame["runId"].is_string(), "an event belongs to a run: {frame}");
     } else {
-        assert!(REPLIES.contains(&kind) || kind == "input_resolved", "a type of this wire: {frame}");
-        assert!(!REPLIES.contains(&kind) || frame.get("seq").is_none(), "a reply has no number: {frame}");
+        assert!(
+            REPLIES.contains(&kind) || kind == "input_resolved",
+            "a type of this wire: {frame}"
+        );
+        assert!(
+            !REPLIES.contains(&kind) || frame.get("seq").is_none(),
+            "a reply has no number: {frame}"
+        );
     }
     frame
 }
@@ -62,7 +74,12 @@ pub fn seqs(frames: &[Value]) -> Vec<u64> {
 
 /// The names of an object's members, in alphabetical order.
 pub fn field_names(frame: &Value) -> Vec<&str> {
-    let mut names: Vec<&str> = frame.as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut names: Vec<&str> = frame
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
     names.sort_unstable();
     names
 }
@@ -82,7 +99,9 @@ pub trait Frames {
 
 impl Frames for [Value] {
     fn kinds(&self) -> Vec<&str> {
-        self.iter().map(|frame| frame["type"].as_str().expect("a type")).collect()
+        self.iter()
+            .map(|frame| frame["type"].as_str().expect("a type"))
+            .collect()
     }
 
     fn of(&self, kind: &str) -> Vec<&Value> {

@@ -64,8 +64,13 @@ impl Asked {
     /// Role and content of every message.
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let messages = self.body["messages"].as_array().unwrap_or_else(|| panic!("messages: {}", self.body));
-        messages.iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
+        let messages = self.body["messages"]
+            .as_array()
+            .unwrap_or_else(|| panic!("messages: {}", self.body));
+        messages
+            .iter()
+            .map(|message| (text(&message["role"]), text(&message["content"])))
+            .collect()
     }
 }
 
@@ -77,7 +82,11 @@ fn chunk(delta: Value, finish_reason: Value) -> Part {
 fn ending(reason: &str) -> Vec<Part> {
     let usage = json!({"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12});
     let usage = json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage});
-    vec![chunk(json!({}), json!(reason)), Part::Chunk(usage), Part::Raw("data: [DONE]\n\n".to_owned())]
+    vec![
+        chunk(json!({}), json!(reason)),
+        Part::Chunk(usage),
+        Part::Raw("data: [DONE]\n\n".to_owned()),
+    ]
 }
 
 pub fn text(text: &str) -> Part {
@@ -96,7 +105,12 @@ pub fn says(pieces: &[&str]) -> Turn {
 pub fn calls(questions: &[(&str, &str)]) -> Turn {
     let mut parts = vec![chunk(json!({"role": "assistant", "content": null}), Value::Null)];
     for (index, (id, question)) in questions.iter().enumerate() {
-        parts.extend(tool_call(index, id, "ask_question", &json!({"question": question}).to_string()));
+        parts.extend(tool_call(
+            index,
+            id,
+            "ask_question",
+            &json!({"question": question}).to_string(),
+        ));
     }
     parts.extend(ending("tool_calls"));
     Turn::Stream(parts)
@@ -104,11 +118,17 @@ pub fn calls(questions: &[(&str, &str)]) -> Turn {
 
 /// A call whose arguments come in two pieces, as they do.
 pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 2] {
-    let middle = arguments.char_indices().nth(arguments.chars().count() / 2).map_or(0, |(at, _)| at);
+    let middle = arguments
+        .char_indices()
+        .nth(arguments.chars().count() / 2)
+        .map_or(0, |(at, _)| at);
     let (first, rest) = arguments.split_at(middle);
     let head = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": first}});
     let tail = json!({"index": index, "function": {"arguments": rest}});
-    [chunk(json!({"tool_calls": [head]}), Value::Null), chunk(json!({"tool_calls": [tail]}), Value::Null)]
+    [
+        chunk(json!({"tool_calls": [head]}), Value::Null),
+        chunk(json!({"tool_calls": [tail]}), Value::Null),
+    ]
 }
 
 struct Stage {
@@ -147,7 +167,10 @@ impl Model {
 
     /// The settings of a hub that uses this model, with further keys.
     pub fn config(&self, more: &str) -> String {
-        format!("[llm]\nbase_url = \"{}\"\napi_key = \"sk-secret-key\"\n{more}\n", self.base_url())
+        format!(
+            "[llm]\nbase_url = \"{}\"\napi_key = \"sk-secret-key\"\n{more}\n",
+            self.base_url()
+        )
     }
 
     /// What the next requests get; afterwards every one gets `ok`.
@@ -163,25 +186,39 @@ impl Model {
     pub async fn asked(&self, count: usize) -> Vec<Asked> {
         let mut asked = self.stage.asked.subscribe();
         let enough = asked.wait_for(|all| all.len() >= count);
-        within(&format!("{count} requests to the model"), enough).await.expect("the model runs").clone()
+        within(&format!("{count} requests to the model"), enough)
+            .await
+            .expect("the model runs")
+            .clone()
     }
 
     /// Returns when the hub has given up `count` requests.
     pub async fn left(&self, count: usize) {
         let mut left = self.stage.left.subscribe();
-        within("the hub lets go of the model", left.wait_for(|&left| left >= count)).await.expect("the model runs");
+        within("the hub lets go of the model", left.wait_for(|&left| left >= count))
+            .await
+            .expect("the model runs");
     }
 }
 
 async fn serve(stream: TcpStream, stage: Arc<Stage>) {
     let mut stream = BufReader::new(stream);
-    let Some(asked) = read_request(&mut stream).await else { return };
-    let turn = stage.script.lock().unwrap().pop_front().unwrap_or_else(|| says(&["ok"]));
+    let Some(asked) = read_request(&mut stream).await else {
+        return;
+    };
+    let turn = stage
+        .script
+        .lock()
+        .unwrap()
+        .pop_front()
+        .unwrap_or_else(|| says(&["ok"]));
     stage.asked.send_modify(|all| all.push(asked));
     match turn {
         Turn::Refuse { status, body } => {
             let head = format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\nconnection: close\r\n");
-            let _ = stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+            let _ = stream
+                .write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())
+                .await;
         }
         Turn::Stream(parts) => {
             if play(&mut stream, parts).await.is_none() {
@@ -214,7 +251,10 @@ async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()>
                 continue;
             }
         };
-        stream.write_all(format!("{:x}\r\n{bytes}\r\n", bytes.len()).as_bytes()).await.ok()?;
+        stream
+            .write_all(format!("{:x}\r\n{bytes}\r\n", bytes.len()).as_bytes())
+            .await
+            .ok()?;
     }
     stream.write_all(b"0\r\n\r\n").await.ok()
 }
@@ -227,11 +267,20 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     loop {
         line.clear();
         stream.read_line(&mut line).await.ok()?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
-    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length = headers
+        .get("content-length")
+        .and_then(|length| length.parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked { path, headers, body: serde_json::from_slice(&body).ok()? })
+    Some(Asked {
+        path,
+        headers,
+        body: serde_json::from_slice(&body).ok()?,
+    })
 }

@@ -29,7 +29,13 @@ impl Authenticator {
     pub fn at(origin: &str) -> Self {
         let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_ASN1_SIGNING).expect("a key");
         let id = digest(&SHA256, key.public_key().as_ref()).as_ref().to_vec();
-        Self { key, id, origin: origin.to_owned(), counter: 0, verifies: true }
+        Self {
+            key,
+            id,
+            origin: origin.to_owned(),
+            counter: 0,
+            verifies: true,
+        }
     }
 
     /// Makes a key for what `begin` gave.

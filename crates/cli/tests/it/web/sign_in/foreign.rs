@@ -11,8 +11,17 @@ use crate::web::browser::Visitor;
 /// Every address that takes a POST, read from where they are declared, so that a new one is never forgotten here.
 fn post_routes() -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../hub/src/inbox/web"), &mut routes);
-    for known in ["/signin", "/signout", "/inbox/items/{id}/decide", "/inbox/batch", "/inbox/settings/password"] {
+    collect(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../hub/src/inbox/web"),
+        &mut routes,
+    );
+    for known in [
+        "/signin",
+        "/signout",
+        "/inbox/items/{id}/decide",
+        "/inbox/batch",
+        "/inbox/settings/password",
+    ] {
         assert!(routes.contains(known), "{known} was not found: {routes:#?}");
     }
     routes
@@ -27,8 +36,11 @@ fn collect(place: &Path, routes: &mut BTreeSet<String>) {
             let text = std::fs::read_to_string(&path).expect("a source file");
             for declared in text.split(".route(").skip(1) {
                 let declared = declared.split(".route(").next().unwrap_or_default();
-                let (address, methods) =
-                    declared.trim_start().trim_start_matches('"').split_once('"').expect("an address");
+                let (address, methods) = declared
+                    .trim_start()
+                    .trim_start_matches('"')
+                    .split_once('"')
+                    .expect("an address");
                 let methods = methods.split(".merge(").next().unwrap_or_default();
                 if methods.contains("post(") {
                     routes.insert(address.to_owned());
@@ -49,18 +61,37 @@ async fn a_post_without_the_pages_own_secret_does_nothing() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let other = Visitor::by_new_link(&hub, "owner").await;
-    let foreign = other.get("/inbox/settings").await.field("csrf").expect("a guarded page");
+    let foreign = other
+        .get("/inbox/settings")
+        .await
+        .field("csrf")
+        .expect("a guarded page");
     for route in post_routes() {
         let path = route.replace("{id}", &id).replace("{token}", "css_guess");
-        let fields = [("value", "approve"), ("verdict", "answered"), ("id", &id), ("name", "evil"), ("role", "owner")];
-        assert!(is_refused(owner.post(&path, &fields).await.status), "{path} without a secret");
+        let fields = [
+            ("value", "approve"),
+            ("verdict", "answered"),
+            ("id", &id),
+            ("name", "evil"),
+            ("role", "owner"),
+        ];
+        assert!(
+            is_refused(owner.post(&path, &fields).await.status),
+            "{path} without a secret"
+        );
         let with_foreign: Vec<_> = fields.into_iter().chain([("csrf", foreign.as_str())]).collect();
-        assert!(is_refused(owner.post(&path, &with_foreign).await.status), "{path} with the secret of another session");
+        assert!(
+            is_refused(owner.post(&path, &with_foreign).await.status),
+            "{path} with the secret of another session"
+        );
         let stranger = Visitor::stranger(&hub).post(&path, &fields).await;
         assert!(is_refused(stranger.status), "{path} by a stranger: {}", stranger.status);
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
-    assert!(owner.get("/inbox").await.expect(200).url == "/inbox", "and nobody was signed out");
+    assert!(
+        owner.get("/inbox").await.expect(200).url == "/inbox",
+        "and nobody was signed out"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,12 +100,18 @@ async fn a_post_that_another_site_sends_does_nothing_even_with_the_secret() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
-    let csrf = owner.get("/inbox/settings").await.field("csrf").expect("a guarded page");
+    let csrf = owner
+        .get("/inbox/settings")
+        .await
+        .field("csrf")
+        .expect("a guarded page");
     for route in post_routes() {
         let path = route.replace("{id}", &id).replace("{token}", "css_guess");
-        for (name, value) in
-            [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "http://evil.example")]
-        {
+        for (name, value) in [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("origin", "http://evil.example"),
+        ] {
             let mut request = owner.request(Method::POST, &path).build().expect("a request");
             let headers = request.headers_mut();
             headers.remove("sec-fetch-site");
@@ -82,8 +119,18 @@ async fn a_post_that_another_site_sends_does_nothing_even_with_the_secret() {
             headers.insert("content-type", "application/x-www-form-urlencoded".parse().unwrap());
             headers.insert("x-csrf", csrf.parse().unwrap());
             *request.body_mut() = Some(format!("csrf={csrf}&value=approve&verdict=answered").into());
-            let reply = reqwest::Client::builder().no_proxy().build().unwrap().execute(request).await.unwrap();
-            assert!(is_refused(reply.status().as_u16()), "{path} {name}: {value} gave {}", reply.status());
+            let reply = reqwest::Client::builder()
+                .no_proxy()
+                .build()
+                .unwrap()
+                .execute(request)
+                .await
+                .unwrap();
+            assert!(
+                is_refused(reply.status().as_u16()),
+                "{path} {name}: {value} gave {}",
+                reply.status()
+            );
         }
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
@@ -97,10 +144,17 @@ async fn nobody_can_be_signed_in_as_somebody_else_by_another_site() {
     let form = Visitor::stranger(&hub).get("/signin").await.expect(200);
     let csrf = form.field("csrf").expect("a guarded form");
     let victim = Visitor::stranger(&hub);
-    let fields = [("csrf", csrf.as_str()), ("name", "mallory"), ("password", super::PASSWORD)];
+    let fields = [
+        ("csrf", csrf.as_str()),
+        ("name", "mallory"),
+        ("password", super::PASSWORD),
+    ];
     victim.post("/signin", &fields).await.expect(403);
     let link = crate::web::browser::new_link(&hub, "mallory").await;
-    let path = link.split_once("/signin/").map(|(_, token)| format!("/signin/{token}")).unwrap();
+    let path = link
+        .split_once("/signin/")
+        .map(|(_, token)| format!("/signin/{token}"))
+        .unwrap();
     victim.post(&path, &[("csrf", csrf.as_str())]).await.expect(403);
     victim.post(&path, &[]).await.expect(403);
     assert!(!super::is_in(&victim).await);
@@ -110,7 +164,11 @@ async fn nobody_can_be_signed_in_as_somebody_else_by_another_site() {
 async fn pages_cannot_be_framed_or_run_foreign_scripts() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    for path in ["/inbox", "/inbox/settings", "/inbox/items/msg_00000000000000000000000000"] {
+    for path in [
+        "/inbox",
+        "/inbox/settings",
+        "/inbox/items/msg_00000000000000000000000000",
+    ] {
         guarded(&owner.get(path).await);
     }
     guarded(&Visitor::stranger(&hub).get("/signin").await);
@@ -119,13 +177,22 @@ async fn pages_cannot_be_framed_or_run_foreign_scripts() {
 #[track_caller]
 fn guarded(page: &crate::web::browser::Page) {
     let policy = page.header("content-security-policy");
-    for part in
-        ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"]
-    {
+    for part in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    ] {
         assert!(policy.contains(part), "{}: {policy}", page.url);
     }
     assert!(!policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("cache-control"), "no-store", "{}", page.url);
     assert_eq!(page.header("x-content-type-options"), "nosniff");
-    assert_eq!(page.count("script:not([src]), style, [style], [onclick], [onload]"), 0, "{}", page.html);
+    assert_eq!(
+        page.count("script:not([src]), style, [style], [onclick], [onload]"),
+        0,
+        "{}",
+        page.html
+    );
 }

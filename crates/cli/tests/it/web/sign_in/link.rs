@@ -8,21 +8,38 @@ async fn the_printed_link_signs_the_owner_in_once() {
     let hub = Hub::start().await;
     let link = printed_link(&hub).await;
     let port = hub.url.rsplit(':').next().unwrap();
-    assert!(link.starts_with(&format!("http://localhost:{port}/signin/css_")), "passkeys need a name: {link}");
+    assert!(
+        link.starts_with(&format!("http://localhost:{port}/signin/css_")),
+        "passkeys need a name: {link}"
+    );
     let owner = Visitor::stranger(&hub);
     for _ in 0..2 {
         owner.get(&link).await.expect(200);
     }
-    assert!(!is_in(&owner).await, "looking at it, as link previews do, uses nothing up");
+    assert!(
+        !is_in(&owner).await,
+        "looking at it, as link previews do, uses nothing up"
+    );
     let page = owner.redeem(&link).await;
-    assert_eq!(page.url, "/inbox/settings?welcome", "where a password or a passkey is set");
-    assert!(page.text().contains("countersign person link owner"), "nobody is locked out: {}", page.text());
+    assert_eq!(
+        page.url, "/inbox/settings?welcome",
+        "where a password or a passkey is set"
+    );
+    assert!(
+        page.text().contains("countersign person link owner"),
+        "nobody is locked out: {}",
+        page.text()
+    );
     assert!(is_in(&owner).await);
 
     let late = Visitor::stranger(&hub);
     let page = late.get(&link).await.expect(200);
     let page = late.submit(&page, "form#redeem", &[], None).await.expect(410);
-    assert!(page.text().contains("countersign person link"), "it says what to do: {}", page.text());
+    assert!(
+        page.text().contains("countersign person link"),
+        "it says what to do: {}",
+        page.text()
+    );
     assert!(!is_in(&late).await);
 }
 
@@ -42,8 +59,10 @@ async fn two_who_press_the_button_at_once_are_one_session() {
     let link = printed_link(&hub).await;
     let (one, other) = (Visitor::stranger(&hub), Visitor::stranger(&hub));
     let (first, second) = (one.get(&link).await, other.get(&link).await);
-    let (first, second) =
-        tokio::join!(one.submit(&first, "form#redeem", &[], None), other.submit(&second, "form#redeem", &[], None));
+    let (first, second) = tokio::join!(
+        one.submit(&first, "form#redeem", &[], None),
+        other.submit(&second, "form#redeem", &[], None)
+    );
     let mut statuses = [first.status, second.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 410]);
@@ -55,7 +74,11 @@ async fn an_owner_makes_links_for_others_and_the_newest_one_counts() {
     hub.person("alice", "resolver").await;
     let old = new_link(&hub, "alice").await;
     let said = hub.cli(&["person", "link", "alice"]).ok();
-    let new = said.split_whitespace().find(|word| word.contains("/signin/css_")).expect("a link").to_owned();
+    let new = said
+        .split_whitespace()
+        .find(|word| word.contains("/signin/css_"))
+        .expect("a link")
+        .to_owned();
     assert!(said.contains("human:alice"), "{said}");
     let alice = Visitor::stranger(&hub);
     let page = alice.get(&old).await.expect(200);
@@ -120,7 +143,10 @@ async fn a_link_ends_the_session_the_browser_had_before() {
     let hub = Hub::start().await;
     let browser = Visitor::as_person(&hub, "alice", "resolver").await;
     let thief = Visitor::stranger(&hub);
-    browser.cookies().iter().for_each(|(name, value)| thief.set_cookie(name, value));
+    browser
+        .cookies()
+        .iter()
+        .for_each(|(name, value)| thief.set_cookie(name, value));
     assert!(is_in(&thief).await);
     browser.redeem(&printed_link(&hub).await).await;
     assert!(browser.get("/inbox").await.has("data-person=\"owner\""));

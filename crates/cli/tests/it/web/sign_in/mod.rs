@@ -21,7 +21,9 @@ async fn set_password(visitor: &Visitor, password: &str) -> Page {
 /// From the sign-in page on.
 pub async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
     let page = visitor.get(from).await.expect(200);
-    visitor.submit(&page, "form#signin", &[("name", name), ("password", password)], None).await
+    visitor
+        .submit(&page, "form#signin", &[("name", name), ("password", password)], None)
+        .await
 }
 
 async fn sign_out(visitor: &Visitor) -> Page {

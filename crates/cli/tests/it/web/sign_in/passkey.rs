@@ -21,9 +21,15 @@ async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Va
     headers.insert("content-type", "application/json".parse().unwrap());
     *request.body_mut() = Some(body.to_string().into());
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let response = within("a reply", client.execute(request)).await.expect("the hub replies");
+    let response = within("a reply", client.execute(request))
+        .await
+        .expect("the hub replies");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Reply { status, headers, body: response.bytes().await.expect("a body").to_vec() }
+    Reply {
+        status,
+        headers,
+        body: response.bytes().await.expect("a body").to_vec(),
+    }
 }
 
 fn csrf(page: &Page) -> String {
@@ -33,16 +39,29 @@ fn csrf(page: &Page) -> String {
 async fn add(visitor: &Visitor, origin: &str, key: &mut Authenticator, name: &str) -> Reply {
     const ADD: &str = "/inbox/settings/passkeys";
     let csrf = csrf(&visitor.get("/inbox/settings").await);
-    let begun = call(visitor, origin, &format!("{ADD}/begin"), &csrf, &json!({ "name": name })).await.expect(200);
+    let begun = call(
+        visitor,
+        origin,
+        &format!("{ADD}/begin"),
+        &csrf,
+        &json!({ "name": name }),
+    )
+    .await
+    .expect(200);
     assert_eq!(begun["publicKey"]["authenticatorSelection"]["residentKey"], "required");
-    assert_eq!(begun["publicKey"]["authenticatorSelection"]["userVerification"], "required");
+    assert_eq!(
+        begun["publicKey"]["authenticatorSelection"]["userVerification"],
+        "required"
+    );
     let credential = key.create(&begun["publicKey"]);
     let body = json!({"name": name, "ceremony": begun["ceremony"], "credential": credential});
     call(visitor, origin, &format!("{ADD}/finish"), &csrf, &body).await
 }
 
 async fn begin(visitor: &Visitor, origin: &str) -> Value {
-    let begun = call(visitor, origin, "/signin/passkey/begin", "", &json!({})).await.expect(200);
+    let begun = call(visitor, origin, "/signin/passkey/begin", "", &json!({}))
+        .await
+        .expect(200);
     assert_eq!(begun["publicKey"]["userVerification"], "required");
     assert_eq!(begun["publicKey"]["allowCredentials"], json!([]), "nobody typed a name");
     begun
@@ -51,7 +70,12 @@ async fn begin(visitor: &Visitor, origin: &str) -> Value {
 async fn finish(visitor: &Visitor, origin: &str, ceremony: &Value, credential: &Value, next: &str) -> Reply {
     let body = json!({"ceremony": ceremony, "credential": credential, "next": next});
     let reply = call(visitor, origin, "/signin/passkey/finish", "", &body).await;
-    if let Some((name, value)) = reply.header("set-cookie").split(';').next().and_then(|pair| pair.split_once('=')) {
+    if let Some((name, value)) = reply
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .and_then(|pair| pair.split_once('='))
+    {
         visitor.set_cookie(name, value);
     }
     reply
@@ -70,15 +94,28 @@ async fn a_passkey_signs_in_without_a_name() {
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "my phone").await.expect(200);
-    assert!(alice.get("/inbox/settings").await.text_at("#passkeys").contains("my phone"));
+    assert!(
+        alice
+            .get("/inbox/settings")
+            .await
+            .text_at("#passkeys")
+            .contains("my phone")
+    );
 
     for _ in 0..2 {
         let visitor = Visitor::stranger(&hub);
-        assert_eq!(enter(&visitor, &origin, &mut key).await.expect(200)["next"], "/inbox/history");
+        assert_eq!(
+            enter(&visitor, &origin, &mut key).await.expect(200)["next"],
+            "/inbox/history"
+        );
         assert!(visitor.get("/inbox").await.has("data-person=\"alice\""));
     }
     let again = Visitor::stranger(&hub);
-    assert_eq!(again.redeem(&new_link(&hub, "alice").await).await.url, "/inbox", "who has a passkey can come back");
+    assert_eq!(
+        again.redeem(&new_link(&hub, "alice").await).await.url,
+        "/inbox",
+        "who has a passkey can come back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,13 +126,19 @@ async fn a_passkey_is_refused_when_anything_about_it_is_wrong() {
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "").await.expect(200);
     let visitor = Visitor::stranger(&hub);
-    enter(&visitor, &origin, &mut Authenticator::at(&origin)).await.refused("not_authorized");
+    enter(&visitor, &origin, &mut Authenticator::at(&origin))
+        .await
+        .refused("not_authorized");
 
     let begun = begin(&visitor, &origin).await;
     let credential = key.get(&begun["publicKey"]);
     let other = begin(&visitor, &origin).await;
-    finish(&visitor, &origin, &other["ceremony"], &credential, "").await.refused("not_authorized");
-    finish(&visitor, &origin, &other["ceremony"], &key.get(&other["publicKey"]), "").await.refused("not_authorized");
+    finish(&visitor, &origin, &other["ceremony"], &credential, "")
+        .await
+        .refused("not_authorized");
+    finish(&visitor, &origin, &other["ceremony"], &key.get(&other["publicKey"]), "")
+        .await
+        .refused("not_authorized");
 
     key.verifies = false;
     enter(&visitor, &origin, &mut key).await.refused("not_authorized");
@@ -121,8 +164,13 @@ async fn a_passkey_that_was_removed_opens_nothing() {
     let bob = Visitor::as_person(&hub, "bob", "resolver").await;
     add(&bob, &origin, &mut key, "not his").await.refused("already_exists");
     let page = alice.get("/inbox/settings").await.expect(200);
-    alice.submit(&page, "/inbox/settings/passkeys/remove", &[], None).await.expect(200);
-    let said = enter(&Visitor::stranger(&hub), &origin, &mut key).await.refused("not_authorized");
+    alice
+        .submit(&page, "/inbox/settings/passkeys/remove", &[], None)
+        .await
+        .expect(200);
+    let said = enter(&Visitor::stranger(&hub), &origin, &mut key)
+        .await
+        .refused("not_authorized");
     assert!(said["error"]["message"].as_str().unwrap().contains("removed"), "{said}");
 }
 
@@ -131,7 +179,11 @@ async fn under_a_number_the_page_says_which_name_to_open() {
     let hub = Hub::start().await;
     let visitor = Visitor::stranger(&hub);
     let page = visitor.get("/signin").await.expect(200);
-    assert!(page.text().contains(&format!("{}/signin", origin(&hub))), "{}", page.text());
+    assert!(
+        page.text().contains(&format!("{}/signin", origin(&hub))),
+        "{}",
+        page.text()
+    );
     assert_eq!(
         page.count("button#passkey-signin[hidden]"),
         1,
@@ -148,14 +200,27 @@ async fn a_passkey_is_added_by_pages_of_ones_own_session_only() {
     let origin = origin(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let bob = Visitor::as_person(&hub, "bob", "resolver").await;
-    let (hers, his) = (csrf(&alice.get("/inbox/settings").await), csrf(&bob.get("/inbox/settings").await));
+    let (hers, his) = (
+        csrf(&alice.get("/inbox/settings").await),
+        csrf(&bob.get("/inbox/settings").await),
+    );
     const BEGIN: &str = "/inbox/settings/passkeys/begin";
-    call(&alice, &origin, BEGIN, &his, &json!({})).await.refused("not_authorized");
-    call(&alice, &origin, BEGIN, "", &json!({})).await.refused("not_authorized");
-    call(&Visitor::stranger(&hub), &origin, BEGIN, &hers, &json!({})).await.refused("not_authorized");
-    let begun = call(&alice, &origin, BEGIN, &hers, &json!({"name": "x"})).await.expect(200);
+    call(&alice, &origin, BEGIN, &his, &json!({}))
+        .await
+        .refused("not_authorized");
+    call(&alice, &origin, BEGIN, "", &json!({}))
+        .await
+        .refused("not_authorized");
+    call(&Visitor::stranger(&hub), &origin, BEGIN, &hers, &json!({}))
+        .await
+        .refused("not_authorized");
+    let begun = call(&alice, &origin, BEGIN, &hers, &json!({"name": "x"}))
+        .await
+        .expect(200);
     let credential = Authenticator::at(&origin).create(&begun["publicKey"]);
     let body = json!({"ceremony": begun["ceremony"], "credential": credential});
-    call(&bob, &origin, "/inbox/settings/passkeys/finish", &his, &body).await.refused("not_authorized");
+    call(&bob, &origin, "/inbox/settings/passkeys/finish", &his, &body)
+        .await
+        .refused("not_authorized");
     assert_eq!(bob.get("/inbox/settings").await.count("#passkeys > li"), 0);
 }

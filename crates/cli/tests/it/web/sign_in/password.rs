@@ -10,10 +10,19 @@ async fn a_password_once_set_signs_in() {
     set_password(&owner, PASSWORD).await.expect(200);
     sign_out(&owner).await.expect(200);
     assert!(!is_in(&owner).await);
-    let page = sign_in(&owner, "/inbox/history?status=answered", "owner", PASSWORD).await.expect(200);
-    assert_eq!(page.url, "/inbox/history?status=answered", "it goes on where the reader wanted to go");
+    let page = sign_in(&owner, "/inbox/history?status=answered", "owner", PASSWORD)
+        .await
+        .expect(200);
+    assert_eq!(
+        page.url, "/inbox/history?status=answered",
+        "it goes on where the reader wanted to go"
+    );
     assert!(is_in(&owner).await);
-    assert_eq!(owner.get("/signin?next=/inbox/notices").await.url, "/inbox/notices", "who is in need not sign in");
+    assert_eq!(
+        owner.get("/signin?next=/inbox/notices").await.url,
+        "/inbox/notices",
+        "who is in need not sign in"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,7 +45,10 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
         assert_eq!(page.attribute("#password", "value"), None, "the password does not");
         seen.push(page.text_at("#error-password"));
     }
-    assert!(seen.iter().all(|text| text == "The name or the password is wrong."), "{seen:?}");
+    assert!(
+        seen.iter().all(|text| text == "The name or the password is wrong."),
+        "{seen:?}"
+    );
     assert!(!is_in(&visitor).await);
     sign_in(&visitor, "/signin", "alice", PASSWORD).await.expect(200);
     assert!(is_in(&visitor).await);
@@ -46,7 +58,9 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
 async fn the_log_names_nobody_who_is_not_there() {
     let hub = Hub::start().await;
     let visitor = Visitor::stranger(&hub);
-    sign_in(&visitor, "/signin", "my-secret-typed-too-early", "x").await.expect(422);
+    sign_in(&visitor, "/signin", "my-secret-typed-too-early", "x")
+        .await
+        .expect(422);
     let log = hub.process().stderr_with("unknown name").await;
     assert!(!log.contains("my-secret"), "{log}");
 }
@@ -67,7 +81,11 @@ async fn guessing_is_slowed_down_even_for_the_right_password() {
         assert_eq!(page.status, 422, "{}", page.text());
     }
     let page = refused.expect("soon enough");
-    assert!((1..=31).contains(&page.header("retry-after").parse::<u32>().unwrap()), "{:?}", page.headers);
+    assert!(
+        (1..=31).contains(&page.header("retry-after").parse::<u32>().unwrap()),
+        "{:?}",
+        page.headers
+    );
     assert!(page.text().contains("one-time link"), "another way in: {}", page.text());
     let page = sign_in(&guesser, "/signin", "alice", PASSWORD).await;
     assert_eq!(page.status, 429, "or guessing would go on for as long as it is wrong");
@@ -85,11 +103,19 @@ async fn whoever_is_in_changes_the_password_whatever_strangers_guess() {
     let page = alice.get("/inbox/settings").await.expect(200);
     let new = "four other quiet words";
     let filled = [("current", PASSWORD), ("password", new), ("again", new)];
-    alice.submit(&page, "/inbox/settings/password", &filled, None).await.expect(200);
+    alice
+        .submit(&page, "/inbox/settings/password", &filled, None)
+        .await
+        .expect(200);
     let page = alice.get("/inbox/settings").await.expect(200);
     let wrong = [("current", "a guess"), ("password", new), ("again", new)];
     let mut refused = 0;
-    while alice.submit(&page, "/inbox/settings/password", &wrong, None).await.status == 422 {
+    while alice
+        .submit(&page, "/inbox/settings/password", &wrong, None)
+        .await
+        .status
+        == 422
+    {
         refused += 1;
         assert!(refused < 12, "a borrowed browser guesses no faster");
     }
@@ -102,7 +128,9 @@ async fn one_address_cannot_go_through_many_names() {
     let page = guesser.get("/signin").await.expect(200);
     for number in 0..40 {
         let name = format!("name{number}");
-        let page = guesser.submit(&page, "form#signin", &[("name", &name), ("password", PASSWORD)], None).await;
+        let page = guesser
+            .submit(&page, "form#signin", &[("name", &name), ("password", PASSWORD)], None)
+            .await;
         if page.status == 429 {
             assert!(!page.header("retry-after").is_empty());
             return;
@@ -117,9 +145,14 @@ async fn signing_in_leads_to_places_of_ours_only() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    for next in
-        ["https://evil.example/", "//evil.example", "/signin", "/inboxes", "/inbox/../../x\\", "javascript:alert(1)"]
-    {
+    for next in [
+        "https://evil.example/",
+        "//evil.example",
+        "/signin",
+        "/inboxes",
+        "/inbox/../../x\\",
+        "javascript:alert(1)",
+    ] {
         let page = alice.get(&format!("/signin?next={next}")).await.expect(200);
         assert_eq!(page.url, "/inbox", "{next}");
         let visitor = Visitor::stranger(&hub);

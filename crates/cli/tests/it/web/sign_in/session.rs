@@ -13,7 +13,9 @@ async fn session_cookie(hub: &Hub) -> String {
     let page = visitor.get(&link).await.expect(200);
     let csrf = page.field("csrf").expect("a guarded form");
     let path = page.url.clone();
-    let request = visitor.request(Method::POST, &path).header("content-type", "application/x-www-form-urlencoded");
+    let request = visitor
+        .request(Method::POST, &path)
+        .header("content-type", "application/x-www-form-urlencoded");
     let reply = Api::send(request.body(format!("csrf={csrf}"))).await;
     assert_eq!(reply.status, 303, "{}", reply.text());
     reply.header("set-cookie").to_owned()
@@ -24,7 +26,10 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
     let hub = Hub::start().await;
     let line = session_cookie(&hub).await;
     let port = hub.url.rsplit(':').next().unwrap();
-    assert!(line.starts_with(&format!("countersign_{port}=csb_")), "hubs of one machine do not share it: {line}");
+    assert!(
+        line.starts_with(&format!("countersign_{port}=csb_")),
+        "hubs of one machine do not share it: {line}"
+    );
     for attribute in ["Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=2592000"] {
         assert!(line.contains(attribute), "{attribute}: {line}");
     }
@@ -33,10 +38,16 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn under_https_the_cookie_belongs_to_the_host_and_to_https() {
-    let hub = Setup::default().args(&["--public-url", "https://hub.example"]).start().await;
+    let hub = Setup::default()
+        .args(&["--public-url", "https://hub.example"])
+        .start()
+        .await;
     let line = session_cookie(&hub).await;
     assert!(line.starts_with("__Host-countersign=csb_"), "{line}");
-    assert!(line.contains("; Secure") && line.contains("Path=/") && !line.contains("Domain"), "{line}");
+    assert!(
+        line.contains("; Secure") && line.contains("Path=/") && !line.contains("Domain"),
+        "{line}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,10 +55,17 @@ async fn signing_out_ends_the_session_and_not_only_the_cookie() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     let thief = Visitor::stranger(&hub);
-    owner.cookies().iter().for_each(|(name, value)| thief.set_cookie(name, value));
+    owner
+        .cookies()
+        .iter()
+        .for_each(|(name, value)| thief.set_cookie(name, value));
     assert!(is_in(&thief).await);
     assert_eq!(sign_out(&owner).await.expect(200).url, "/signin");
-    assert!(!owner.cookies().values().any(|value| value.starts_with("csb_")), "{:?}", owner.cookies());
+    assert!(
+        !owner.cookies().values().any(|value| value.starts_with("csb_")),
+        "{:?}",
+        owner.cookies()
+    );
     assert!(!is_in(&thief).await);
 }
 
@@ -59,12 +77,19 @@ async fn sessions_are_listed_and_one_that_is_ended_gets_no_further() {
     assert!(is_in(&there).await);
     let page = here.get("/inbox/settings").await.expect(200);
     assert_eq!(page.count("#sessions > li"), 2, "{}", page.html);
-    here.submit(&page, "form[action='/inbox/settings/sessions/end']", &[], None).await.expect(200);
+    here.submit(&page, "form[action='/inbox/settings/sessions/end']", &[], None)
+        .await
+        .expect(200);
     assert!(!is_in(&there).await, "at once");
     assert!(is_in(&here).await);
-    let later = [Visitor::by_new_link(&hub, "alice").await, Visitor::by_new_link(&hub, "alice").await];
+    let later = [
+        Visitor::by_new_link(&hub, "alice").await,
+        Visitor::by_new_link(&hub, "alice").await,
+    ];
     let page = here.get("/inbox/settings").await.expect(200);
-    here.submit(&page, "/inbox/settings/sessions/end-others", &[], None).await.expect(200);
+    here.submit(&page, "/inbox/settings/sessions/end-others", &[], None)
+        .await
+        .expect(200);
     for visitor in &later {
         assert!(!is_in(visitor).await);
     }
@@ -78,10 +103,14 @@ async fn nobody_ends_the_sessions_of_others() {
     let bob = Visitor::as_person(&hub, "bob", "resolver").await;
     Visitor::by_new_link(&hub, "bob").await;
     let page = bob.get("/inbox/settings").await.expect(200);
-    let theirs = page.attribute("#sessions input[name=id]", "value").expect("another session of bob's");
+    let theirs = page
+        .attribute("#sessions input[name=id]", "value")
+        .expect("another session of bob's");
     let mine = alice.get("/inbox/settings").await.expect(200);
     let csrf = mine.field("csrf").expect("a guarded page");
-    alice.post("/inbox/settings/sessions/end", &[("csrf", &csrf), ("id", &theirs)]).await;
+    alice
+        .post("/inbox/settings/sessions/end", &[("csrf", &csrf), ("id", &theirs)])
+        .await;
     assert_eq!(bob.get("/inbox/settings").await.expect(200).count("#sessions > li"), 2);
 }
 
@@ -89,7 +118,10 @@ async fn nobody_ends_the_sessions_of_others() {
 async fn a_removed_person_is_out_at_once() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    hub.owner.post("/v1/admin/people/remove", &json!({"name": "alice"})).await.expect(200);
+    hub.owner
+        .post("/v1/admin/people/remove", &json!({"name": "alice"}))
+        .await
+        .expect(200);
     assert!(!is_in(&alice).await);
 }
 
@@ -124,7 +156,11 @@ async fn a_token_is_no_cookie_and_a_cookie_is_no_token() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let owner = Visitor::signed_in(&hub).await;
-    let (name, session) = owner.cookies().into_iter().find(|(_, value)| value.starts_with("csb_")).expect("a session");
+    let (name, session) = owner
+        .cookies()
+        .into_iter()
+        .find(|(_, value)| value.starts_with("csb_"))
+        .expect("a session");
     for caller in [hub.anonymous().bearer(&session), hub.anonymous().api_key(&session)] {
         caller.get("/v1/inbox").await.refused("unauthenticated");
         caller.get("/v1/admin/status").await.refused("unauthenticated");
@@ -152,6 +188,12 @@ async fn everybody_sees_the_inbox_and_owners_alone_administer() {
         for visitor in [&viewer, &resolver] {
             visitor.get(&path).await.expect(403);
         }
-        assert!(Visitor::stranger(&hub).get(&path).await.url.starts_with("/signin?next="));
+        assert!(
+            Visitor::stranger(&hub)
+                .get(&path)
+                .await
+                .url
+                .starts_with("/signin?next=")
+        );
     }
 }

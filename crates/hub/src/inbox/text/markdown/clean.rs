@@ -11,7 +11,10 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::empty();
     builder
         .tags(TAGS.split(' ').collect())
-        .tag_attributes(HashMap::from([("a", HashSet::from(["href"])), ("ol", HashSet::from(["start"]))]))
+        .tag_attributes(HashMap::from([
+            ("a", HashSet::from(["href"])),
+            ("ol", HashSet::from(["start"])),
+        ]))
         .tag_attribute_values(HashMap::from([(
             "a",
             HashMap::from([

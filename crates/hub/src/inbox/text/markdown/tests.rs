@@ -13,16 +13,30 @@ fn assert_harmless(text: &str) {
     let html = html(text);
     let lower = html.to_ascii_lowercase();
     for tag in lower.split('<').skip(1) {
-        let name: String = tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+        let name: String = tag
+            .trim_start_matches('/')
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         assert!(OURS.split(' ').any(|ours| ours == name), "<{name}> in {html}");
         let attributes = tag.split('>').next().unwrap_or_default();
-        assert!(!attributes.contains(" on") && !attributes.contains("style="), "{attributes} in {html}");
+        assert!(
+            !attributes.contains(" on") && !attributes.contains("style="),
+            "{attributes} in {html}"
+        );
         if let Some((_, address)) = attributes.split_once("href=\"") {
             let schemes = ["http://", "https://", "mailto:"];
-            assert!(schemes.iter().any(|scheme| address.starts_with(scheme)), "{address} in {html}");
+            assert!(
+                schemes.iter().any(|scheme| address.starts_with(scheme)),
+                "{address} in {html}"
+            );
         }
     }
-    assert_eq!(html, countersign_core::visible::escape_lines(&html), "nothing is hidden");
+    assert_eq!(
+        html,
+        countersign_core::visible::escape_lines(&html),
+        "nothing is hidden"
+    );
 }
 
 /// The HTML with the unchanging attributes of links left out.
@@ -45,7 +59,10 @@ fn everyday_writing_becomes_what_it_says() {
 #[test]
 fn headings_stay_below_those_of_the_page() {
     let text = "# a\n## b\n### c\n#### d\n##### e\n###### f";
-    assert_eq!(html(text), "<h3>a</h3>\n<h4>b</h4>\n<h5>c</h5>\n<h6>d</h6>\n<h6>e</h6>\n<h6>f</h6>\n");
+    assert_eq!(
+        html(text),
+        "<h3>a</h3>\n<h4>b</h4>\n<h5>c</h5>\n<h6>d</h6>\n<h6>e</h6>\n<h6>f</h6>\n"
+    );
 }
 
 #[test]
@@ -57,7 +74,10 @@ fn tables_are_tables_and_what_is_in_them_is_text() {
 
 #[test]
 fn raw_html_is_shown_as_text() {
-    assert_eq!(html("a <b onclick=x>bold</b>"), "<p>a &lt;b onclick=x&gt;bold&lt;/b&gt;</p>\n");
+    assert_eq!(
+        html("a <b onclick=x>bold</b>"),
+        "<p>a &lt;b onclick=x&gt;bold&lt;/b&gt;</p>\n"
+    );
     assert_eq!(
         html("<script>\nalert(1)\n</script>"),
         "<pre class=\"raw\">&lt;script&gt;\nalert(1)\n&lt;/script&gt;</pre>\n"
@@ -69,12 +89,21 @@ fn raw_html_is_shown_as_text() {
 #[test]
 fn an_image_is_a_link_that_says_so() {
     let expected = r#"<p><a href="https://a.example/p.png">image: a cat</a> <span class="url">(https://a.example/p.png)</span></p>"#;
-    assert_eq!(short("![a *cat*](https://a.example/p.png \"hover\")").trim_end(), expected);
+    assert_eq!(
+        short("![a *cat*](https://a.example/p.png \"hover\")").trim_end(),
+        expected
+    );
     let in_link = short("[![x](https://pixel.example/1)](https://a.example)");
-    assert!(!in_link.contains("<img") && in_link.matches("<a ").count() == 1, "{in_link}");
+    assert!(
+        !in_link.contains("<img") && in_link.matches("<a ").count() == 1,
+        "{in_link}"
+    );
     assert!(in_link.contains("image: x (https://pixel.example/1)</a> <span class=\"url\">(https://a.example/)</span>"));
     let nested = short("![a ![b](https://b.example) c](https://a.example)");
-    assert!(nested.contains(r#"<a href="https://a.example/">image: a b c</a>"#), "{nested}");
+    assert!(
+        nested.contains(r#"<a href="https://a.example/">image: a b c</a>"#),
+        "{nested}"
+    );
     assert_eq!(
         short("![x](data:image/png;base64,AAAA)"),
         "<p>image: x <span class=\"url\">(data:image/png;base64,AAAA)</span></p>\n"
@@ -96,14 +125,26 @@ fn a_link_shows_where_it_leads_however_it_is_written() {
         assert!(html(text).contains(leads), "{text}: {}", html(text));
         assert_harmless(text);
     }
-    assert_eq!(short("<https://a.example/b>"), "<p><a href=\"https://a.example/b\">https://a.example/b</a></p>\n");
-    assert_eq!(short("<me@a.example>"), "<p><a href=\"mailto:me@a.example\">me@a.example</a></p>\n");
-    assert_eq!(short("[](https://a.example)"), "<p><a href=\"https://a.example/\">https://a.example/</a></p>\n");
+    assert_eq!(
+        short("<https://a.example/b>"),
+        "<p><a href=\"https://a.example/b\">https://a.example/b</a></p>\n"
+    );
+    assert_eq!(
+        short("<me@a.example>"),
+        "<p><a href=\"mailto:me@a.example\">me@a.example</a></p>\n"
+    );
+    assert_eq!(
+        short("[](https://a.example)"),
+        "<p><a href=\"https://a.example/\">https://a.example/</a></p>\n"
+    );
 }
 
 #[test]
 fn hosts_of_look_alike_letters_are_told_in_ascii() {
-    for text in ["<https://аpple.example>", "[https://apple.example](https://аpple.example)"] {
+    for text in [
+        "<https://аpple.example>",
+        "[https://apple.example](https://аpple.example)",
+    ] {
         assert!(html(text).contains("(https://xn--pple-43d.example/)"), "{}", html(text));
     }
 }
@@ -129,7 +170,11 @@ fn addresses_that_run_or_deceive_are_text() {
         "blob:x",
         "\u{1}javascript:alert(1)",
     ] {
-        for text in [format!("[x]({address})"), format!("![x]({address})"), format!("[x]\n\n[x]: {address}")] {
+        for text in [
+            format!("[x]({address})"),
+            format!("![x]({address})"),
+            format!("[x]\n\n[x]: {address}"),
+        ] {
             assert!(!html(&text).contains("href"), "{text}: {}", html(&text));
             assert_harmless(&text);
         }
@@ -155,7 +200,10 @@ fn hidden_characters_show_wherever_they_stand() {
     ] {
         assert_harmless(text);
         let shown = html(text);
-        assert!(shown.contains("\\u{") || shown.contains("%E2%80%AE"), "{text:?}: {shown}");
+        assert!(
+            shown.contains("\\u{") || shown.contains("%E2%80%AE"),
+            "{text:?}: {shown}"
+        );
     }
 }
 
@@ -253,26 +301,49 @@ fn hostile_texts_cost_no_more_than_their_size() {
         "<https://a.example>",
         "[a](https://a.example)",
     ];
-    let cells = format!("{}\n{}\n{}", "|a".repeat(1000), "|-".repeat(1000), "|x\n".repeat(15_000));
+    let cells = format!(
+        "{}\n{}\n{}",
+        "|a".repeat(1000),
+        "|-".repeat(1000),
+        "|x\n".repeat(15_000)
+    );
     let hanging = format!("{}\n{}", "- ".repeat(MAX_MARKERS - 1), "\n".repeat(60_000));
     let definitions: String = (0..4000).map(|n| format!("[{n}]: /{n}\n")).collect();
-    let expanding = format!("[a]: https://a.example/{}\n\n{}", "x".repeat(30_000), "[a] ".repeat(8000));
-    for text in pieces.iter().map(|piece| flood(piece)).chain([cells, hanging, definitions, expanding]) {
+    let expanding = format!(
+        "[a]: https://a.example/{}\n\n{}",
+        "x".repeat(30_000),
+        "[a] ".repeat(8000)
+    );
+    for text in pieces
+        .iter()
+        .map(|piece| flood(piece))
+        .chain([cells, hanging, definitions, expanding])
+    {
         let began = Instant::now();
         markdown(&text);
         let took = began.elapsed();
-        assert!(took < PATIENCE, "{took:?} for {:?}…", text.chars().take(20).collect::<String>());
+        assert!(
+            took < PATIENCE,
+            "{took:?} for {:?}…",
+            text.chars().take(20).collect::<String>()
+        );
     }
 }
 
 #[test]
 fn what_is_too_much_to_lay_out_is_shown_as_it_was_written() {
-    for text in
-        [">".repeat(101) + " deep", "a".repeat(MAX_BYTES + 1), flood("*a* "), "*a ".repeat(200) + &"a* ".repeat(200)]
-    {
+    for text in [
+        ">".repeat(101) + " deep",
+        "a".repeat(MAX_BYTES + 1),
+        flood("*a* "),
+        "*a ".repeat(200) + &"a* ".repeat(200),
+    ] {
         let expected = text.replace('>', "&gt;");
         assert_eq!(html(&text), format!("<pre class=\"plain\">{expected}</pre>"));
     }
     let ruled = format!("{}\n\n**bold**", "-".repeat(500));
-    assert!(html(&ruled).contains("<strong>bold</strong>"), "a long rule is no nesting");
+    assert!(
+        html(&ruled).contains("<strong>bold</strong>"),
+        "a long rule is no nesting"
+    );
 }

@@ -111,12 +111,20 @@ impl Writer {
             Tag::Paragraph => self.markup("<p>"),
             Tag::Heading { level, .. } => self.markup(heading(level).0),
             Tag::BlockQuote(_) => self.markup("<blockquote>\n"),
-            Tag::CodeBlock(kind) => self.code = Some(Code { text: String::new(), is_diff: is_diff(&kind) }),
+            Tag::CodeBlock(kind) => {
+                self.code = Some(Code {
+                    text: String::new(),
+                    is_diff: is_diff(&kind),
+                })
+            }
             Tag::HtmlBlock => self.markup(r#"<pre class="raw">"#),
             Tag::List(first) => self.start_list(first),
             Tag::Item => self.markup("<li>"),
             Tag::Table(alignments) => {
-                self.table = Table { alignments, ..Table::default() };
+                self.table = Table {
+                    alignments,
+                    ..Table::default()
+                };
                 self.markup(r#"<div class="table"><table>"#);
             }
             Tag::TableHead => self.start_row(true, "<thead><tr>"),
@@ -125,7 +133,9 @@ impl Writer {
             Tag::Emphasis => self.markup("<em>"),
             Tag::Strong => self.markup("<strong>"),
             Tag::Strikethrough => self.markup("<del>"),
-            Tag::Link { link_type, dest_url, .. } => self.start_link(link_type, &dest_url),
+            Tag::Link {
+                link_type, dest_url, ..
+            } => self.start_link(link_type, &dest_url),
             Tag::Image { dest_url, .. } => self.start_image(&dest_url),
             Tag::Superscript | Tag::Subscript | Tag::FootnoteDefinition(_) | Tag::MetadataBlock(_) => {}
             Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => {}
@@ -174,7 +184,12 @@ impl Writer {
     }
 
     fn start_cell(&mut self) {
-        let alignment = self.table.alignments.get(self.table.column).copied().unwrap_or(Alignment::None);
+        let alignment = self
+            .table
+            .alignments
+            .get(self.table.column)
+            .copied()
+            .unwrap_or(Alignment::None);
         self.table.column += 1;
         self.markup(match (self.table.is_head, alignment) {
             (true, Alignment::None | Alignment::Left) => "<th>",
@@ -206,7 +221,10 @@ impl Writer {
             _ => Address::new(address),
         };
         address.open(&mut self.html);
-        self.link = Some(Link { address, text: String::new() });
+        self.link = Some(Link {
+            address,
+            text: String::new(),
+        });
     }
 
     fn end_link(&mut self) {
@@ -220,7 +238,13 @@ impl Writer {
     fn start_image(&mut self, address: &str) {
         match &mut self.image {
             Some(image) => image.inner += 1,
-            None => self.image = Some(Image { address: Address::new(address), alt: String::new(), inner: 0 }),
+            None => {
+                self.image = Some(Image {
+                    address: Address::new(address),
+                    alt: String::new(),
+                    inner: 0,
+                })
+            }
         }
     }
 
@@ -228,7 +252,12 @@ impl Writer {
     fn end_image(&mut self) {
         match self.image.take() {
             None => {}
-            Some(image) if image.inner > 0 => self.image = Some(Image { inner: image.inner - 1, ..image }),
+            Some(image) if image.inner > 0 => {
+                self.image = Some(Image {
+                    inner: image.inner - 1,
+                    ..image
+                })
+            }
             Some(image) if self.link.is_some() => {
                 self.text(&format!("image: {} ({})", image.alt, image.address.shown()));
             }

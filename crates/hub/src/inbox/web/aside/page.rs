@@ -28,11 +28,20 @@ struct AsidePage {
 }
 
 pub async fn aside(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
-    let found = hub.store.run(Aside { person: visitor.name.clone(), limit: MOST_SHOWN }).await?;
+    let found = hub
+        .store
+        .run(Aside {
+            person: visitor.name.clone(),
+            limit: MOST_SHOWN,
+        })
+        .await?;
     let now = hub.store.clock().now();
     let row = |AsideItem { item, until }: &AsideItem| Row {
         until: Some(words::instant(*until)),
-        around: Around { csrf: visitor.csrf.clone(), back: asked.path.clone() },
+        around: Around {
+            csrf: visitor.csrf.clone(),
+            back: asked.path.clone(),
+        },
         ..Row::seen_by(&hub, item, List::Aside, now, &visitor)
     };
     let page = AsidePage {

@@ -23,7 +23,12 @@ pub fn until(fields: &Fields, now: Timestamp) -> Result<Timestamp, Problem> {
         "tomorrow" => morning_in(now, behind, 1),
         "monday" => morning_in(now, behind, days_to_monday(now, behind)),
         "" | "at" => wall_clock(fields.text("at"), behind)?,
-        _ => return Err(Problem::invalid("until", "choose 15m, 1h, 4h, tomorrow or monday, or give a date and time")),
+        _ => {
+            return Err(Problem::invalid(
+                "until",
+                "choose 15m, 1h, 4h, tomorrow or monday, or give a date and time",
+            ));
+        }
     };
     shelf::check_until(at, now)
 }
@@ -58,7 +63,11 @@ fn days_to_monday(now: Timestamp, behind: i64) -> i64 {
 
 /// A browser sends `2026-11-16T09:00`, some with seconds.
 fn wall_clock(text: &str, behind: i64) -> Result<Timestamp, Problem> {
-    let seconds = if text.len() == "2026-11-16T09:00".len() { ":00Z" } else { "Z" };
+    let seconds = if text.len() == "2026-11-16T09:00".len() {
+        ":00Z"
+    } else {
+        "Z"
+    };
     let read = Timestamp::parse_rfc3339(&format!("{text}{seconds}"));
     let read = read.ok_or_else(|| Problem::invalid("at", "give a date and a time, such as 2026-11-16T09:00"))?;
     Ok(in_millis(read, behind))
@@ -96,8 +105,14 @@ mod tests {
         comes_back("until=tomorrow&tz=-540", "2026-05-30T00:00:00.000Z");
         comes_back("until=tomorrow&tz=420", "2026-05-29T16:00:00.000Z");
         comes_back("until=monday", "2026-06-01T09:00:00.000Z");
-        assert_eq!(set("until=monday", "2026-06-01T08:00:00Z"), Ok("2026-06-08T09:00:00.000Z".to_owned()));
-        assert_eq!(set("until=monday", "2026-05-31T23:59:59Z"), Ok("2026-06-01T09:00:00.000Z".to_owned()));
+        assert_eq!(
+            set("until=monday", "2026-06-01T08:00:00Z"),
+            Ok("2026-06-08T09:00:00.000Z".to_owned())
+        );
+        assert_eq!(
+            set("until=monday", "2026-05-31T23:59:59Z"),
+            Ok("2026-06-01T09:00:00.000Z".to_owned())
+        );
     }
 
     #[test]

@@ -77,7 +77,10 @@ impl Wish {
             }
         }
         if ids.len() > MOST_ITEMS {
-            return Err(Problem::invalid("id", format!("select at most {MOST_ITEMS} items at once")));
+            return Err(Problem::invalid(
+                "id",
+                format!("select at most {MOST_ITEMS} items at once"),
+            ));
         }
         Ok(Self { act, ids })
     }
@@ -96,7 +99,10 @@ mod tests {
         let query = format!("verdict=deny&id={}&id={}&id={}&id=nonsense", id(2), id(1), id(2));
         let wish = Wish::of(&Fields::parse(query.as_bytes())).expect("a wish");
         assert_eq!(wish.act, Act::Deny);
-        assert_eq!(wish.ids.iter().map(MessageId::as_str).collect::<Vec<_>>(), [id(2), id(1)]);
+        assert_eq!(
+            wish.ids.iter().map(MessageId::as_str).collect::<Vec<_>>(),
+            [id(2), id(1)]
+        );
     }
 
     #[test]

@@ -43,9 +43,12 @@ impl Plan {
                 agent: asker(&item.message).to_owned(),
                 step: step(act, &item, visitor),
             },
-            Err(problem) => {
-                Self { id: id.clone(), title: id.to_string(), agent: String::new(), step: Err(problem.message()) }
-            }
+            Err(problem) => Self {
+                id: id.clone(),
+                title: id.to_string(),
+                agent: String::new(),
+                step: Err(problem.message()),
+            },
         }
     }
 }
@@ -79,8 +82,16 @@ fn answer(item: &Item, value: &str) -> Result<(Step, String), String> {
         Matter::Task(_) => return Err("it is a task; open it to complete or dismiss it".to_owned()),
         Matter::Notify => return Err("it is a notice and wants no answer".to_owned()),
     };
-    let Ask { question: Question::Confirm { options, .. }, may_respond, .. } = ask else {
-        return Err(format!("it asks for something else ({}); open it to answer", kind_words(content.kind_word())));
+    let Ask {
+        question: Question::Confirm { options, .. },
+        may_respond,
+        ..
+    } = ask
+    else {
+        return Err(format!(
+            "it asks for something else ({}); open it to answer",
+            kind_words(content.kind_word())
+        ));
     };
     let Some(option) = options.iter().find(|option| option.value == value) else {
         return Err(format!("it does not offer “{value}”; open it to answer"));

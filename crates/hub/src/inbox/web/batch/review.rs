@@ -39,7 +39,12 @@ pub struct Line {
 
 impl Line {
     pub fn of(plan: &Plan, words: &str) -> Self {
-        Self { id: plan.id.to_string(), title: plan.title.clone(), agent: plan.agent.clone(), words: words.to_owned() }
+        Self {
+            id: plan.id.to_string(),
+            title: plan.title.clone(),
+            agent: plan.agent.clone(),
+            words: words.to_owned(),
+        }
     }
 }
 
@@ -70,7 +75,11 @@ pub async fn show(
             Err(why) => left.push(Line::of(&plan, why)),
         }
     }
-    let here = if wish.act == Act::Archive { Here::Notices } else { Here::List };
+    let here = if wish.act == Act::Archive {
+        Here::Notices
+    } else {
+        Here::List
+    };
     let status = error.as_ref().map_or(StatusCode::OK, Problem::status);
     let page = ReviewPage {
         shell: Shell::of(hub, visitor, asked, here, format!("{} selected", wish.act.verb())).await?,

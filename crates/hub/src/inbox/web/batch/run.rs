@@ -48,7 +48,11 @@ impl Order {
         let reason = reason.trim();
         check_comment(reason)?;
         let reason = (act.decides() && !reason.is_empty()).then(|| reason.to_owned());
-        let until = if act == Act::Aside { Some(until(fields, now)?) } else { None };
+        let until = if act == Act::Aside {
+            Some(until(fields, now)?)
+        } else {
+            None
+        };
         Ok(Self { act, reason, until })
     }
 }
@@ -68,7 +72,11 @@ pub async fn run(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
             Err(why) => failed.push(Line::of(&plan, &why)),
         }
     }
-    let here = if order.act == Act::Archive { Here::Notices } else { Here::List };
+    let here = if order.act == Act::Archive {
+        Here::Notices
+    } else {
+        Here::List
+    };
     let page = DonePage {
         shell: Shell::of(&hub, &visitor, &asked, here, "Done").await?,
         act: order.act,
@@ -92,6 +100,10 @@ async fn carry_out(hub: &Hub, plan: &Plan, order: &Order, visitor: &Visitor) -> 
 
 async fn decide(hub: &Hub, id: &MessageId, verdict: &Verdict, order: &Order, visitor: &Visitor) -> Result<(), Problem> {
     let actor = visitor.principal().resolver()?;
-    let command = Command::Resolve { actor, verdict: verdict.clone(), comment: order.reason.clone() };
+    let command = Command::Resolve {
+        actor,
+        verdict: verdict.clone(),
+        comment: order.reason.clone(),
+    };
     hub.bring_about(id, command).await.map(drop)
 }

@@ -145,7 +145,11 @@ impl Again<'_> {
 
     /// What was typed, to go on from there. What is sensitive is typed anew.
     fn typed(&self, name: &str, content: &Content) -> String {
-        if content.sensitive { String::new() } else { self.sent(name) }
+        if content.sensitive {
+            String::new()
+        } else {
+            self.sent(name)
+        }
     }
 
     /// A comment or a reason that is not shown again must not be forgotten over it.
@@ -163,14 +167,26 @@ fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
     let offers = |options: &[Choice]| offers(&ask.question, options, again.sent);
     match &ask.question {
         Question::Confirm { options, .. } => Wanted::Press(offers(options)),
-        Question::Select { options, many: false, .. } => Wanted::One(offers(options)),
-        Question::Select { options, many: true, .. } => Wanted::Many(offers(options)),
-        Question::Text => Wanted::Text { value: again.typed("value", content), may_be_empty: ask.may_be_empty },
+        Question::Select {
+            options, many: false, ..
+        } => Wanted::One(offers(options)),
+        Question::Select {
+            options, many: true, ..
+        } => Wanted::Many(offers(options)),
+        Question::Text => Wanted::Text {
+            value: again.typed("value", content),
+            may_be_empty: ask.may_be_empty,
+        },
         Question::Form { schema } => {
             let fields = form::fields(schema).into_iter().enumerate();
-            let hide = |field: form::Field| form::Field { sensitive: field.sensitive || content.sensitive, ..field };
+            let hide = |field: form::Field| form::Field {
+                sensitive: field.sensitive || content.sensitive,
+                ..field
+            };
             Wanted::Form(
-                fields.map(|(index, field)| control_of(&hide(field), index, again.sent, again.faults)).collect(),
+                fields
+                    .map(|(index, field)| control_of(&hide(field), index, again.sent, again.faults))
+                    .collect(),
             )
         }
     }
@@ -194,14 +210,24 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec
 }
 
 fn own_words(ask: &Ask, content: &Content, again: &Again<'_>) -> Option<OwnWords> {
-    let words =
-        || OwnWords { value: again.typed("typed", content), is_long: ask.open_ended, errors: again.faults.of("typed") };
+    let words = || OwnWords {
+        value: again.typed("typed", content),
+        is_long: ask.open_ended,
+        errors: again.faults.of("typed"),
+    };
     (takes_own_words(ask) && ask.may_respond).then(words)
 }
 
 fn attach(content: &Content, again: &Again<'_>) -> Option<Attach> {
     let Matter::Ask(ask) = &content.matter else { return None };
-    let lost = || again.sent.into_iter().flat_map(|fields| fields.all(FILES)).map(str::to_owned).collect();
+    let lost = || {
+        again
+            .sent
+            .into_iter()
+            .flat_map(|fields| fields.all(FILES))
+            .map(str::to_owned)
+            .collect()
+    };
     let attach = || Attach {
         most: MAX_FILES,
         most_bytes: MAX_FILE_BYTES,
@@ -225,7 +251,9 @@ fn withdrawn(ask: &Ask, is_run: bool) -> Option<&'static str> {
 }
 
 fn reject(ask: &Ask, content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Reject> {
-    let denial = denial(&ask.question).filter(|_| ask.may_respond).map(|choice| choice.label.clone());
+    let denial = denial(&ask.question)
+        .filter(|_| ask.may_respond)
+        .map(|choice| choice.label.clone());
     if denial.is_none() && !ask.may_decline {
         return None;
     }
@@ -235,7 +263,13 @@ fn reject(ask: &Ask, content: &Content, presets: Vec<String>, again: &Again<'_>)
         also_decline: denial.is_some() && ask.may_decline,
         denial,
         is_open: !picked.is_empty() || !again.sent("reason").is_empty(),
-        presets: presets.into_iter().map(|text| Preset { chosen: text == picked, text }).collect(),
+        presets: presets
+            .into_iter()
+            .map(|text| Preset {
+                chosen: text == picked,
+                text,
+            })
+            .collect(),
         reason: again.typed("reason", content),
     })
 }

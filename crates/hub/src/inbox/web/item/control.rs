@@ -79,9 +79,15 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &F
 
 /// The name itself where it is fit to be an id and no other message on the page has it.
 fn error_id(name: &str, index: usize) -> String {
-    let is_fit = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let is_fit = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     let is_taken = matches!(name, "" | "value" | "typed" | "comment");
-    if is_fit && !is_taken { format!("error-{name}") } else { format!("error-field-{index}") }
+    if is_fit && !is_taken {
+        format!("error-{name}")
+    } else {
+        format!("error-field-{index}")
+    }
 }
 
 /// What the input holds: what was sent, else what the agent suggests. A secret is typed anew.
@@ -89,7 +95,11 @@ fn held(field: &Field, sent: Option<String>) -> String {
     match (field.sensitive, sent) {
         (true, _) => String::new(),
         (false, Some(sent)) => sent,
-        (false, None) => field.default.as_ref().map(|default| suggested(field, default)).unwrap_or_default(),
+        (false, None) => field
+            .default
+            .as_ref()
+            .map(|default| suggested(field, default))
+            .unwrap_or_default(),
     }
 }
 
@@ -98,7 +108,11 @@ fn suggested(field: &Field, default: &Value) -> String {
     match &field.kind {
         FieldKind::Choice(choices) => index_of(choices, default).unwrap_or_default(),
         FieldKind::Choices(choices) => {
-            let picked = default.as_array().into_iter().flatten().filter_map(|value| index_of(choices, value));
+            let picked = default
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|value| index_of(choices, value));
             picked.collect::<Vec<_>>().join(" ")
         }
         FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean => plain(default),
@@ -106,7 +120,10 @@ fn suggested(field: &Field, default: &Value) -> String {
 }
 
 fn index_of(choices: &[(Value, String)], value: &Value) -> Option<String> {
-    choices.iter().position(|(offered, _)| offered == value).map(|index| index.to_string())
+    choices
+        .iter()
+        .position(|(offered, _)| offered == value)
+        .map(|index| index.to_string())
 }
 
 /// A text as it stands, nothing as nothing, anything else as JSON.
@@ -142,14 +159,32 @@ fn shape(field: &Field, value: String) -> Shape {
     }
     match &field.kind {
         FieldKind::Choice(choices) => {
-            let labels = choices.iter().enumerate().map(|(index, (_, label))| (index.to_string(), label.clone()));
+            let labels = choices
+                .iter()
+                .enumerate()
+                .map(|(index, (_, label))| (index.to_string(), label.clone()));
             let picks = picks(field, labels, &value);
-            if choices.len() <= MOST_RADIOS { Shape::Radios(picks) } else { Shape::List(picks) }
+            if choices.len() <= MOST_RADIOS {
+                Shape::Radios(picks)
+            } else {
+                Shape::List(picks)
+            }
         }
         FieldKind::Choices(choices) => {
             let is_picked = |index: &str| value.split_whitespace().any(|picked| picked == index);
-            let labels = choices.iter().enumerate().map(|(index, (_, label))| (index.to_string(), label.clone()));
-            Shape::Boxes(labels.map(|(value, label)| Pick { chosen: is_picked(&value), value, label }).collect())
+            let labels = choices
+                .iter()
+                .enumerate()
+                .map(|(index, (_, label))| (index.to_string(), label.clone()));
+            Shape::Boxes(
+                labels
+                    .map(|(value, label)| Pick {
+                        chosen: is_picked(&value),
+                        value,
+                        label,
+                    })
+                    .collect(),
+            )
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
@@ -157,16 +192,32 @@ fn shape(field: &Field, value: String) -> Shape {
         }
         // An input that hides what is typed has one line only.
         FieldKind::Text { multiline: true, .. } => Shape::Lines { value },
-        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => {
-            Shape::Line { kind: "password", example: "", value }
-        }
-        FieldKind::Text { multiline: false, format, .. } => {
+        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => Shape::Line {
+            kind: "password",
+            example: "",
+            value,
+        },
+        FieldKind::Text {
+            multiline: false,
+            format,
+            ..
+        } => {
             let (kind, example) = line(format.as_deref());
             Shape::Line { kind, example, value }
         }
-        FieldKind::Number { integer, min, max, step } => {
+        FieldKind::Number {
+            integer,
+            min,
+            max,
+            step,
+        } => {
             let step = browser_step(*integer, min.as_ref(), step.as_ref());
-            Shape::Number { min: min.clone(), max: max.clone(), step, value }
+            Shape::Number {
+                min: min.clone(),
+                max: max.clone(),
+                step,
+                value,
+            }
         }
     }
 }
@@ -176,7 +227,12 @@ fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, held: &
     let nothing = if field.required { "Choose…" } else { "No answer" };
     let nothing = (String::new(), nothing.to_owned());
     let all = std::iter::once(nothing).chain(offered);
-    all.map(|(value, label)| Pick { chosen: value == held, value, label }).collect()
+    all.map(|(value, label)| Pick {
+        chosen: value == held,
+        value,
+        label,
+    })
+    .collect()
 }
 
 /// A wall clock without a zone is no answer to `date-time` and `time`, so browsers' own inputs for them do not fit.
@@ -193,12 +249,18 @@ fn line(format: Option<&str>) -> (&'static str, &'static str) {
 
 /// Browsers count steps from the minimum, schemas from zero; where the two differ the browser is not to judge.
 fn browser_step(integer: bool, min: Option<&Number>, step: Option<&Number>) -> String {
-    let Some(step) = step.cloned().or_else(|| integer.then(|| Number::from(1))) else { return "any".to_owned() };
+    let Some(step) = step.cloned().or_else(|| integer.then(|| Number::from(1))) else {
+        return "any".to_owned();
+    };
     let starts_on_a_step = match (min.and_then(Number::as_f64), step.as_f64()) {
         (Some(min), Some(step)) => (min / step).fract() == 0.0,
         (None, _) | (Some(_), None) => true,
     };
-    if starts_on_a_step { step.to_string() } else { "any".to_owned() }
+    if starts_on_a_step {
+        step.to_string()
+    } else {
+        "any".to_owned()
+    }
 }
 
 fn fixed(field: &Field) -> String {
@@ -213,9 +275,11 @@ fn fixed(field: &Field) -> String {
 pub fn answered(field: &Field, value: &Value) -> String {
     match (&field.kind, value) {
         (FieldKind::Choice(choices), _) => label_of(choices, value),
-        (FieldKind::Choices(choices), Value::Array(picked)) => {
-            picked.iter().map(|value| label_of(choices, value)).collect::<Vec<_>>().join(", ")
-        }
+        (FieldKind::Choices(choices), Value::Array(picked)) => picked
+            .iter()
+            .map(|value| label_of(choices, value))
+            .collect::<Vec<_>>()
+            .join(", "),
         (FieldKind::Boolean, Value::Bool(true)) => "Yes".to_owned(),
         (FieldKind::Boolean, Value::Bool(false)) => "No".to_owned(),
         (FieldKind::Boolean | FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Choices(_), _) => {
@@ -231,7 +295,13 @@ fn label_of(choices: &[(Value, String)], value: &Value) -> String {
 
 fn demand(kind: &FieldKind) -> String {
     match kind {
-        FieldKind::Text { format, min_length, max_length, pattern, .. } => {
+        FieldKind::Text {
+            format,
+            min_length,
+            max_length,
+            pattern,
+            ..
+        } => {
             let length = match (min_length, max_length) {
                 (None | Some(0), None) => None,
                 (None | Some(0), Some(most)) => Some(format!("at most {most} characters")),
@@ -241,9 +311,18 @@ fn demand(kind: &FieldKind) -> String {
             };
             let form = pattern.as_ref().map(|pattern| format!("in the form {pattern}"));
             let format = format.as_ref().map(|format| format!("as {format}"));
-            [length, form, format].into_iter().flatten().collect::<Vec<_>>().join(", ")
+            [length, form, format]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", ")
         }
-        FieldKind::Number { integer, min, max, step } => {
+        FieldKind::Number {
+            integer,
+            min,
+            max,
+            step,
+        } => {
             let range = match (min, max) {
                 (Some(min), Some(max)) => Some(format!("{min} to {max}")),
                 (Some(min), None) => Some(format!("{min} or more")),
@@ -252,7 +331,11 @@ fn demand(kind: &FieldKind) -> String {
             };
             let whole = integer.then(|| "a whole number".to_owned());
             let step = step.as_ref().map(|step| format!("a multiple of {step}"));
-            [whole, range, step].into_iter().flatten().collect::<Vec<_>>().join(", ")
+            [whole, range, step]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(", ")
         }
         FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_) => String::new(),
     }

@@ -61,9 +61,11 @@ fn id_of(text: &str) -> Option<String> {
 
 fn superseded_by(message: &Message) -> Option<String> {
     match &message.state {
-        State::Resolved(resolution) if resolution.outcome == Outcome::Cancelled => {
-            resolution.comment.as_deref()?.strip_prefix("superseded by ").and_then(id_of)
-        }
+        State::Resolved(resolution) if resolution.outcome == Outcome::Cancelled => resolution
+            .comment
+            .as_deref()?
+            .strip_prefix("superseded by ")
+            .and_then(id_of),
         State::Resolved(_) | State::Open | State::Delivered => None,
     }
 }
@@ -72,7 +74,12 @@ async fn earlier(hub: &Hub, message: &Message) -> Result<usize, Failure> {
     if message.state != State::Open {
         return Ok(0);
     }
-    let open = hub.store.run(OpenCues { agent_id: message.content.agent.id.clone() }).await?;
+    let open = hub
+        .store
+        .run(OpenCues {
+            agent_id: message.content.agent.id.clone(),
+        })
+        .await?;
     Ok(open.iter().take_while(|id| **id != message.id).count())
 }
 
@@ -81,7 +88,18 @@ async fn ahead(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option
         return Ok(None);
     }
     let agent_id = &message.content.agent.id;
-    let Some(agent) = hub.store.run(TerminalOf { agent_id: agent_id.clone() }).await? else { return Ok(None) };
+    let Some(agent) = hub
+        .store
+        .run(TerminalOf {
+            agent_id: agent_id.clone(),
+        })
+        .await?
+    else {
+        return Ok(None);
+    };
     let found = AheadBox::of(hub, visitor, agent_id, &agent.person).await?;
-    Ok(found.map(|found| AheadBox { back: format!("/inbox/items/{}", message.id), ..found }))
+    Ok(found.map(|found| AheadBox {
+        back: format!("/inbox/items/{}", message.id),
+        ..found
+    }))
 }

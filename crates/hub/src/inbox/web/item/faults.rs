@@ -14,7 +14,11 @@ impl Faults {
     }
 
     pub fn of(&self, control: &str) -> Vec<String> {
-        self.0.iter().filter(|(name, _)| name == control).map(|(_, message)| message.clone()).collect()
+        self.0
+            .iter()
+            .filter(|(name, _)| name == control)
+            .map(|(_, message)| message.clone())
+            .collect()
     }
 
     pub fn is_empty(&self) -> bool {

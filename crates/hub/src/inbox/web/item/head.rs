@@ -58,7 +58,10 @@ pub struct Narrower {
 }
 
 fn narrower(filter: &str, text: &str) -> Narrower {
-    Narrower { text: text.to_owned(), href: format!("/inbox?{filter}={}", encoded(text)) }
+    Narrower {
+        text: text.to_owned(),
+        href: format!("/inbox?{filter}={}", encoded(text)),
+    }
 }
 
 impl Head {
@@ -92,7 +95,11 @@ impl Head {
 /// Where the wire has more than a page takes.
 fn is_cut(message: &Message) -> bool {
     match message.source.door {
-        Door::Hap | Door::Runs => message.content.body.as_ref().is_some_and(|body| body.len() > MAX_SHOWN_BYTES),
+        Door::Hap | Door::Runs => message
+            .content
+            .body
+            .as_ref()
+            .is_some_and(|body| body.len() > MAX_SHOWN_BYTES),
         Door::A2h => false,
     }
 }
@@ -100,7 +107,10 @@ fn is_cut(message: &Message) -> bool {
 fn agent(message: &Message, presence: Presence) -> Agent {
     let agent = &message.content.agent;
     Agent {
-        id: Narrower { text: asker(message).to_owned(), ..narrower("agent", &agent.id) },
+        id: Narrower {
+            text: asker(message).to_owned(),
+            ..narrower("agent", &agent.id)
+        },
         run_id: agent.run_id.clone(),
         runtime: agent.runtime.clone(),
         project: agent.project.as_deref().map(|project| narrower("project", project)),
@@ -130,7 +140,11 @@ impl Said {
 
     pub fn of(content: &Content) -> Self {
         Self {
-            body: content.body.as_deref().filter(|body| !body.is_empty()).map(text::markdown),
+            body: content
+                .body
+                .as_deref()
+                .filter(|body| !body.is_empty())
+                .map(text::markdown),
             parts: content.context.iter().map(part).collect(),
             work: match &content.matter {
                 Matter::Task(task) => Some(work(task)),

@@ -34,18 +34,27 @@ impl Neighbours {
             State::Delivered => return Ok(Self::default()),
         };
         let around = Around { hub, visitor };
-        let place = Cursor { rank: inbox_rank(item.message.content.priority), seq: item.seq };
+        let place = Cursor {
+            rank: inbox_rank(item.message.content.priority),
+            seq: item.seq,
+        };
         let previous = around.nearest(Side::Before(place.clone())).await?;
         let mut next = around.nearest(Side::After(Some(place))).await?;
         if next.is_none() && begins_again {
             next = around.nearest(Side::After(None)).await?;
         }
-        Ok(Self { previous: previous.map(neighbour), next: next.map(neighbour) })
+        Ok(Self {
+            previous: previous.map(neighbour),
+            next: next.map(neighbour),
+        })
     }
 }
 
 fn neighbour(item: Item) -> Neighbour {
-    Neighbour { href: format!("/inbox/items/{}", item.message.id), title: item.message.content.title }
+    Neighbour {
+        href: format!("/inbox/items/{}", item.message.id),
+        title: item.message.content.title,
+    }
 }
 
 enum Side {
@@ -87,9 +96,27 @@ impl Around<'_> {
         Ok(match side {
             Side::Before(place) => {
                 let before = Some(place.clone());
-                self.hub.store.run(InboxBefore { viewer, filter, before, limit }).await?
+                self.hub
+                    .store
+                    .run(InboxBefore {
+                        viewer,
+                        filter,
+                        before,
+                        limit,
+                    })
+                    .await?
             }
-            Side::After(place) => self.hub.store.run(Inbox { viewer, filter, after: place.clone(), limit }).await?,
+            Side::After(place) => {
+                self.hub
+                    .store
+                    .run(Inbox {
+                        viewer,
+                        filter,
+                        after: place.clone(),
+                        limit,
+                    })
+                    .await?
+            }
         })
     }
 

@@ -64,7 +64,15 @@ impl Outcome {
         let content = &message.content;
         let words = words::outcome(resolution, content);
         let is_long = words.chars().count() > LONGEST_IN_A_SENTENCE || words.contains('\n');
-        let bare = || words::outcome(&Resolution { value: None, ..resolution.clone() }, content);
+        let bare = || {
+            words::outcome(
+                &Resolution {
+                    value: None,
+                    ..resolution.clone()
+                },
+                content,
+            )
+        };
         Self {
             value: told(resolution, content, is_long),
             words: if is_long { bare() } else { words },
@@ -76,7 +84,11 @@ impl Outcome {
             comment: resolution.comment.clone().filter(|_| !content.sensitive),
             hides_comment: content.sensitive && resolution.comment.is_some(),
             checklist: resolution.checklist.clone().unwrap_or_default(),
-            files: if content.sensitive { Vec::new() } else { kept(item, resolution) },
+            files: if content.sensitive {
+                Vec::new()
+            } else {
+                kept(item, resolution)
+            },
             hides_files: content.sensitive && !resolution.files.is_empty(),
             way: way(item, resolution, &presence),
             presence,
@@ -95,14 +107,20 @@ fn kept(item: &Item, resolution: &Resolution) -> Vec<Kept> {
 }
 
 fn told(resolution: &Resolution, content: &Content, is_long: bool) -> Told {
-    let Some(value) = &resolution.value else { return Told::Nothing };
+    let Some(value) = &resolution.value else {
+        return Told::Nothing;
+    };
     if content.sensitive {
         return Told::Hidden;
     }
     match (&content.matter, value) {
-        (Matter::Ask(Ask { question: Question::Form { schema }, .. }), Value::Object(_)) => {
-            Told::Form(rows(schema, value))
-        }
+        (
+            Matter::Ask(Ask {
+                question: Question::Form { schema },
+                ..
+            }),
+            Value::Object(_),
+        ) => Told::Form(rows(schema, value)),
         (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) if is_long => {
             Told::Text(words::answered(resolution, content).unwrap_or_else(|| plain(value)))
         }
@@ -125,8 +143,15 @@ fn rows(schema: &Value, value: &Value) -> Vec<Row> {
         })
         .collect();
     let is_known = |name: &str| fields.iter().any(|field| field.name == name);
-    let others = value.as_object().into_iter().flatten().filter(|(name, _)| !is_known(name));
-    rows.extend(others.map(|(name, value)| Row { label: name.clone(), cell: Cell::Text(plain(value)) }));
+    let others = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !is_known(name));
+    rows.extend(others.map(|(name, value)| Row {
+        label: name.clone(),
+        cell: Cell::Text(plain(value)),
+    }));
     rows
 }
 
@@ -156,7 +181,13 @@ mod tests {
                 (row.label, cell)
             })
             .collect();
-        let expected = [("pin", "*"), ("Size", "Medium"), ("ok", "No"), ("note", "-"), ("extra", "1")];
+        let expected = [
+            ("pin", "*"),
+            ("Size", "Medium"),
+            ("ok", "No"),
+            ("note", "-"),
+            ("extra", "1"),
+        ];
         assert_eq!(told, expected.map(|(label, cell)| (label.to_owned(), cell.to_owned())));
     }
 }

@@ -99,8 +99,18 @@ pub async fn page(
         Occasion::Refused { sent, faults } => (Some(sent), faults),
         Occasion::Late { sent } | Occasion::NotAllowed { sent } => (Some(sent), Faults::default()),
     };
-    let presets = if message.state == State::Open { presets(hub).await? } else { Vec::new() };
-    let seen = Seen { item, visitor, presence: presence.clone(), presets, now };
+    let presets = if message.state == State::Open {
+        presets(hub).await?
+    } else {
+        Vec::new()
+    };
+    let seen = Seen {
+        item,
+        visitor,
+        presence: presence.clone(),
+        presets,
+        now,
+    };
     let panel = Panel::of(seen, &Again { sent, faults: &faults });
     // What was sent stands in the form again, or is told where there is none.
     let lost = sent.filter(|_| !panel.is_answer());

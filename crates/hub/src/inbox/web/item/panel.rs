@@ -55,5 +55,8 @@ impl Panel {
 }
 
 fn watch(content: &Content, visitor: &Visitor) -> Watch {
-    Watch { is_viewer: !visitor.may_decide(), resolvers: content.resolvers.iter().map(ToString::to_string).collect() }
+    Watch {
+        is_viewer: !visitor.may_decide(),
+        resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
+    }
 }

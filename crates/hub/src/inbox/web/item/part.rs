@@ -50,7 +50,10 @@ pub fn part(value: &Value) -> Part {
         Some(_) | None => data(value),
     };
     let has_any = |metadata: &&Value| metadata.as_object().is_some_and(|members| !members.is_empty());
-    Part { shown, metadata: metadata.filter(has_any).map(text::tree) }
+    Part {
+        shown,
+        metadata: metadata.filter(has_any).map(text::tree),
+    }
 }
 
 fn text_part(said: &str, metadata: Option<&Value>) -> Shown {
@@ -75,7 +78,10 @@ fn file(value: &Value) -> File {
 }
 
 fn data(value: &Value) -> Shown {
-    Shown::Data { tree: text::tree(value), raw: raw(value) }
+    Shown::Data {
+        tree: text::tree(value),
+        raw: raw(value),
+    }
 }
 
 /// The same JSON, with what cannot be seen in it spelled out.
@@ -83,7 +89,10 @@ fn raw(value: &Value) -> Raw {
     let text = text::json(value);
     let end = text.floor_char_boundary(LARGEST_RAW);
     let shown = text[..end].lines().map(visible::escape_json).collect::<Vec<_>>();
-    Raw { text: shown.join("\n"), is_cut: end < text.len() }
+    Raw {
+        text: shown.join("\n"),
+        is_cut: end < text.len(),
+    }
 }
 
 #[cfg(test)]
@@ -104,7 +113,13 @@ mod tests {
         assert!(
             link("https://files.example/plan.pdf").is_some_and(|html| html.contains("href=\"https://files.example/"))
         );
-        for other in ["mailto:a@b.example", "javascript:alert(1)", "file:///etc/passwd", "s3://bucket/key", "urn:x:y"] {
+        for other in [
+            "mailto:a@b.example",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "s3://bucket/key",
+            "urn:x:y",
+        ] {
             assert_eq!(link(other), None, "{other}");
         }
     }
@@ -116,14 +131,23 @@ mod tests {
         assert!(matches!(shown(json!({"kind": "text", "text": patch})), Shown::Diff(_)));
         let named = json!({"kind": "text", "text": "+x", "metadata": {"format": "diff"}});
         assert!(matches!(shown(named), Shown::Diff(_)));
-        assert!(matches!(shown(json!({"kind": "text", "text": "- a list\n- of two"})), Shown::Text(_)));
+        assert!(matches!(
+            shown(json!({"kind": "text", "text": "- a list\n- of two"})),
+            Shown::Text(_)
+        ));
     }
 
     #[test]
     fn raw_data_is_the_same_json_without_hidden_characters() {
         let data = json!({"a\u{202e}": ["x\u{200b}", {"b": 1}]});
-        let Shown::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else { panic!("no data") };
-        assert!(!raw.is_cut && !raw.text.contains(['\u{202e}', '\u{200b}']), "{}", raw.text);
+        let Shown::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else {
+            panic!("no data")
+        };
+        assert!(
+            !raw.is_cut && !raw.text.contains(['\u{202e}', '\u{200b}']),
+            "{}",
+            raw.text
+        );
         assert_eq!(serde_json::from_str::<Value>(&raw.text).expect("JSON"), data);
     }
 
@@ -133,8 +157,14 @@ mod tests {
         (0..100).for_each(|_| deep = json!([deep]));
         let data = json!(vec![deep; 2_000]);
         let sent = data.to_string().len();
-        let Shown::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else { panic!("no data") };
-        assert!(raw.is_cut && raw.text.len() <= LARGEST_RAW, "{} of {sent}", raw.text.len());
+        let Shown::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else {
+            panic!("no data")
+        };
+        assert!(
+            raw.is_cut && raw.text.len() <= LARGEST_RAW,
+            "{} of {sent}",
+            raw.text.len()
+        );
         assert!(tree.as_str().len() < 2 * sent, "{} of {sent}", tree.as_str().len());
     }
 }

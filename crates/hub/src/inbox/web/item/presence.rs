@@ -37,7 +37,10 @@ impl Presence {
         let seen_at = hub.agent_seen_at(&message.content.agent.id).await?;
         let cue = hub.cue_presence(message);
         if let Some(state) = cue.state {
-            return Ok(Self::Cue { state, since: cue.since.or(seen_at).map(instant) });
+            return Ok(Self::Cue {
+                state,
+                since: cue.since.or(seen_at).map(instant),
+            });
         }
         Ok(Self::at(hub.wake.is_waited_for(&message.id), seen_at, now))
     }
@@ -47,7 +50,10 @@ impl Presence {
             _ if waiting => Self::Waiting,
             None => Self::NeverSeen,
             Some(at) if now.since(at) > GONE => Self::Gone { since: instant(at) },
-            Some(at) => Self::Here { ago: waited(at, now), at: instant(at) },
+            Some(at) => Self::Here {
+                ago: waited(at, now),
+                at: instant(at),
+            },
         }
     }
 }
@@ -62,9 +68,15 @@ mod tests {
 
     #[test]
     fn an_agent_is_gone_after_ten_silent_minutes() {
-        let here = Presence::Here { ago: "10 min".to_owned(), at: instant(at(0)) };
+        let here = Presence::Here {
+            ago: "10 min".to_owned(),
+            at: instant(at(0)),
+        };
         assert_eq!(Presence::at(false, Some(at(0)), at(600)), here);
-        assert_eq!(Presence::at(false, Some(at(0)), at(601)), Presence::Gone { since: instant(at(0)) });
+        assert_eq!(
+            Presence::at(false, Some(at(0)), at(601)),
+            Presence::Gone { since: instant(at(0)) }
+        );
         assert_eq!(Presence::at(false, None, at(0)), Presence::NeverSeen);
     }
 

@@ -51,11 +51,21 @@ fn no_button() -> Faults {
 
 fn no_answer_for(files: &[FileNote]) -> Faults {
     let what = files.first().map_or("a file", |file| &file.name);
-    Faults::one("files", format!("{what} goes with an answer only: leave it out, or answer"))
+    Faults::one(
+        "files",
+        format!("{what} goes with an answer only: leave it out, or answer"),
+    )
 }
 
 fn answered(value: Value, files: &[FileNote]) -> Verdict {
-    if files.is_empty() { Verdict::Answered(value) } else { Verdict::AnsweredWith { value, files: files.to_vec() } }
+    if files.is_empty() {
+        Verdict::Answered(value)
+    } else {
+        Verdict::AnsweredWith {
+            value,
+            files: files.to_vec(),
+        }
+    }
 }
 
 /// Browsers send line breaks in the way of mail; agents get them in the way of everybody else.
@@ -67,7 +77,10 @@ pub fn lines(text: &str) -> String {
 /// all of it.
 fn said(fields: &Fields) -> String {
     let said = ["preset", "reason", "comment"].map(|name| lines(fields.text(name)).trim().to_owned());
-    said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    said.into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn denied(ask: &Ask) -> Result<Value, Faults> {
@@ -91,9 +104,10 @@ fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
         };
     }
     let value = match &ask.question {
-        Question::Confirm { options, .. } | Question::Select { options, many: false, .. } => {
-            one(ask, options, fields, has_files)?
-        }
+        Question::Confirm { options, .. }
+        | Question::Select {
+            options, many: false, ..
+        } => one(ask, options, fields, has_files)?,
         // Files may say enough, here and below.
         Question::Select { .. } if has_files && picked(fields).next().is_none() => "".into(),
         Question::Select { options, .. } => picked(fields).map(|picked| offered(options, picked)).collect(),
@@ -119,9 +133,12 @@ fn picked(fields: &Fields) -> impl Iterator<Item = &str> {
 /// Whether an answer in the person's own words is taken besides what is offered.
 pub fn takes_own_words(ask: &Ask) -> bool {
     match ask.question {
-        Question::Confirm { allow_edit, .. } | Question::Select { allow_edit, many: false, .. } => {
-            allow_edit || ask.open_ended
-        }
+        Question::Confirm { allow_edit, .. }
+        | Question::Select {
+            allow_edit,
+            many: false,
+            ..
+        } => allow_edit || ask.open_ended,
         Question::Select { many: true, .. } | Question::Form { .. } => ask.open_ended,
         Question::Text => false,
     }
@@ -167,13 +184,16 @@ pub fn sent_for(field: &Field, fields: &Fields) -> Option<String> {
 
 /// Whether anybody entered anything that the agent had not put there.
 fn is_filled_in(schema: &Value, fields: &Fields) -> bool {
-    form::fields(schema).iter().filter(|field| !field.read_only).any(|field| {
-        let sent = sent_for(field, fields).filter(|sent| !sent.trim().is_empty());
-        sent.is_some_and(|sent| match value_of(field, Some(&sent)) {
-            Ok(value) => value != field.default,
-            Err(_) => true,
+    form::fields(schema)
+        .iter()
+        .filter(|field| !field.read_only)
+        .any(|field| {
+            let sent = sent_for(field, fields).filter(|sent| !sent.trim().is_empty());
+            sent.is_some_and(|sent| match value_of(field, Some(&sent)) {
+                Ok(value) => value != field.default,
+                Err(_) => true,
+            })
         })
-    })
 }
 
 fn filled_in(schema: &Value, fields: &Fields) -> Result<Value, Faults> {
@@ -202,7 +222,10 @@ fn filled_in(schema: &Value, fields: &Fields) -> Result<Value, Faults> {
 fn ticked(task: &Task, fields: &Fields) -> Option<Vec<CheckItem>> {
     let done: Vec<usize> = fields.all("done").filter_map(|index| index.parse().ok()).collect();
     let items = task.checklist.iter().enumerate();
-    let items = items.map(|(index, item)| CheckItem { text: item.text.clone(), done: done.contains(&index) });
+    let items = items.map(|(index, item)| CheckItem {
+        text: item.text.clone(),
+        done: done.contains(&index),
+    });
     Some(items.collect()).filter(|items: &Vec<CheckItem>| !items.is_empty())
 }
 

@@ -21,7 +21,13 @@ pub struct Step {
 
 impl Step {
     fn new(class: &'static str, words: impl Into<String>, at: Option<Instant>) -> Self {
-        Self { class, words: words.into(), at, more: None, then: None }
+        Self {
+            class,
+            words: words.into(),
+            at,
+            more: None,
+            then: None,
+        }
     }
 }
 
@@ -38,10 +44,16 @@ pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
     let mut steps = vec![Step::new("done", "Decided", Some(instant(resolution.resolved_at)))];
     if OfRun::of(&item.message.source).is_some() {
         steps.push(Step::new("done", of_run(resolution.outcome), None));
-        return Way { steps, is_under_way: false, can_retry: false };
+        return Way {
+            steps,
+            is_under_way: false,
+            can_retry: false,
+        };
     }
     let is_its_own = resolution.actor == Actor::agent(&item.message.content.agent.id);
-    let fetched = item.fetched_at.map(|at| Step::new("done", "Fetched by the agent", Some(instant(at))));
+    let fetched = item
+        .fetched_at
+        .map(|at| Step::new("done", "Fetched by the agent", Some(instant(at))));
     let arrived = fetched.is_some() || is_its_own;
     let track = item.delivery.as_ref().map(|delivery| delivery.track);
     let can_retry = item.delivery.as_ref().is_some_and(|delivery| match delivery.track {
@@ -56,7 +68,11 @@ pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
         None => steps.push(waiting(presence)),
     }
     steps.extend(fetched);
-    Way { steps, is_under_way: !arrived && track != Some(Track::Delivered), can_retry }
+    Way {
+        steps,
+        is_under_way: !arrived && track != Some(Track::Delivered),
+        can_retry,
+    }
 }
 
 /// A run reads its answer where it was stored, so the two have it at once.
@@ -84,17 +100,28 @@ fn pushed(delivery: &Delivery) -> Vec<Step> {
     let to = format!("to {}", delivery.host);
     match delivery.track {
         Track::Delivered => {
-            vec![Step::new("done", format!("Delivered {to}"), delivery.delivered_at.map(instant))]
+            vec![Step::new(
+                "done",
+                format!("Delivered {to}"),
+                delivery.delivered_at.map(instant),
+            )]
         }
         Track::Failed => {
             let words = format!("Not delivered {to}, given up after attempt {attempts}");
-            vec![Step { more: why(delivery), ..Step::new("failed", words, None) }]
+            vec![Step {
+                more: why(delivery),
+                ..Step::new("failed", words, None)
+            }]
         }
         Track::Pending if attempts == 0 => vec![Step::new("now", format!("Being delivered {to}"), None)],
         Track::Pending => {
             let words = format!("Not delivered {to} yet, attempt {attempts} failed");
             let step = Step::new("now", words, None);
-            vec![Step { more: why(delivery), then: delivery.next_attempt_at.map(instant), ..step }]
+            vec![Step {
+                more: why(delivery),
+                then: delivery.next_attempt_at.map(instant),
+                ..step
+            }]
         }
     }
 }
@@ -105,7 +132,11 @@ pub fn why(delivery: &Delivery) -> Option<String> {
     let given_up = format!("given up after {} attempts: ", delivery.attempts);
     let reason = error.strip_prefix(&given_up).unwrap_or(error);
     // A status alone does not say whose it is.
-    Some(if reason.starts_with("answered ") { format!("it {reason}") } else { reason.to_owned() })
+    Some(if reason.starts_with("answered ") {
+        format!("it {reason}")
+    } else {
+        reason.to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -136,6 +167,9 @@ mod tests {
         let lost = delivery(Track::Failed, 8, "given up after 8 attempts: no answer in time");
         assert_eq!(why(&lost).as_deref(), Some("no answer in time"));
         let steps = pushed(&lost);
-        assert_eq!(steps[0].words, "Not delivered to hooks.example, given up after attempt 8");
+        assert_eq!(
+            steps[0].words,
+            "Not delivered to hooks.example, given up after attempt 8"
+        );
     }
 }

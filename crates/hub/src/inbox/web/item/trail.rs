@@ -18,7 +18,13 @@ pub async fn trail(hub: &Hub, item: &Item) -> Result<Vec<Entry>, Failure> {
     let id = item.message.id.as_str();
     let mut rows = hub.store.run(Trail { subject: id.to_owned() }).await?;
     if item.delivery.is_some() {
-        rows.extend(hub.store.run(Trail { subject: format!("delivery:{id}") }).await?);
+        rows.extend(
+            hub.store
+                .run(Trail {
+                    subject: format!("delivery:{id}"),
+                })
+                .await?,
+        );
     }
     Ok(rows.into_iter().map(entry).collect())
 }
@@ -28,5 +34,9 @@ fn entry(AuditRow { entry, .. }: AuditRow) -> Entry {
         "delivery.retried" => "asked for the delivery to be tried again",
         other => other,
     };
-    Entry { at: instant(entry.at), actor: entry.actor, event: event.to_owned() }
+    Entry {
+        at: instant(entry.at),
+        actor: entry.actor,
+        event: event.to_owned(),
+    }
 }

@@ -31,7 +31,13 @@ impl Narrow {
     pub fn of(query: &Fields) -> Self {
         let text = |name: &str| query.text(name).trim().to_owned();
         let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
-        Self { agent, project, tag, kind, status }
+        Self {
+            agent,
+            project,
+            tag,
+            kind,
+            status,
+        }
     }
 
     pub fn filter(&self) -> Filter {
@@ -69,7 +75,11 @@ impl Narrow {
         let kept = kept.map(|(name, value)| format!("{name}={}", encoded(value)));
         let more = more.map(|(name, value)| format!("{name}={}", encoded(&value)));
         let query: Vec<String> = kept.chain(more).collect();
-        if query.is_empty() { page.to_owned() } else { format!("{page}?{}", query.join("&")) }
+        if query.is_empty() {
+            page.to_owned()
+        } else {
+            format!("{page}?{}", query.join("&"))
+        }
     }
 
     fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
@@ -80,7 +90,9 @@ impl Narrow {
             ("kind", &self.kind),
             ("status", &self.status),
         ];
-        all.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, value.as_str()))
+        all.into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name, value.as_str()))
     }
 
     /// The names to type: label, field, the list of those offered, and what it holds.
@@ -141,7 +153,10 @@ mod tests {
     #[test]
     fn a_filter_is_taken_off_alone() {
         let narrow = Narrow::of(&Fields::parse(b"agent=a%26b&tag=two+words&kind=&junk=1&agent=second"));
-        assert_eq!(narrow.address("/inbox", None, None), "/inbox?agent=a%26b&tag=two%20words");
+        assert_eq!(
+            narrow.address("/inbox", None, None),
+            "/inbox?agent=a%26b&tag=two%20words"
+        );
         assert_eq!(narrow.address("/inbox", Some("agent"), None), "/inbox?tag=two%20words");
         let on = narrow.address("/inbox", None, Some(("cursor", "2.7".to_owned())));
         assert_eq!(on, "/inbox?agent=a%26b&tag=two%20words&cursor=2.7");

@@ -52,16 +52,40 @@ async fn list(
 ) -> Result<Response, Failure> {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let narrow = Narrow::of(&query);
-    let after = query.get("cursor").filter(|text| !text.is_empty()).map(parse_cursor).transpose()?;
+    let after = query
+        .get("cursor")
+        .filter(|text| !text.is_empty())
+        .map(parse_cursor)
+        .transpose()?;
     let is_first = after.is_none();
     let viewer = Some(visitor.name.clone());
-    let page = hub.store.run(Inbox { viewer, filter: narrow.filter(), after, limit: PAGE }).await?;
-    let soonest = hub.store.run(Aside { person: visitor.name.clone(), limit: 1 }).await?;
+    let page = hub
+        .store
+        .run(Inbox {
+            viewer,
+            filter: narrow.filter(),
+            after,
+            limit: PAGE,
+        })
+        .await?;
+    let soonest = hub
+        .store
+        .run(Aside {
+            person: visitor.name.clone(),
+            limit: 1,
+        })
+        .await?;
     let now = hub.store.clock().now();
-    let next = page.next.map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
+    let next = page
+        .next
+        .map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
     let page = ListPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?,
-        rows: page.items.iter().map(|item| Row::seen_by(&hub, item, List::Open, now, &visitor)).collect(),
+        rows: page
+            .items
+            .iter()
+            .map(|item| Row::seen_by(&hub, item, List::Open, now, &visitor))
+            .collect(),
         active: narrow.active("/inbox"),
         offered: Offered::by(page.items.iter()),
         returns_at: soonest.first().map(|aside| aside.until.as_millis()),
@@ -101,7 +125,10 @@ mod tests {
     #[test]
     fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
         let (over, further) = (empty(None), empty(Some("/inbox?tag=rare&cursor=1.1")));
-        assert!(over.contains("Nothing open fits these filters") && !over.contains("looks further"), "{over}");
+        assert!(
+            over.contains("Nothing open fits these filters") && !over.contains("looks further"),
+            "{over}"
+        );
         assert!(
             !further.contains("fits these filters") && further.contains("The next page looks further"),
             "{further}"

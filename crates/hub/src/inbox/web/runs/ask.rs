@@ -37,7 +37,10 @@ pub struct Later {
 
 impl Later {
     pub fn of(wait: &Wait) -> Self {
-        Self { id: wait.message_id.to_string(), agent_name: wait.agent_name.clone() }
+        Self {
+            id: wait.message_id.to_string(),
+            agent_name: wait.agent_name.clone(),
+        }
     }
 }
 
@@ -50,8 +53,15 @@ impl Ask {
             Err(problem) => return Err(problem.into()),
         };
         let (item, message) = (&message, &message.message);
-        let again = Again { sent: None, faults: &Faults::default() };
-        let answer = if may_answer(item, visitor) { Answer::of(message, Vec::new(), &again) } else { None };
+        let again = Again {
+            sent: None,
+            faults: &Faults::default(),
+        };
+        let answer = if may_answer(item, visitor) {
+            Answer::of(message, Vec::new(), &again)
+        } else {
+            None
+        };
         Ok(Some(Self {
             id: message.id.to_string(),
             agent_name: asker(message).to_owned(),

@@ -38,11 +38,15 @@ pub async fn events(
     RawQuery(query): RawQuery,
     path: Result<RunPath, Problem>,
 ) -> Result<Response, Failure> {
-    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else { return Err(Failure::SignedOut) };
+    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else {
+        return Err(Failure::SignedOut);
+    };
     let RunPath(run_id) = path?;
     find(&hub, &run_id).await?;
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let after = last_event_id(&headers).or_else(|| query.text("after").parse().ok()).unwrap_or_default();
+    let after = last_event_id(&headers)
+        .or_else(|| query.text("after").parse().ok())
+        .unwrap_or_default();
     let looked_at = (Arc::clone(&hub), headers);
     let is_welcome = move || {
         let (hub, headers) = looked_at.clone();
@@ -74,7 +78,10 @@ impl Follower {
             joined: Weak::new(),
             looks_again: false,
             listener: hub.news.listen(None),
-            gathered: Gathered { seen: after, ..Gathered::default() },
+            gathered: Gathered {
+                seen: after,
+                ..Gathered::default()
+            },
             due: None,
         };
         follower.join().await?;
@@ -98,10 +105,20 @@ impl Follower {
 
     /// Says whether the run was still here.
     fn follow(&mut self, run: &Arc<Run>) -> bool {
-        let from_here = Joining { after: Some(self.gathered.seen), extensions: true, ..Joining::default() };
+        let from_here = Joining {
+            after: Some(self.gathered.seen),
+            extensions: true,
+            ..Joining::default()
+        };
         let mut joined = run.join(&self.connected.client, &from_here);
         if matches!(joined, Joined::Missing { .. }) {
-            joined = run.join(&self.connected.client, &Joining { after: None, ..from_here });
+            joined = run.join(
+                &self.connected.client,
+                &Joining {
+                    after: None,
+                    ..from_here
+                },
+            );
             self.change();
         }
         if joined == Joined::Gone {
@@ -215,7 +232,9 @@ impl Gathered {
     }
 
     fn take(&mut self, text: &str) {
-        let Ok(frame) = serde_json::from_str::<Frame>(text) else { return };
+        let Ok(frame) = serde_json::from_str::<Frame>(text) else {
+            return;
+        };
         match frame.seq {
             Some(seq) if seq <= self.seen => return,
             Some(seq) => self.seen = seq,
@@ -277,12 +296,18 @@ mod tests {
 
     #[test]
     fn what_an_agent_writes_is_told_together_and_without_hidden_characters() {
-        let mut gathered = Gathered { seen: 4, ..Gathered::default() };
+        let mut gathered = Gathered {
+            seen: 4,
+            ..Gathered::default()
+        };
         for (seq, text) in [(4, "seen"), (5, "Hel"), (6, "lo\n\u{202e}"), (5, "again")] {
             gathered.take(&streamed(seq, text));
         }
         let text = told(&mut gathered);
-        assert!(text.starts_with("id: 6\nevent: text\n") && !text.contains("changed"), "{text}");
+        assert!(
+            text.starts_with("id: 6\nevent: text\n") && !text.contains("changed"),
+            "{text}"
+        );
         assert!(text.contains(r#""text":"Hello\n\\u{202e}""#), "{text}");
         assert!(gathered.is_empty());
     }
@@ -294,7 +319,10 @@ mod tests {
         gathered.take(r#"{"type":"agent_output","seq":2,"text":"draft"}"#);
         gathered.take(&streamed(3, "next"));
         let text = told(&mut gathered);
-        assert!(text.contains(r#"{"fresh":true,"text":"next"}"#) && text.contains("event: changed"), "{text}");
+        assert!(
+            text.contains(r#"{"fresh":true,"text":"next"}"#) && text.contains("event: changed"),
+            "{text}"
+        );
         gathered.take(r#"{"type":"input_resolved","runId":"r"}"#);
         assert_eq!(told(&mut gathered), "id: 3\nevent: changed\ndata: {\"seq\":3}\n\n");
     }

@@ -75,14 +75,28 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Failure> {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let (word, cursor) = (query.text("status"), query.get("cursor").filter(|text| !text.is_empty()));
-    let asking = Asking { status: status(word)?, cwd: None, before: cursor.map(place).transpose()?, limit: PAGE };
+    let (word, cursor) = (
+        query.text("status"),
+        query.get("cursor").filter(|text| !text.is_empty()),
+    );
+    let asking = Asking {
+        status: status(word)?,
+        cwd: None,
+        before: cursor.map(place).transpose()?,
+        limit: PAGE,
+    };
     let is_narrowed = asking.status.is_some();
     let (found, next) = runs(&hub, asking).await?;
     let now = hub.store.clock().now();
     let page = RunsPage {
         shell: Shell::of(&hub, &visitor, &asked, Here::Runs, "Runs").await?,
-        kinds: KINDS.map(|(kind, words)| Kind { words, href: address(kind, None), is_shown: kind == word }).into(),
+        kinds: KINDS
+            .map(|(kind, words)| Kind {
+                words,
+                href: address(kind, None),
+                is_shown: kind == word,
+            })
+            .into(),
         rows: found.into_iter().map(|run| row(run, now)).collect(),
         is_narrowed,
         first: cursor.map(|_| address(word, None)),
@@ -101,14 +115,23 @@ fn status(word: &str) -> Result<Option<RunStatus>, Problem> {
 
 fn place(text: &str) -> Result<RunPlace, Problem> {
     let (at, seq) = pair(text).ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
-    Ok(RunPlace { started_at: Timestamp::from_millis(at), seq })
+    Ok(RunPlace {
+        started_at: Timestamp::from_millis(at),
+        seq,
+    })
 }
 
 fn address(status: &str, from: Option<RunPlace>) -> String {
-    let status = Some(status).filter(|status| !status.is_empty()).map(|status| format!("status={status}"));
+    let status = Some(status)
+        .filter(|status| !status.is_empty())
+        .map(|status| format!("status={status}"));
     let from = from.map(|place| format!("cursor={}.{}", place.started_at.as_millis(), place.seq));
     let query: Vec<String> = status.into_iter().chain(from).collect();
-    if query.is_empty() { "/runs".to_owned() } else { format!("/runs?{}", query.join("&")) }
+    if query.is_empty() {
+        "/runs".to_owned()
+    } else {
+        format!("/runs?{}", query.join("&"))
+    }
 }
 
 fn row(run: Listed, now: Timestamp) -> Row {
@@ -151,9 +174,15 @@ mod tests {
 
     #[test]
     fn a_place_in_the_list_is_part_of_its_address() {
-        let from = RunPlace { started_at: Timestamp::from_millis(1_780_000_000_000), seq: 7 };
+        let from = RunPlace {
+            started_at: Timestamp::from_millis(1_780_000_000_000),
+            seq: 7,
+        };
         assert_eq!(address("", None), "/runs");
-        assert_eq!(address("error", Some(from)), "/runs?status=error&cursor=1780000000000.7");
+        assert_eq!(
+            address("error", Some(from)),
+            "/runs?status=error&cursor=1780000000000.7"
+        );
         assert_eq!(place("1780000000000.7").unwrap(), from);
         assert!(place("7").is_err() && status("waiting").is_err() && status("").unwrap().is_none());
     }

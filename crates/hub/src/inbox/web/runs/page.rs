@@ -79,7 +79,11 @@ pub async fn page(
     path: Result<RunPath, Problem>,
 ) -> Result<Response, Failure> {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let before = query.get("before").filter(|text| !text.is_empty()).map(number).transpose()?;
+    let before = query
+        .get("before")
+        .filter(|text| !text.is_empty())
+        .map(number)
+        .transpose()?;
     let found = match path {
         Ok(RunPath(run_id)) => find(&hub, &run_id).await,
         Err(problem) => Err(problem),
@@ -91,7 +95,8 @@ pub async fn page(
 }
 
 fn number(text: &str) -> Result<u64, Problem> {
-    text.parse().map_err(|_| Problem::validation("before", "before: begin again at the latest steps"))
+    text.parse()
+        .map_err(|_| Problem::validation("before", "before: begin again at the latest steps"))
 }
 
 async fn show(

@@ -67,9 +67,7 @@ pub enum Ending {
         result: Told,
     },
     /// It is at work, or waits for somebody.
-    Now {
-        is_waiting: bool,
-    },
+    Now { is_waiting: bool },
     /// The run ended before it did.
     Cut,
 }
@@ -80,8 +78,16 @@ pub struct Note {
 }
 
 pub enum NoteSaid {
-    Output { agent_name: String, model: Option<String>, tokens: String, text: Told },
-    Asked { agent_name: String, text: Option<Plain> },
+    Output {
+        agent_name: String,
+        model: Option<String>,
+        tokens: String,
+        text: Told,
+    },
+    Asked {
+        agent_name: String,
+        text: Option<Plain>,
+    },
     Steered(Plain),
     Policy(Vec<String>),
 }
@@ -119,7 +125,14 @@ pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
     for (nth, entry) in timeline.entries.into_iter().enumerate() {
         let is_first = standing.is_whole && lines.iter().all(|line: &Line| !matches!(line.kind, Kind::Began { .. }));
         lines.push(match entry {
-            Entry::Began { seq, at } => line(seq, "", Kind::Began { at: instant(at), is_first }),
+            Entry::Began { seq, at } => line(
+                seq,
+                "",
+                Kind::Began {
+                    at: instant(at),
+                    is_first,
+                },
+            ),
             Entry::Step(step) => {
                 let result = step.done.as_ref().map(|done| done.result.clone());
                 let is_now = nth + 1 == last && !standing.is_over;
@@ -130,12 +143,33 @@ pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
             Entry::Happened(happened) => line(happened.seq, "", Kind::Note(note(happened))),
             Entry::Completed { seq, at, result, usage } => {
                 let is_said = before.as_ref().is_some_and(|before| is_same(before, &result));
-                let result = if is_said { Told { html: None, rest: None } } else { told(&result) };
-                line(seq, "", Kind::Completed { at: instant(at), result, tokens: tokens(usage) })
+                let result = if is_said {
+                    Told { html: None, rest: None }
+                } else {
+                    told(&result)
+                };
+                line(
+                    seq,
+                    "",
+                    Kind::Completed {
+                        at: instant(at),
+                        result,
+                        tokens: tokens(usage),
+                    },
+                )
             }
             Entry::Failed { seq, at, code, message } => {
                 let is_stopped = code == "CANCELLED";
-                line(seq, "", Kind::Failed { at: instant(at), is_stopped, code, message: message.shown })
+                line(
+                    seq,
+                    "",
+                    Kind::Failed {
+                        at: instant(at),
+                        is_stopped,
+                        code,
+                        message: message.shown,
+                    },
+                )
             }
         });
     }
@@ -143,12 +177,22 @@ pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
 }
 
 fn line(seq: u64, rev: impl Into<String>, kind: Kind) -> Line {
-    Line { seq, rev: rev.into(), kind }
+    Line {
+        seq,
+        rev: rev.into(),
+        kind,
+    }
 }
 
 /// `waiting` is given for the step that goes on.
 fn step_line(step: Step, before: Option<&Text>, waiting: Option<bool>) -> Line {
-    let Step { seq, name, began, happened, done } = step;
+    let Step {
+        seq,
+        name,
+        began,
+        happened,
+        done,
+    } = step;
     let began_at = began.as_ref().map(|(at, _)| *at);
     let is_news = |text: &Text| !text.shown.is_empty() && !before.is_some_and(|before| is_same(before, text));
     let given = began.map(|(_, text)| text).filter(is_news).map(plain);
@@ -156,11 +200,17 @@ fn step_line(step: Step, before: Option<&Text>, waiting: Option<bool>) -> Line {
     // The one agent of a step says what the step comes to.
     let is_told = |happened: &Happened| match &happened.said {
         Said::Output { agent_name, text, .. } => *agent_name == name && result.as_deref() == Some(&text.shown),
-        Said::Asked { text, .. } => text.as_ref().is_none_or(|text| before.is_some_and(|before| is_same(before, text))),
+        Said::Asked { text, .. } => text
+            .as_ref()
+            .is_none_or(|text| before.is_some_and(|before| is_same(before, text))),
         Said::Steered(_) | Said::Policy(_) => false,
     };
     let count = happened.len();
-    let notes = happened.into_iter().filter(|happened| !is_told(happened)).map(note).collect();
+    let notes = happened
+        .into_iter()
+        .filter(|happened| !is_told(happened))
+        .map(note)
+        .collect();
     let ending = match (done, waiting) {
         (Some(done), _) => ending(done, began_at),
         (None, Some(is_waiting)) => Ending::Now { is_waiting },
@@ -173,7 +223,17 @@ fn step_line(step: Step, before: Option<&Text>, waiting: Option<bool>) -> Line {
         Ending::Cut => "cut",
     };
     let rev = format!("{word} {count}");
-    line(seq, rev, Kind::Step(Box::new(StepLine { name, began: began_at.map(instant), given, notes, ending })))
+    line(
+        seq,
+        rev,
+        Kind::Step(Box::new(StepLine {
+            name,
+            began: began_at.map(instant),
+            given,
+            notes,
+            ending,
+        })),
+    )
 }
 
 fn ending(done: Done, began: Option<Timestamp>) -> Ending {
@@ -191,18 +251,34 @@ fn is_same(one: &Text, other: &Text) -> bool {
 
 fn note(happened: Happened) -> Note {
     let said = match happened.said {
-        Said::Output { agent_name, model, text, usage } => {
-            NoteSaid::Output { agent_name, model, tokens: tokens(usage), text: told(&text) }
-        }
-        Said::Asked { agent_name, text } => NoteSaid::Asked { agent_name, text: text.map(plain) },
+        Said::Output {
+            agent_name,
+            model,
+            text,
+            usage,
+        } => NoteSaid::Output {
+            agent_name,
+            model,
+            tokens: tokens(usage),
+            text: told(&text),
+        },
+        Said::Asked { agent_name, text } => NoteSaid::Asked {
+            agent_name,
+            text: text.map(plain),
+        },
         Said::Steered(text) => NoteSaid::Steered(plain(text)),
         Said::Policy(names) => NoteSaid::Policy(names),
     };
-    Note { at: instant(happened.at), said }
+    Note {
+        at: instant(happened.at),
+        said,
+    }
 }
 
 fn told(text: &Text) -> Told {
-    let html = Some(text.shown.as_str()).filter(|shown| !shown.is_empty()).map(markdown);
+    let html = Some(text.shown.as_str())
+        .filter(|shown| !shown.is_empty())
+        .map(markdown);
     Told { html, rest: rest(text) }
 }
 
@@ -213,12 +289,18 @@ fn plain(text: Text) -> Plain {
 
 fn rest(text: &Text) -> Option<Rest> {
     let bytes = (text.shown.len() + text.left) as u64;
-    (text.left > 0).then(|| Rest { seq: text.seq, size: size(bytes) })
+    (text.left > 0).then(|| Rest {
+        seq: text.seq,
+        size: size(bytes),
+    })
 }
 
 /// Nothing where no model was at work.
 pub fn tokens(usage: Usage) -> String {
-    let Usage { prompt_tokens, completion_tokens } = usage;
+    let Usage {
+        prompt_tokens,
+        completion_tokens,
+    } = usage;
     if (prompt_tokens, completion_tokens) == (0, 0) {
         return String::new();
     }

@@ -27,5 +27,10 @@ impl State {
 }
 
 /// What a list can be narrowed down to: the word in its address, and the one that is read.
-pub const KINDS: [(&str, &str); 5] =
-    [("", "All"), ("running", "Running"), ("completed", "Completed"), ("error", "Failed"), ("cancelled", "Stopped")];
+pub const KINDS: [(&str, &str); 5] = [
+    ("", "All"),
+    ("running", "Running"),
+    ("completed", "Completed"),
+    ("error", "Failed"),
+    ("cancelled", "Stopped"),
+];

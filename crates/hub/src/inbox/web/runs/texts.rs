@@ -18,9 +18,16 @@ pub async fn text(
     visitor: Visitor,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Failure> {
-    let read = path.ok().and_then(|Path((run_id, seq))| Some((run_id, seq.parse().ok()?)));
+    let read = path
+        .ok()
+        .and_then(|Path((run_id, seq))| Some((run_id, seq.parse().ok()?)));
     let (run_id, seq): (String, u64) = read.ok_or_else(Problem::no_run)?;
     let text = text_of(&hub, &run_id, seq).await?;
     let hold = hub.room.take(visitor.actor().as_str(), text.len()).await?;
-    Ok(to_keep(&format!("{run_id}-{seq}.txt"), "text/plain; charset=utf-8", text.into_bytes(), hold))
+    Ok(to_keep(
+        &format!("{run_id}-{seq}.txt"),
+        "text/plain; charset=utf-8",
+        text.into_bytes(),
+        hold,
+    ))
 }

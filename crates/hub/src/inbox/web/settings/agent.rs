@@ -61,7 +61,10 @@ pub async fn page(
 
 async fn find(hub: &Hub, id: &str) -> Result<AgentSummary, Failure> {
     let all = hub.store.run(ListAgents).await?;
-    Ok(all.into_iter().find(|agent| agent.agent_id == id).ok_or_else(|| no_agent(id))?)
+    Ok(all
+        .into_iter()
+        .find(|agent| agent.agent_id == id)
+        .ok_or_else(|| no_agent(id))?)
 }
 
 async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, id: &str, word: Word) -> Result<Response, Failure> {
@@ -69,12 +72,20 @@ async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, id: &str, word: Word)
     let of_agent = Some(id.to_owned());
     let hosts = hub
         .store
-        .run(ListHosts { agent_id: of_agent.clone() })
+        .run(ListHosts {
+            agent_id: of_agent.clone(),
+        })
         .await?
         .into_iter()
-        .map(|host| HostRow { is_approved: host.state == "approved", host: host.host });
+        .map(|host| HostRow {
+            is_approved: host.state == "approved",
+            host: host.host,
+        });
     let secrets = hub.store.run(ListSecrets { agent_id: of_agent }).await?.into_iter();
-    let secrets = secrets.map(|secret| SecretRow { name: secret.name, created_at: instant(secret.created_at) });
+    let secrets = secrets.map(|secret| SecretRow {
+        name: secret.name,
+        created_at: instant(secret.created_at),
+    });
     let page = AgentPage {
         shell: Shell::of(hub, visitor, asked, Here::Settings, agent.agent_id.clone()).await?,
         word,
@@ -101,7 +112,10 @@ pub async fn rotate(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPost
     let id = fields.text("id");
     let rotated = async {
         let hours: u64 = fields.text("overlap_hours").parse().map_err(|_| {
-            Problem::invalid("overlap_hours", "say for how many whole hours the old credentials stay valid")
+            Problem::invalid(
+                "overlap_hours",
+                "say for how many whole hours the old credentials stay valid",
+            )
         })?;
         rotate_agent(&hub, id, Some(hours.saturating_mul(3600)), visitor.actor().to_string()).await
     };
@@ -116,7 +130,10 @@ pub async fn remove(State(hub): State<Arc<Hub>>, posted: OwnerPosted) -> Result<
 
 fn binding(posted: &OwnerPosted) -> Binding {
     let text = |name| posted.fields.text(name).trim().to_owned();
-    Binding { agent_id: text("id"), host: text("host") }
+    Binding {
+        agent_id: text("id"),
+        host: text("host"),
+    }
 }
 
 pub async fn approve_host(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
@@ -141,7 +158,11 @@ pub async fn set_secret(State(hub): State<Arc<Hub>>, asked: Asked, posted: Owner
     let OwnerPosted { visitor, fields } = posted;
     let id = fields.text("id").to_owned();
     let (name, value) = (fields.text("name").trim().to_owned(), fields.text("value").to_owned());
-    let secret = NewSecret { agent_id: id.clone(), name, value };
+    let secret = NewSecret {
+        agent_id: id.clone(),
+        name,
+        value,
+    };
     match crate::admin::secrets::set_secret(&hub, secret, visitor.actor().to_string()).await {
         Ok(()) => Ok(done(&id, "secret")),
         Err(problem) => show(&hub, &visitor, &asked, &id, problem.into()).await,
@@ -151,9 +172,16 @@ pub async fn set_secret(State(hub): State<Arc<Hub>>, asked: Asked, posted: Owner
 pub async fn remove_secret(State(hub): State<Arc<Hub>>, posted: OwnerPosted) -> Result<Response, Failure> {
     let OwnerPosted { visitor, fields } = posted;
     let (agent_id, name) = (fields.text("id").to_owned(), fields.text("name").to_owned());
-    let removal = RemoveSecret { agent_id: agent_id.clone(), name, actor: visitor.actor().to_string() };
+    let removal = RemoveSecret {
+        agent_id: agent_id.clone(),
+        name,
+        actor: visitor.actor().to_string(),
+    };
     if !hub.store.run(removal).await? {
-        return Err(Problem::NotFound { message: "this secret is not there any more".to_owned() }.into());
+        return Err(Problem::NotFound {
+            message: "this secret is not there any more".to_owned(),
+        }
+        .into());
     }
     Ok(done(&agent_id, "secret-removed"))
 }

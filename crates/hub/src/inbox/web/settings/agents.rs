@@ -45,7 +45,12 @@ pub async fn page(
 
 async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result<Response, Failure> {
     let hosts = hub.store.run(ListHosts { agent_id: None }).await?;
-    let waiting = |id: &str| hosts.iter().filter(|host| host.agent_id == id && host.state == "pending").count();
+    let waiting = |id: &str| {
+        hosts
+            .iter()
+            .filter(|host| host.agent_id == id && host.state == "pending")
+            .count()
+    };
     let mut agents = Vec::new();
     for agent in hub.store.run(ListAgents).await? {
         let seen_at = hub.presence.seen(&agent.agent_id).or(agent.seen_at).map(instant);
@@ -65,9 +70,11 @@ async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result
 pub fn shown_once(id: &str, made: Credentials) -> Word {
     let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
     match made.old_valid_until {
-        Some(until) => {
-            Word::once_until(format!("New credentials of {id}; the old ones work until"), instant(until), lines)
-        }
+        Some(until) => Word::once_until(
+            format!("New credentials of {id}; the old ones work until"),
+            instant(until),
+            lines,
+        ),
         None => Word::once(format!("Credentials of {id}"), lines),
     }
 }

@@ -65,11 +65,21 @@ pub async fn page(
 ) -> Result<Response, Failure> {
     let mut deliveries = Vec::new();
     for track in [Track::Failed, Track::Pending] {
-        let found = hub.store.run(Deliveries { track: Some(track), limit: MOST_SHOWN }).await?;
+        let found = hub
+            .store
+            .run(Deliveries {
+                track: Some(track),
+                limit: MOST_SHOWN,
+            })
+            .await?;
         deliveries.extend(found.into_iter().map(DeliveryRow::from));
     }
     let shell = Shell::of(&hub, &visitor, &asked, Here::Settings, "Deliveries").await?;
-    let page = DeliveriesPage { shell, word: Word::from_query(&query), deliveries };
+    let page = DeliveriesPage {
+        shell,
+        word: Word::from_query(&query),
+        deliveries,
+    };
     Ok(render(page.word.status(), &page))
 }
 

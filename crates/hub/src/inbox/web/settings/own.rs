@@ -76,7 +76,12 @@ pub async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Re
 }
 
 async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, Failure> {
-    let found = hub.store.run(Passkeys { person: person.to_owned() }).await?;
+    let found = hub
+        .store
+        .run(Passkeys {
+            person: person.to_owned(),
+        })
+        .await?;
     let row = |passkey: countersign_store::model::Passkey| PasskeyRow {
         id: URL_SAFE_NO_PAD.encode(passkey.id),
         name: passkey.name,
@@ -87,7 +92,13 @@ async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, Failure> {
 }
 
 async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<CredentialRow>, Failure> {
-    let found = hub.store.run(ListCredentials { person: visitor.name.clone(), kind }).await?;
+    let found = hub
+        .store
+        .run(ListCredentials {
+            person: visitor.name.clone(),
+            kind,
+        })
+        .await?;
     let this = visitor.session_id();
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
         is_this: credential.id == this || (kind != Kind::Session && is_per_start(&credential.label)),
@@ -105,7 +116,10 @@ pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Pos
     let set = async {
         check_current(&hub, &visitor, current).await?;
         if new != again {
-            return Err(Problem::invalid("again", "the two passwords differ; type the same one twice"));
+            return Err(Problem::invalid(
+                "again",
+                "the two passwords differ; type the same one twice",
+            ));
         }
         password::check_new(&visitor.name, new)?;
         let hash = Some(password::hash(&hub, new).await?);
@@ -118,7 +132,15 @@ pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Pos
 }
 
 async fn check_current(hub: &Hub, visitor: &Visitor, typed: &str) -> Result<(), Problem> {
-    let Some(hash) = hub.store.run(PasswordOf { person: visitor.name.clone() }).await? else { return Ok(()) };
+    let Some(hash) = hub
+        .store
+        .run(PasswordOf {
+            person: visitor.name.clone(),
+        })
+        .await?
+    else {
+        return Ok(());
+    };
     password::throttle(hub, visitor).await?;
     if password::verify(hub, &hash, typed).await? {
         return Ok(());
@@ -140,7 +162,13 @@ async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Res
     let (person, actor) = (visitor.name.clone(), visitor.actor().to_string());
     let (store, keep) = (Arc::clone(&hub.store), visitor.session);
     let change = async move {
-        store.run(SetPassword { person: person.clone(), hash, actor: actor.clone() }).await?;
+        store
+            .run(SetPassword {
+                person: person.clone(),
+                hash,
+                actor: actor.clone(),
+            })
+            .await?;
         store.run(EndOtherSessions { person, keep, actor }).await
     };
     hub.ending_credentials(change).await?;

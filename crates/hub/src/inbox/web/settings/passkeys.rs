@@ -13,9 +13,15 @@ use crate::problem::Problem;
 
 pub async fn remove(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
-    let missing = || Problem::NotFound { message: "this passkey is not there any more".to_owned() };
+    let missing = || Problem::NotFound {
+        message: "this passkey is not there any more".to_owned(),
+    };
     let id = URL_SAFE_NO_PAD.decode(fields.text("id")).map_err(|_| missing())?;
-    let removal = RemovePasskey { person: visitor.name.clone(), id, actor: visitor.actor().to_string() };
+    let removal = RemovePasskey {
+        person: visitor.name.clone(),
+        id,
+        actor: visitor.actor().to_string(),
+    };
     if !hub.store.run(removal).await? {
         return Err(missing().into());
     }

@@ -70,7 +70,8 @@ fn ways(has_password: bool, passkeys: i64) -> String {
 }
 
 fn role_of(text: &str) -> Result<Role, Problem> {
-    text.parse().map_err(|_| Problem::invalid("role", "choose owner, resolver or viewer"))
+    text.parse()
+        .map_err(|_| Problem::invalid("role", "choose owner, resolver or viewer"))
 }
 
 /// A link of one use, for somebody who is there.
@@ -86,9 +87,17 @@ pub async fn invite(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPost
     let invited = async {
         check_name(&name)?;
         let role = role_of(fields.text("role"))?;
-        let person = AddPerson { name: name.clone(), role, token: None, actor: actor.clone() };
+        let person = AddPerson {
+            name: name.clone(),
+            role,
+            token: None,
+            actor: actor.clone(),
+        };
         if !hub.store.run(person).await? {
-            return Err(Problem::invalid("name", format!("{name} is there already; make a new link for them below")));
+            return Err(Problem::invalid(
+                "name",
+                format!("{name} is there already; make a new link for them below"),
+            ));
         }
         link_for(&hub, &name, &actor).await
     };
@@ -107,11 +116,18 @@ pub async fn role(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted
     let name = fields.text("name").to_owned();
     let changed = async {
         let role = role_of(fields.text("role"))?;
-        let change = SetRole { name: name.clone(), role, actor: visitor.actor().to_string() };
+        let change = SetRole {
+            name: name.clone(),
+            role,
+            actor: visitor.actor().to_string(),
+        };
         match hub.end_credentials(change).await? {
             Change::Done => Ok(()),
             Change::NotThere => Err(no_person(&name)),
-            Change::LastOwner => Err(Problem::invalid("role", "the last owner stays one; make another one first")),
+            Change::LastOwner => Err(Problem::invalid(
+                "role",
+                "the last owner stays one; make another one first",
+            )),
         }
     };
     match changed.await {

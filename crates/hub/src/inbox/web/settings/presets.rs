@@ -48,9 +48,22 @@ pub async fn save(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted
     let too_long = reasons.iter().any(|reason| reason.chars().count() > LONGEST_CHARS);
     if reasons.len() > MOST || too_long {
         let message = format!("give at most {MOST} reasons of at most {LONGEST_CHARS} characters");
-        return show(&hub, &visitor, &asked, typed.to_owned(), Problem::invalid("lines", message).into()).await;
+        return show(
+            &hub,
+            &visitor,
+            &asked,
+            typed.to_owned(),
+            Problem::invalid("lines", message).into(),
+        )
+        .await;
     }
     let (name, actor) = (SETTING.to_owned(), visitor.actor().to_string());
-    hub.store.run(PutSetting { name, value: json_text(&reasons)?, actor }).await?;
+    hub.store
+        .run(PutSetting {
+            name,
+            value: json_text(&reasons)?,
+            actor,
+        })
+        .await?;
     Ok(see_other("/inbox/settings/presets?done=presets"))
 }

@@ -12,8 +12,19 @@ use crate::problem::Problem;
 pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
     let (id, actor) = (fields.text("id").to_owned(), visitor.actor().to_string());
-    if !hub.end_credentials(EndCredential { person: visitor.name.clone(), kind: Kind::Session, id, actor }).await? {
-        return Err(Problem::NotFound { message: "it has ended already".to_owned() }.into());
+    if !hub
+        .end_credentials(EndCredential {
+            person: visitor.name.clone(),
+            kind: Kind::Session,
+            id,
+            actor,
+        })
+        .await?
+    {
+        return Err(Problem::NotFound {
+            message: "it has ended already".to_owned(),
+        }
+        .into());
     }
     Ok(see_other("/inbox/settings?done=session"))
 }
@@ -21,6 +32,11 @@ pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response
 pub async fn end_others(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
     let visitor = posted.visitor;
     let actor = visitor.actor().to_string();
-    hub.end_credentials(EndOtherSessions { person: visitor.name.clone(), keep: visitor.session, actor }).await?;
+    hub.end_credentials(EndOtherSessions {
+        person: visitor.name.clone(),
+        keep: visitor.session,
+        actor,
+    })
+    .await?;
     Ok(see_other("/inbox/settings?done=sessions"))
 }

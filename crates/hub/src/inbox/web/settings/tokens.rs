@@ -31,8 +31,17 @@ pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
         expires_at: None,
     };
     let actor = visitor.actor().to_string();
-    hub.store.run(AddPersonToken { name: visitor.name.clone(), token: credential, actor }).await?;
-    let lines = vec![("COUNTERSIGN_URL", hub.url().to_owned()), ("COUNTERSIGN_TOKEN", token.text)];
+    hub.store
+        .run(AddPersonToken {
+            name: visitor.name.clone(),
+            token: credential,
+            actor,
+        })
+        .await?;
+    let lines = vec![
+        ("COUNTERSIGN_URL", hub.url().to_owned()),
+        ("COUNTERSIGN_TOKEN", token.text),
+    ];
     own::show(&hub, &visitor, &asked, Word::once("Your new token", lines)).await
 }
 

@@ -43,13 +43,19 @@ impl<S: Send + Sync> FromRequestParts<S> for DoneQuery {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
-        Ok(Self { done: fields.text("done").to_owned(), id: fields.text("id").to_owned() })
+        Ok(Self {
+            done: fields.text("done").to_owned(),
+            id: fields.text("id").to_owned(),
+        })
     }
 }
 
 const DONE: [(&str, &str); 15] = [
     ("password", "Your password is set. All other sessions have ended."),
-    ("password-removed", "Your password is removed. All other sessions have ended."),
+    (
+        "password-removed",
+        "Your password is removed. All other sessions have ended.",
+    ),
     ("passkey", "The passkey is added."),
     ("passkey-removed", "The passkey is removed."),
     ("session", "The session has ended."),
@@ -67,17 +73,37 @@ const DONE: [(&str, &str); 15] = [
 
 impl Word {
     pub fn from_query(query: &DoneQuery) -> Self {
-        let done = DONE.iter().find(|(known, _)| *known == query.done).map(|(_, words)| *words);
-        Self { done, ..Self::default() }
+        let done = DONE
+            .iter()
+            .find(|(known, _)| *known == query.done)
+            .map(|(_, words)| *words);
+        Self {
+            done,
+            ..Self::default()
+        }
     }
 
     pub fn once(title: impl Into<String>, lines: Vec<(&'static str, String)>) -> Self {
-        Self { once: Some(Once { title: title.into(), until: None, lines }), ..Self::default() }
+        Self {
+            once: Some(Once {
+                title: title.into(),
+                until: None,
+                lines,
+            }),
+            ..Self::default()
+        }
     }
 
     /// The title goes on with the instant.
     pub fn once_until(title: impl Into<String>, until: Instant, lines: Vec<(&'static str, String)>) -> Self {
-        Self { once: Some(Once { title: title.into(), until: Some(until), lines }), ..Self::default() }
+        Self {
+            once: Some(Once {
+                title: title.into(),
+                until: Some(until),
+                lines,
+            }),
+            ..Self::default()
+        }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -88,7 +114,14 @@ impl Word {
 impl From<Problem> for Word {
     fn from(problem: Problem) -> Self {
         let field = problem.field().unwrap_or_default().to_owned();
-        let refused = Refused { status: problem.status(), field, message: problem.message() };
-        Self { refused: Some(refused), ..Self::default() }
+        let refused = Refused {
+            status: problem.status(),
+            field,
+            message: problem.message(),
+        };
+        Self {
+            refused: Some(refused),
+            ..Self::default()
+        }
     }
 }

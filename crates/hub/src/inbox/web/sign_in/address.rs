@@ -13,7 +13,9 @@ impl Hub {
 }
 
 fn named(url: &str) -> String {
-    let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
+    let Ok(mut parsed) = Url::parse(url) else {
+        return url.to_owned();
+    };
     let is_this_machine = match parsed.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),

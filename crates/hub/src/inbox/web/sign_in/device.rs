@@ -29,7 +29,10 @@ const LONGEST: usize = 40;
 
 pub fn device(user_agent: &str) -> String {
     let named = |known: &[(&str, &'static str)]| {
-        known.iter().find(|(sign, _)| user_agent.contains(sign)).map(|(_, name)| *name)
+        known
+            .iter()
+            .find(|(sign, _)| user_agent.contains(sign))
+            .map(|(_, name)| *name)
     };
     let system = named(&SYSTEMS);
     let browser = named(&BROWSERS).map_or_else(|| unknown(user_agent), str::to_owned);
@@ -41,8 +44,18 @@ pub fn device(user_agent: &str) -> String {
 
 /// What it calls itself, but no more than a word of it: anything may stand there.
 fn unknown(user_agent: &str) -> String {
-    let word: String = user_agent.split(['/', ' ']).next().unwrap_or_default().chars().take(LONGEST).collect();
-    if word.is_empty() { "Unknown browser".to_owned() } else { visible::escape(&word) }
+    let word: String = user_agent
+        .split(['/', ' '])
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(LONGEST)
+        .collect();
+    if word.is_empty() {
+        "Unknown browser".to_owned()
+    } else {
+        visible::escape(&word)
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,12 @@ pub fn link_to(hub: &Hub, token: &str) -> String {
 pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
     let token = Token::new(Kind::SignIn).map_err(no_randomness)?;
     let expires_at = hub.store.clock().now().plus(INVITATION_LIVES);
-    let op = AddLink { person: person.to_owned(), hash: token.hash, expires_at, actor: actor.to_owned() };
+    let op = AddLink {
+        person: person.to_owned(),
+        hash: token.hash,
+        expires_at,
+        actor: actor.to_owned(),
+    };
     let is_there = hub.store.run(op).await?;
     Ok(is_there.then(|| (link_to(hub, &token.text), expires_at)))
 }
@@ -55,7 +60,13 @@ struct UsedPage {
 pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap) -> Result<Response, Failure> {
     let pass = Pass::of(&hub, &headers)?;
     let shell = Shell::anonymous(&asked, Here::SignIn, "Sign in");
-    let page = render(StatusCode::OK, &LinkPage { shell, csrf: pass.value.clone() });
+    let page = render(
+        StatusCode::OK,
+        &LinkPage {
+            shell,
+            csrf: pass.value.clone(),
+        },
+    );
     Ok(pass.put_on(page))
 }
 
@@ -89,13 +100,30 @@ async fn use_up(hub: &Hub, token: &str, fresh: &Fresh) -> Result<Option<String>,
     if !hub.store.run(LinkWorks { link }).await? {
         return Ok(None);
     }
-    Ok(hub.store.run(RedeemLink { link, session: fresh.session.clone() }).await?)
+    Ok(hub
+        .store
+        .run(RedeemLink {
+            link,
+            session: fresh.session.clone(),
+        })
+        .await?)
 }
 
 /// What waits comes first; where nothing does, there is time for a password.
 async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
-    let waits = hub.store.run(Counts { person: person.to_owned() }).await?.open > 0;
-    Ok(if waits || can_come_back(hub, person).await? { "/inbox" } else { "/inbox/settings?welcome" })
+    let waits = hub
+        .store
+        .run(Counts {
+            person: person.to_owned(),
+        })
+        .await?
+        .open
+        > 0;
+    Ok(if waits || can_come_back(hub, person).await? {
+        "/inbox"
+    } else {
+        "/inbox/settings?welcome"
+    })
 }
 
 /// Whether the person can sign in without another link.

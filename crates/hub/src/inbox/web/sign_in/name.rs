@@ -83,13 +83,22 @@ pub async fn sign_in(
     let (name, next) = (fields.text("name").trim(), back(fields.text("next")));
     hub.sign_in_attempts.by_password(name, from).await?;
     let stored = match is_person_name(name) {
-        true => hub.store.run(PasswordOf { person: name.to_owned() }).await?,
+        true => {
+            hub.store
+                .run(PasswordOf {
+                    person: name.to_owned(),
+                })
+                .await?
+        }
         false => None,
     };
     let is_known = stored.is_some();
     let fresh = Fresh::for_browser(&hub, headers)?;
     let is_right = hub.passwords.matches(fields.text("password"), stored).await?;
-    let start = StartSession { person: name.to_owned(), session: fresh.session.clone() };
+    let start = StartSession {
+        person: name.to_owned(),
+        session: fresh.session.clone(),
+    };
     if !is_right || !hub.store.run(start).await? {
         // People type passwords into the field of the name: what is nobody's name stays out of the log.
         match is_known {

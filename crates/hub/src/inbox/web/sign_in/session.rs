@@ -28,9 +28,16 @@ pub struct Fresh {
 impl Fresh {
     pub fn for_browser(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
         let token = Token::new(Kind::Session).map_err(no_randomness)?;
-        let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let user_agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         let expires_at = hub.store.clock().now().plus(SESSION_LIVES);
-        let session = NewSession { hash: token.hash, label: device(user_agent), expires_at };
+        let session = NewSession {
+            hash: token.hash,
+            label: device(user_agent),
+            expires_at,
+        };
         Ok(Self { token, session })
     }
 

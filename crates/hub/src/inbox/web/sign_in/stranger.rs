@@ -64,6 +64,9 @@ impl FromRequest<Arc<Hub>> for StrangerPosted {
         if held.is_none() || held != fields.get("csrf") {
             return Err(Failure::foreign_form());
         }
-        Ok(Self { headers: parts.headers, fields })
+        Ok(Self {
+            headers: parts.headers,
+            fields,
+        })
     }
 }

@@ -42,7 +42,12 @@ impl AheadBox {
         if person != visitor.name || !visitor.may_decide() {
             return Ok(None);
         }
-        let waiting = hub.store.run(ListAhead { agent_id: agent_id.to_owned() }).await?;
+        let waiting = hub
+            .store
+            .run(ListAhead {
+                agent_id: agent_id.to_owned(),
+            })
+            .await?;
         let shown = |ahead: Ahead| Waiting {
             id: ahead.id,
             is_mine: ahead.person == visitor.name,
@@ -72,7 +77,19 @@ pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
     let (agent_id, text) = (fields.text("agent").to_owned(), lines(fields.text("text")));
     match put_ahead(&hub, visitor.principal(), agent_id.clone(), text.clone()).await {
         Ok(_) => Ok(see_other(back(fields.text("back")))),
-        Err(problem) => page::refused(&hub, &visitor, &asked, Refused { agent_id, text, problem }).await,
+        Err(problem) => {
+            page::refused(
+                &hub,
+                &visitor,
+                &asked,
+                Refused {
+                    agent_id,
+                    text,
+                    problem,
+                },
+            )
+            .await
+        }
     }
 }
 
@@ -84,7 +101,11 @@ pub async fn take_back(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted
     match take_ahead_back(&hub, visitor.actor(), agent_id.clone(), id).await {
         Ok(()) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
-            let refused = Refused { agent_id, text: String::new(), problem };
+            let refused = Refused {
+                agent_id,
+                text: String::new(),
+                problem,
+            };
             page::refused(&hub, &visitor, &asked, refused).await
         }
     }

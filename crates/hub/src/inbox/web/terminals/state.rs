@@ -20,19 +20,40 @@ impl Mark {
     /// Of one open cue.
     pub fn of(state: CueState) -> Self {
         match state {
-            CueState::Waiting => Self { class: "waiting", mood: "good", words: "waiting now" },
-            CueState::Paused => Self { class: "paused", mood: "good", words: "paused, waiting" },
-            CueState::Gone => Self { class: "gone", mood: "warn", words: "gone" },
+            CueState::Waiting => Self {
+                class: "waiting",
+                mood: "good",
+                words: "waiting now",
+            },
+            CueState::Paused => Self {
+                class: "paused",
+                mood: "good",
+                words: "paused, waiting",
+            },
+            CueState::Gone => Self {
+                class: "gone",
+                mood: "warn",
+                words: "gone",
+            },
         }
     }
 
     /// Of an agent: whichever of its open cues somebody waits for says most.
     pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, Failure> {
-        let idle = Self { class: "idle", mood: "", words: "idle" };
+        let idle = Self {
+            class: "idle",
+            mood: "",
+            words: "idle",
+        };
         if agent.open == 0 {
             return Ok(idle);
         }
-        let open = hub.store.run(OpenCues { agent_id: agent.terminal.agent_id.clone() }).await?;
+        let open = hub
+            .store
+            .run(OpenCues {
+                agent_id: agent.terminal.agent_id.clone(),
+            })
+            .await?;
         // What is held knows its own kind.
         let states = open.iter().filter_map(|id| hub.terminals.presence(id, Kind::Cue).state);
         let best = states.min_by_key(|state| match state {

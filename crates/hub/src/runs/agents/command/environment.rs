@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 
-const NEEDED: [&str; 10] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE"];
+const NEEDED: [&str; 10] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE",
+];
 /// Language and formats, one variable for each kind.
 const LOCALE: &[u8] = b"LC_";
 

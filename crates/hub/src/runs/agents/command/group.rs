@@ -11,12 +11,16 @@ impl Group {
     /// The child must have been started as the leader of its own group.
     pub fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self { leader: id.and_then(Pid::from_raw) }
+        Self {
+            leader: id.and_then(Pid::from_raw),
+        }
     }
 
     /// Until the leader has ended. It is not waited for: until that is done, its number and that of its group are its own.
     pub async fn leader_ended(&self) {
-        let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else { return };
+        let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else {
+            return;
+        };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         while let Ok(None) = waitid(WaitId::Pid(leader), options) {
             some_child_ended.recv().await;

@@ -45,7 +45,9 @@ pub async fn run<D: Desk>(
 ) -> Result<Done, String> {
     let resource = resource(agent);
     permit(commander, agent, &resource, job, desk).await?;
-    process::run(commander, agent, job.cwd, job.message).await.map(plain::said)
+    process::run(commander, agent, job.cwd, job.message)
+        .await
+        .map(plain::said)
 }
 
 async fn permit<D: Desk>(
@@ -76,7 +78,11 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
         Some(resumed) if resumed.state == state => resumed.answers.clone(),
         Some(_) | None => {
             let details = Some(details(agent, job));
-            let ask = AgentAsk::Permission { operation: OPERATION, resource: resource.to_owned(), details };
+            let ask = AgentAsk::Permission {
+                operation: OPERATION,
+                resource: resource.to_owned(),
+                details,
+            };
             desk.ask(vec![ask], state).await?
         }
     };
@@ -87,7 +93,11 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
     if decision.is_for_the_session() {
         desk.remember(resource, decision.allows()).await;
     }
-    if decision.allows() { Ok(()) } else { Err(format!("permission was denied for the command {resource}")) }
+    if decision.allows() {
+        Ok(())
+    } else {
+        Err(format!("permission was denied for the command {resource}"))
+    }
 }
 
 /// A program that reads its orders from its input, such as a shell, cannot be judged without it.
@@ -113,7 +123,10 @@ fn ends(input: &str) -> (&str, Option<&str>) {
         return (input, None);
     }
     let head = &input[..input.floor_char_boundary(SHOWN_INPUT)];
-    (head, Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT)..]))
+    (
+        head,
+        Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT)..]),
+    )
 }
 
 /// The command in one line. Quoted where two different commands would look the same.
@@ -135,7 +148,10 @@ mod tests {
     use super::*;
 
     fn told(program: &str, args: &[&str]) -> String {
-        resource(&CommandAgent { program: program.to_owned(), args: args.iter().map(|&arg| arg.to_owned()).collect() })
+        resource(&CommandAgent {
+            program: program.to_owned(),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        })
     }
 
     #[test]

@@ -24,17 +24,28 @@ pub async fn run(commander: &Commander, agent: &CommandAgent, cwd: &Path, input:
     let name = &agent.program;
     let mut child = start(commander, agent, cwd).map_err(|error| cannot_start(name, cwd, &error))?;
     let mut group = Group::of(&child);
-    let mut printed = Printed { stdout: Vec::new(), most: commander.output_bytes, stderr: Tail::default() };
+    let mut printed = Printed {
+        stdout: Vec::new(),
+        most: commander.output_bytes,
+        stderr: Tail::default(),
+    };
     let status = match timeout(commander.timeout, printed.follow(&mut child, &mut group, input)).await {
         Ok(ended) => ended.map_err(|why| format!("the command {name} {why}"))?,
         Err(_) => {
             let seconds = commander.timeout.as_secs_f64();
             let why = format!("did not end within {seconds} s (runs.command_timeout_seconds) and was stopped");
-            return Err(format!("the command {name} {why}{}", after_colon(printed.stderr.text())));
+            return Err(format!(
+                "the command {name} {why}{}",
+                after_colon(printed.stderr.text())
+            ));
         }
     };
     if !status.success() {
-        return Err(format!("the command {name} {}{}", ending(status), after_colon(printed.stderr.text())));
+        return Err(format!(
+            "the command {name} {}{}",
+            ending(status),
+            after_colon(printed.stderr.text())
+        ));
     }
     text(printed.stdout).map_err(|why| format!("the command {name} {why}"))
 }
@@ -55,12 +66,19 @@ fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<
 
 /// A bare name is looked up in PATH; anything else is seen from the run's directory, not from the hub's.
 fn program(name: &str, cwd: &Path) -> PathBuf {
-    if name.contains('/') { cwd.join(name) } else { PathBuf::from(name) }
+    if name.contains('/') {
+        cwd.join(name)
+    } else {
+        PathBuf::from(name)
+    }
 }
 
 fn cannot_start(name: &str, cwd: &Path, error: &io::Error) -> String {
     if !cwd.is_dir() {
-        return format!("the command {name} cannot be started: there is no directory {}", cwd.display());
+        return format!(
+            "the command {name} cannot be started: there is no directory {}",
+            cwd.display()
+        );
     }
     match error.kind() {
         io::ErrorKind::NotFound => format!("the command {name} cannot be started: there is no such program"),
@@ -81,7 +99,11 @@ impl Printed {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err("was started without its pipes".to_owned());
         };
-        let Self { stdout: kept, most, stderr: tail } = self;
+        let Self {
+            stdout: kept,
+            most,
+            stderr: tail,
+        } = self;
         // Only too much output ends the three of them early.
         let others = async {
             tokio::join!(drain(stderr, |bytes| tail.push(bytes)), feed(stdin, input));
@@ -119,7 +141,9 @@ async fn collect(from: impl AsyncRead + Unpin, kept: &mut Vec<u8>, most: usize) 
     let mut from = from.take(most as u64 + 1);
     drop(from.read_to_end(kept).await);
     if kept.len() > most {
-        return Err(format!("printed more than {most} bytes (runs.command_output_bytes) and was stopped"));
+        return Err(format!(
+            "printed more than {most} bytes (runs.command_output_bytes) and was stopped"
+        ));
     }
     Ok(())
 }

@@ -20,7 +20,11 @@ impl Tail {
     /// Nothing when the program was silent.
     pub fn text(&self) -> Option<String> {
         // A character cut in half at the beginning is left out.
-        let cut = if self.cut { self.bytes.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count() } else { 0 };
+        let cut = if self.cut {
+            self.bytes.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count()
+        } else {
+            0
+        };
         let text = String::from_utf8_lossy(&self.bytes[cut..]).replace('\0', "\u{FFFD}");
         let text = text.trim();
         let before = if self.cut { "…" } else { "" };
@@ -41,6 +45,9 @@ mod tests {
         tail.push("ä".repeat(3000).as_bytes());
         tail.push(b"!");
         let text = tail.text().unwrap();
-        assert!(text.starts_with("…ä") && text.ends_with("ä!") && text.len() < KEPT + 4, "{text}");
+        assert!(
+            text.starts_with("…ä") && text.ends_with("ä!") && text.len() < KEPT + 4,
+            "{text}"
+        );
     }
 }

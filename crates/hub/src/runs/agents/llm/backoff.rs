@@ -43,14 +43,20 @@ mod tests {
         let first = Duration::from_millis(500);
         for (retry, most) in [(0, 500), (1, 1000), (2, 2000), (9, 30_000), (u32::MAX, 30_000)] {
             let pause = pause(first, retry, None).unwrap();
-            assert!(pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2), "{pause:?}");
+            assert!(
+                pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2),
+                "{pause:?}"
+            );
         }
     }
 
     #[test]
     fn the_server_may_ask_for_more_within_reason() {
         let first = Duration::from_millis(1);
-        assert_eq!(pause(first, 0, Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
+        assert_eq!(
+            pause(first, 0, Some(Duration::from_secs(7))),
+            Some(Duration::from_secs(7))
+        );
         assert_eq!(pause(first, 0, Some(Duration::from_secs(61))), None);
     }
 

@@ -62,7 +62,11 @@ fn add_options(frame: &mut Map<String, Value>, options: &ModelOptions) {
         ("presence_penalty", options.presence_penalty.map(Value::from)),
         ("seed", options.seed.map(Value::from)),
     ];
-    frame.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    frame.extend(
+        given
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?))),
+    );
 }
 
 fn ask_question() -> Value {
@@ -149,15 +153,23 @@ mod tests {
     #[test]
     fn provider_options_are_added_but_not_against_the_hub() {
         let options = json!({"reasoning_effort": "low", "stream_options": null, "temperature": 1});
-        let agent = LlmAgent { provider_options: options.as_object().cloned(), ..LlmAgent::default() };
+        let agent = LlmAgent {
+            provider_options: options.as_object().cloned(),
+            ..LlmAgent::default()
+        };
         let body = body(&agent, false);
         assert_eq!(body["reasoning_effort"], "low");
         assert_eq!(body["temperature"], 1);
         assert_eq!(body.get("stream_options"), None);
 
         let options = json!({"stream": false});
-        let agent = LlmAgent { provider_options: options.as_object().cloned(), ..LlmAgent::default() };
-        let Err(said) = Frame::new(&agent, "a", "m") else { panic!("stream is ours") };
+        let agent = LlmAgent {
+            provider_options: options.as_object().cloned(),
+            ..LlmAgent::default()
+        };
+        let Err(said) = Frame::new(&agent, "a", "m") else {
+            panic!("stream is ours")
+        };
         assert!(said.starts_with("providerOptions.stream "), "{said}");
     }
 }

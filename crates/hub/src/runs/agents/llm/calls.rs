@@ -32,7 +32,11 @@ impl Calls {
             if place == MOST_CALLS {
                 return None;
             }
-            self.0.push(Call { index: delta.index, id: id.clone(), ..Call::default() });
+            self.0.push(Call {
+                index: delta.index,
+                id: id.clone(),
+                ..Call::default()
+            });
         }
         let call = &mut self.0[place];
         let function = delta.function.unwrap_or_default();
@@ -44,14 +48,23 @@ impl Calls {
             name[..name.floor_char_boundary(MOST_NAME_BYTES)].clone_into(&mut call.name);
             added += call.name.len();
         }
-        let piece = function.arguments.map(|arguments| arguments.into_text()).unwrap_or_default();
+        let piece = function
+            .arguments
+            .map(|arguments| arguments.into_text())
+            .unwrap_or_default();
         call.arguments.push_str(&piece);
         Some(added + piece.len())
     }
 
     /// By id where there is one: some servers give every call the index 0, others give none.
     fn place_of(&self, id: &str, index: Option<u64>) -> usize {
-        let known = |call: &Call| if id.is_empty() { index.is_none() || call.index == index } else { call.id == id };
+        let known = |call: &Call| {
+            if id.is_empty() {
+                index.is_none() || call.index == index
+            } else {
+                call.id == id
+            }
+        };
         self.0.iter().rposition(known).unwrap_or(self.0.len())
     }
 
@@ -78,7 +91,11 @@ mod tests {
         for delta in deltas {
             calls.add(serde_json::from_value(delta).unwrap()).unwrap();
         }
-        calls.finish().into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+        calls
+            .finish()
+            .into_iter()
+            .map(|call| (call.id, call.name, call.arguments))
+            .collect()
     }
 
     fn call(id: &str, arguments: &str) -> (String, String, String) {
@@ -122,9 +139,15 @@ mod tests {
     fn a_name_is_counted_and_has_a_bound() {
         let mut calls = Calls::default();
         let mut add = |delta: Value| calls.add(serde_json::from_value(delta).unwrap());
-        assert_eq!(add(json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}})), Some(6));
+        assert_eq!(
+            add(json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}})),
+            Some(6)
+        );
         assert_eq!(add(json!({"index": 0, "function": {"name": "ask"}})), Some(0));
-        assert_eq!(add(json!({"index": 1, "function": {"name": "ä".repeat(1_000_000)}})), Some(MOST_NAME_BYTES));
+        assert_eq!(
+            add(json!({"index": 1, "function": {"name": "ä".repeat(1_000_000)}})),
+            Some(MOST_NAME_BYTES)
+        );
         assert_eq!(calls.finish()[1].name.len(), MOST_NAME_BYTES);
     }
 

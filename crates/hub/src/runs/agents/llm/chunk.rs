@@ -39,7 +39,9 @@ impl Delta {
     /// Under either of the two names that servers gave it.
     pub fn thought(&self) -> &str {
         let told = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
-        told.filter_map(Value::as_str).find(|text| !text.is_empty()).unwrap_or_default()
+        told.filter_map(Value::as_str)
+            .find(|text| !text.is_empty())
+            .unwrap_or_default()
     }
 
     pub fn text(self) -> String {

@@ -11,7 +11,9 @@ pub fn excerpt(bytes: &[u8], key: Option<&Secret>) -> String {
     if let Some(key) = key {
         text = text.replace(key.reveal(), HIDDEN);
     }
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),

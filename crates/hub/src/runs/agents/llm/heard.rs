@@ -51,7 +51,11 @@ impl Heard {
             ended: false,
             was_told: false,
             left,
-            thoughts: Thoughts { round, stretch: 0, open: None },
+            thoughts: Thoughts {
+                round,
+                stretch: 0,
+                open: None,
+            },
         }
     }
 
@@ -88,7 +92,11 @@ impl Heard {
         if let Some(counted) = chunk.usage {
             self.usage = counted.into();
         }
-        for choice in chunk.choices.into_iter().filter(|choice| choice.index.unwrap_or_default() == 0) {
+        for choice in chunk
+            .choices
+            .into_iter()
+            .filter(|choice| choice.index.unwrap_or_default() == 0)
+        {
             self.take_choice(choice, desk).await?;
         }
         Ok(())

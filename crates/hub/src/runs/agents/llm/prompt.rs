@@ -41,7 +41,9 @@ fn filled(template: &PromptTemplate) -> String {
     let mut rest = template.template.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
         text.push_str(before);
-        let known = after.split_once("}}").and_then(|(name, rest)| Some((template.variables.get(name.trim())?, rest)));
+        let known = after
+            .split_once("}}")
+            .and_then(|(name, rest)| Some((template.variables.get(name.trim())?, rest)));
         match known {
             Some((Value::String(value), after)) => {
                 text.push_str(value);
@@ -63,7 +65,11 @@ fn filled(template: &PromptTemplate) -> String {
 /// The latest of this agent's own, in their order. An empty answer is left out: endpoints refuse it.
 fn recent<'a>(job: &Job<'a>) -> Vec<&'a Record> {
     let mut bytes = 0;
-    let own = job.earlier.iter().rev().filter(|record| record.agent_name == job.agent.name && !record.text.is_empty());
+    let own = job
+        .earlier
+        .iter()
+        .rev()
+        .filter(|record| record.agent_name == job.agent.name && !record.text.is_empty());
     let mut records: Vec<&Record> = own
         .take(MOST_RECORDS)
         .take_while(|record| {
@@ -99,7 +105,10 @@ mod tests {
     }
 
     fn contents(agent: LlmAgent, earlier: &[Record]) -> Vec<String> {
-        let def = AgentDef { name: "writer".to_owned(), kind: AgentKind::Llm(Box::new(agent.clone())) };
+        let def = AgentDef {
+            name: "writer".to_owned(),
+            kind: AgentKind::Llm(Box::new(agent.clone())),
+        };
         let job = Job {
             run_id: "r",
             agent: &def,
@@ -110,16 +119,30 @@ mod tests {
             resumed: None,
         };
         let told = |message: &Value| {
-            format!("{}: {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap())
+            format!(
+                "{}: {}",
+                message["role"].as_str().unwrap(),
+                message["content"].as_str().unwrap()
+            )
         };
         opening(&agent, &job).iter().map(told).collect()
     }
 
     #[test]
     fn a_model_hears_who_it_is_what_it_said_and_what_is_asked() {
-        let agent = LlmAgent { system_prompt: Some("Be brief.".to_owned()), ..LlmAgent::default() };
-        let earlier = [record("writer", "a", "A"), record("critic", "b", "B"), record("writer", "c", "")];
-        assert_eq!(contents(agent, &earlier), ["system: Be brief.", "user: a", "assistant: A", "user: now"]);
+        let agent = LlmAgent {
+            system_prompt: Some("Be brief.".to_owned()),
+            ..LlmAgent::default()
+        };
+        let earlier = [
+            record("writer", "a", "A"),
+            record("critic", "b", "B"),
+            record("writer", "c", ""),
+        ];
+        assert_eq!(
+            contents(agent, &earlier),
+            ["system: Be brief.", "user: a", "assistant: A", "user: now"]
+        );
         assert_eq!(contents(LlmAgent::default(), &[]), ["user: now"]);
     }
 
@@ -131,7 +154,11 @@ mod tests {
         assert_eq!(told[0], "user: 10");
 
         let long = "x".repeat(MOST_BYTES / 2);
-        let large = [record("writer", "1", &long), record("writer", "2", &long), record("writer", "3", "c")];
+        let large = [
+            record("writer", "1", &long),
+            record("writer", "2", &long),
+            record("writer", "3", "c"),
+        ];
         let told = contents(LlmAgent::default(), &large);
         assert_eq!((told.len(), told[0].as_str()), (5, "user: 2"));
     }
@@ -140,8 +167,14 @@ mod tests {
     fn a_template_is_filled_once() {
         let variables = json!({"tone": "dry {{tone}}", "n": 3});
         let template = "{{tone}}, {{ n }} lines, {{who}} and {{".to_owned();
-        let template = PromptTemplate { template, variables: variables.as_object().unwrap().clone() };
-        let agent = LlmAgent { system_prompt_template: Some(template), ..LlmAgent::default() };
+        let template = PromptTemplate {
+            template,
+            variables: variables.as_object().unwrap().clone(),
+        };
+        let agent = LlmAgent {
+            system_prompt_template: Some(template),
+            ..LlmAgent::default()
+        };
         assert_eq!(contents(agent, &[])[0], "system: dry {{tone}}, 3 lines, {{who}} and {{");
     }
 }

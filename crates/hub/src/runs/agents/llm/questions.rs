@@ -42,22 +42,36 @@ pub fn plan(calls: Vec<Call>, may_ask: bool) -> Vec<Planned> {
         if matches!(handling, Handling::Ask(_)) {
             questions += 1;
             if questions > MOST_QUESTIONS {
-                handling = Handling::Refuse(format!("at most {MOST_QUESTIONS} questions at once; ask the rest later"));
+                handling = Handling::Refuse(format!(
+                    "at most {MOST_QUESTIONS} questions at once; ask the rest later"
+                ));
             }
         }
-        Planned { id: call.id, name: call.name, arguments: call.arguments, handling }
+        Planned {
+            id: call.id,
+            name: call.name,
+            arguments: call.arguments,
+            handling,
+        }
     });
     planned.collect()
 }
 
 /// The name of the first call that cannot be answered, however often the model tries.
 pub fn not_given(calls: &[Call], may_ask: bool) -> Option<&str> {
-    calls.iter().map(|call| call.name.as_str()).find(|name| *name != ASK_QUESTION || !may_ask)
+    calls
+        .iter()
+        .map(|call| call.name.as_str())
+        .find(|name| *name != ASK_QUESTION || !may_ask)
 }
 
 fn handling(call: &Call, may_ask: bool) -> Handling {
     if call.name != ASK_QUESTION || !may_ask {
-        let there_is = if may_ask { "there is only ask_question" } else { "there are no tools" };
+        let there_is = if may_ask {
+            "there is only ask_question"
+        } else {
+            "there are no tools"
+        };
         return Handling::Refuse(format!("there is no tool {:?}; {there_is}", call.name));
     }
     let wrong = |why: &str| Handling::Refuse(format!("{why}; call it as {{\"question\": \"…\"}}"));
@@ -77,9 +91,10 @@ fn handling(call: &Call, may_ask: bool) -> Handling {
 
 pub fn asks(planned: &[Planned]) -> Vec<AgentAsk> {
     let ask = |planned: &Planned| match &planned.handling {
-        Handling::Ask(question) => {
-            Some(AgentAsk::Question { tool_name: planned.name.clone(), question: question.clone() })
-        }
+        Handling::Ask(question) => Some(AgentAsk::Question {
+            tool_name: planned.name.clone(),
+            question: question.clone(),
+        }),
         Handling::Refuse(_) => None,
     };
     planned.iter().filter_map(ask).collect()
@@ -96,7 +111,12 @@ pub fn answered(planned: Vec<Planned>, answers: Vec<String>) -> Result<Vec<Answe
             Handling::Ask(_) => (answers.next().unwrap_or_default(), ToolStatus::Completed),
             Handling::Refuse(why) => (format!("Error: {why}"), ToolStatus::Error),
         };
-        Answered { id: planned.id, name: planned.name, output, status }
+        Answered {
+            id: planned.id,
+            name: planned.name,
+            output,
+            status,
+        }
     });
     Ok(answered.collect())
 }
@@ -111,7 +131,11 @@ impl Planned {
 
     pub fn event(&self) -> StreamEvent {
         let (tool_call_id, tool_name) = (self.id.clone(), self.name.clone());
-        StreamEvent::ToolCall { tool_call_id, tool_name, args: self.arguments.clone() }
+        StreamEvent::ToolCall {
+            tool_call_id,
+            tool_name,
+            args: self.arguments.clone(),
+        }
     }
 }
 

@@ -43,11 +43,19 @@ struct Trouble {
 
 impl Trouble {
     fn passing(why: impl Into<String>) -> Self {
-        Self { why: why.into(), passing: true, rest: None }
+        Self {
+            why: why.into(),
+            passing: true,
+            rest: None,
+        }
     }
 
     fn lasting(why: impl Into<String>) -> Self {
-        Self { why: why.into(), passing: false, rest: None }
+        Self {
+            why: why.into(),
+            passing: false,
+            rest: None,
+        }
     }
 }
 
@@ -58,7 +66,9 @@ impl Line {
             Ok(heard) => heard,
             Err(_) => {
                 let seconds = patience.whole.as_secs_f64();
-                Err(format!("did not finish its answer within {seconds} s (llm.timeout_seconds)"))
+                Err(format!(
+                    "did not finish its answer within {seconds} s (llm.timeout_seconds)"
+                ))
             }
         };
         heard.map_err(|why| format!("the model endpoint {} {why}", self.url))
@@ -74,11 +84,19 @@ impl Line {
         let mut retry = 0;
         loop {
             let mut heard = Heard::new(wish.number, wish.most);
-            let Err(trouble) = self.attempt(patience, &wish.body, &mut heard, desk).await else { return Ok(heard) };
+            let Err(trouble) = self.attempt(patience, &wish.body, &mut heard, desk).await else {
+                return Ok(heard);
+            };
             let again = trouble.passing && !heard.was_told && retry < patience.retries;
-            let pause = again.then(|| backoff::pause(patience.first_retry, retry, trouble.rest)).flatten();
+            let pause = again
+                .then(|| backoff::pause(patience.first_retry, retry, trouble.rest))
+                .flatten();
             let Some(pause) = pause.filter(|pause| Instant::now() + *pause < deadline) else {
-                let times = if retry > 0 { format!(" (attempt {})", retry + 1) } else { String::new() };
+                let times = if retry > 0 {
+                    format!(" (attempt {})", retry + 1)
+                } else {
+                    String::new()
+                };
                 return Err(format!("{}{times}", trouble.why));
             };
             retry += 1;
@@ -94,7 +112,10 @@ impl Line {
         heard: &mut Heard,
         desk: &mut D,
     ) -> Result<(), Trouble> {
-        let mut request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        let mut request = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
             request = request.bearer_auth(key.reveal());
         }
@@ -108,7 +129,11 @@ impl Line {
             self.listen(patience, response, heard, desk).await?;
         }
         heard.finish(desk).await;
-        if heard.is_complete() { Ok(()) } else { Err(Trouble::passing(BROKE_OFF)) }
+        if heard.is_complete() {
+            Ok(())
+        } else {
+            Err(Trouble::passing(BROKE_OFF))
+        }
     }
 
     async fn listen<D: Desk>(
@@ -150,9 +175,15 @@ impl Line {
         if kind == EVENTS {
             return Trouble::passing(BROKE_OFF);
         }
-        let kind = if kind.is_empty() { String::new() } else { format!(" ({})", excerpt(kind.as_bytes(), None)) };
+        let kind = if kind.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", excerpt(kind.as_bytes(), None))
+        };
         let said = excerpt(beginning, self.key.as_ref());
-        Trouble::lasting(format!("sent what is no answer of a model{kind}; is base_url right? It says: {said}"))
+        Trouble::lasting(format!(
+            "sent what is no answer of a model{kind}; is base_url right? It says: {said}"
+        ))
     }
 
     /// From a server that does not stream.
@@ -186,9 +217,10 @@ impl Line {
         let key = self.key.as_ref();
         match bad {
             Bad::Error(text) => Trouble::passing(format!("reports an error: {}", excerpt(text.as_bytes(), key))),
-            Bad::NotJson(why) => {
-                Trouble::lasting(format!("sent what is no answer of a model ({why}): {}", excerpt(data, key)))
-            }
+            Bad::NotJson(why) => Trouble::lasting(format!(
+                "sent what is no answer of a model ({why}): {}",
+                excerpt(data, key)
+            )),
             Bad::TooLong => Trouble::lasting("sent more than 4 MiB of text"),
             Bad::TooManyCalls => Trouble::lasting("called too many tools at once"),
         }
@@ -199,10 +231,18 @@ impl Line {
         let rest = backoff::retry_after(response.headers());
         let said = excerpt(&beginning(response).await, self.key.as_ref());
         let said = if said.is_empty() { said } else { format!(": {said}") };
-        let hint = if status.is_redirection() { " (redirects are not followed; correct base_url)" } else { "" };
+        let hint = if status.is_redirection() {
+            " (redirects are not followed; correct base_url)"
+        } else {
+            ""
+        };
         let passing =
             status.is_server_error() || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
-        Trouble { why: format!("answered {status}{hint}{said}"), passing, rest }
+        Trouble {
+            why: format!("answered {status}{hint}{said}"),
+            passing,
+            rest,
+        }
     }
 }
 
@@ -220,14 +260,20 @@ async fn next(patience: Patience, response: &mut Response, heard: &Heard) -> Res
         Ok(Err(error)) => Err(Trouble::passing(format!("{BROKE_OFF}: {}", cause(error)))),
         Err(_) => {
             let seconds = limit.as_secs_f64();
-            Err(Trouble::lasting(format!("said nothing for {seconds} s (llm.idle_timeout_seconds)")))
+            Err(Trouble::lasting(format!(
+                "said nothing for {seconds} s (llm.idle_timeout_seconds)"
+            )))
         }
     }
 }
 
 /// What it calls its answer, without parameters.
 fn kind(response: &Response) -> String {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 

@@ -23,7 +23,11 @@ pub async fn talk<D: Desk>(models: &Models, agent: &LlmAgent, job: &Job<'_>, des
     let model = model.ok_or_else(|| format!("Agent \"{}\" has no model.", job.agent.name))?;
     let (line, name) = models.line_of(model)?;
     let mut patience = models.patience;
-    patience.retries = agent.model_options.max_retries.unwrap_or(patience.retries).min(MOST_RETRIES);
+    patience.retries = agent
+        .model_options
+        .max_retries
+        .unwrap_or(patience.retries)
+        .min(MOST_RETRIES);
     let caller = Caller {
         line,
         patience,
@@ -37,7 +41,10 @@ pub async fn talk<D: Desk>(models: &Models, agent: &LlmAgent, job: &Job<'_>, des
         None => Talk::default(),
     };
     let done = caller.converse(talk, desk).await?;
-    Ok(Done { model: Some(model.to_owned()), ..done })
+    Ok(Done {
+        model: Some(model.to_owned()),
+        ..done
+    })
 }
 
 /// Everything of a conversation that stays the same.
@@ -67,7 +74,11 @@ impl Caller<'_> {
                 desk.say(call.event()).await;
             }
             let asks = questions::asks(&planned);
-            let answers = if asks.is_empty() { Vec::new() } else { desk.ask(asks, talk.state(&planned)).await? };
+            let answers = if asks.is_empty() {
+                Vec::new()
+            } else {
+                desk.ask(asks, talk.state(&planned)).await?
+            };
             talk.answer(planned, answers, desk).await?;
         }
     }
@@ -86,7 +97,11 @@ impl Caller<'_> {
     fn wish(&self, talk: &Talk, is_last: bool) -> Wish {
         let messages: Vec<Value> = self.opening.iter().chain(&talk.messages).cloned().collect();
         let body = self.frame.text(&messages, is_last).into();
-        Wish { body, number: talk.rounds, most: talk.left }
+        Wish {
+            body,
+            number: talk.rounds,
+            most: talk.left,
+        }
     }
 }
 
@@ -104,7 +119,13 @@ struct Talk {
 
 impl Default for Talk {
     fn default() -> Self {
-        Self { messages: Vec::new(), responses: Vec::new(), usage: Usage::default(), rounds: 0, left: MAX_TEXT_BYTES }
+        Self {
+            messages: Vec::new(),
+            responses: Vec::new(),
+            usage: Usage::default(),
+            rounds: 0,
+            left: MAX_TEXT_BYTES,
+        }
     }
 }
 
@@ -133,8 +154,13 @@ impl Talk {
         self.usage.add(heard.usage);
         let planned = questions::plan(heard.calls.finish(), may_ask);
         let calls: Vec<Value> = planned.iter().map(Planned::message).collect();
-        let content = if heard.text.is_empty() { Value::Null } else { json!(heard.text) };
-        self.messages.push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
+        let content = if heard.text.is_empty() {
+            Value::Null
+        } else {
+            json!(heard.text)
+        };
+        self.messages
+            .push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
         if !heard.text.is_empty() {
             self.responses.push(("assistant".to_owned(), heard.text));
         }

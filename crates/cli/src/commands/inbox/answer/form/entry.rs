@@ -27,8 +27,13 @@ impl Entry {
         let hidden = sensitive || field.sensitive;
         let multiline = matches!(field.kind, FieldKind::Text { multiline: true, .. });
         let typing = if multiline { Typing::lines() } else { Typing::line() };
-        let mut entry =
-            Self { typing: typing.hidden(hidden), picked: None, ticked: BTreeSet::new(), faults: Vec::new(), field };
+        let mut entry = Self {
+            typing: typing.hidden(hidden),
+            picked: None,
+            ticked: BTreeSet::new(),
+            faults: Vec::new(),
+            field,
+        };
         // A default that nobody can read must not be sent unseen.
         if !hidden && let Some(default) = entry.field.default.clone() {
             entry.fill(&default);
@@ -39,9 +44,9 @@ impl Entry {
     fn fill(&mut self, default: &Value) {
         match &self.field.kind {
             FieldKind::Text { .. } => self.typing.paste(default.as_str().unwrap_or_default()),
-            FieldKind::Number { .. } => {
-                self.typing.paste(&default.as_number().map(ToString::to_string).unwrap_or_default())
-            }
+            FieldKind::Number { .. } => self
+                .typing
+                .paste(&default.as_number().map(ToString::to_string).unwrap_or_default()),
             FieldKind::Boolean => self.picked = default.as_bool().map(|yes| usize::from(!yes)),
             FieldKind::Choice(choices) => self.picked = choices.iter().position(|(value, _)| value == default),
             FieldKind::Choices(choices) => {
@@ -64,7 +69,10 @@ impl Entry {
     }
 
     pub fn is_picked(&self) -> bool {
-        matches!(self.field.kind, FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_))
+        matches!(
+            self.field.kind,
+            FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_)
+        )
     }
 
     pub fn takes_many(&self) -> bool {
@@ -73,7 +81,11 @@ impl Entry {
 
     /// Whether this one of `labels` is part of the answer.
     pub fn is_chosen(&self, index: usize) -> bool {
-        if self.takes_many() { self.ticked.contains(&index) } else { self.picked == Some(index) }
+        if self.takes_many() {
+            self.ticked.contains(&index)
+        } else {
+            self.picked == Some(index)
+        }
     }
 
     pub fn picked(&self) -> Option<usize> {
@@ -89,9 +101,13 @@ impl Entry {
             (FieldKind::Text { .. } | FieldKind::Number { .. }, _) => Some(self.typing.text().to_owned()),
             (FieldKind::Boolean, picked) => picked.map(|index| (index == 0).to_string()),
             (FieldKind::Choice(_), picked) => picked.map(|index| index.to_string()),
-            (FieldKind::Choices(_), _) => {
-                Some(self.ticked.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-            }
+            (FieldKind::Choices(_), _) => Some(
+                self.ticked
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
         };
         value_of(&self.field, typed.as_deref())
     }
@@ -180,8 +196,12 @@ impl Entry {
     pub fn hint(&self) -> String {
         match &self.field.kind {
             _ if self.field.read_only => "cannot be changed".to_owned(),
-            FieldKind::Text { format: Some(format), .. } if format == "date" => "a date, like 2026-06-04".to_owned(),
-            FieldKind::Text { format: Some(format), .. } => format.clone(),
+            FieldKind::Text {
+                format: Some(format), ..
+            } if format == "date" => "a date, like 2026-06-04".to_owned(),
+            FieldKind::Text {
+                format: Some(format), ..
+            } => format.clone(),
             FieldKind::Text { multiline: true, .. } => "text, Ctrl-J for a new line".to_owned(),
             FieldKind::Text { .. } => "text".to_owned(),
             FieldKind::Number { integer: true, .. } => "a whole number".to_owned(),

@@ -17,7 +17,10 @@ fn a_field_is_seen_with_all_that_can_be_picked_for_it() {
     let text = || json!({"type": "string"});
     let choices = json!({"enum": ["north", "south", "west"], "description": "where it goes"});
     let schema = json!({"properties": {"a": text(), "b": text(), "region": choices, "z": text()}});
-    let mut scene = Scene::holding(vec![seen("a", &json!({"question": {"kind": "form", "schema": schema}}))]);
+    let mut scene = Scene::holding(vec![seen(
+        "a",
+        &json!({"question": {"kind": "form", "schema": schema}}),
+    )]);
     scene.open();
     scene.keys("jj");
     let shown = picture(&mut scene.state, 80, 13).join("\n");
@@ -29,7 +32,10 @@ fn a_field_is_seen_with_all_that_can_be_picked_for_it() {
 #[test]
 fn a_pick_is_in_sight_even_where_its_field_has_no_room() {
     let schema = json!({"properties": {"region": {"enum": ["1", "2", "3", "4", "5", "6", "7", "8", "nine"]}}});
-    let mut scene = Scene::holding(vec![seen("a", &json!({"question": {"kind": "form", "schema": schema}}))]);
+    let mut scene = Scene::holding(vec![seen(
+        "a",
+        &json!({"question": {"kind": "form", "schema": schema}}),
+    )]);
     scene.open();
     scene.press(KeyCode::Enter);
     scene.key('9');
@@ -79,9 +85,15 @@ fn the_help_scrolls_and_any_other_key_closes_it() {
         scene.key('j');
     }
     let end = small(&mut scene);
-    assert!(end.contains("Ctrl-C") && end.contains('↑') && !end.contains('↓'), "{end}");
+    assert!(
+        end.contains("Ctrl-C") && end.contains('↑') && !end.contains('↓'),
+        "{end}"
+    );
     scene.press(KeyCode::PageUp);
-    assert!(!small(&mut scene).contains("Ctrl-C"), "scrolling ends where the help does");
+    assert!(
+        !small(&mut scene).contains("Ctrl-C"),
+        "scrolling ends where the help does"
+    );
     scene.key('x');
     assert!(!small(&mut scene).contains("Keys"));
 }

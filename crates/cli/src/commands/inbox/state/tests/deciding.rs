@@ -17,21 +17,39 @@ fn opened(extra: &Value) -> Scene {
 #[test]
 fn an_item_is_safe_from_keys_for_half_a_second() {
     let mut scene = Scene::with(&["a"]);
-    assert_eq!(scene.press(KeyCode::Enter), [Effect::Read { id: "a".to_owned(), fresh: false }]);
+    assert_eq!(
+        scene.press(KeyCode::Enter),
+        [Effect::Read {
+            id: "a".to_owned(),
+            fresh: false
+        }]
+    );
     scene.pass(GUARD - Duration::from_millis(1));
-    for code in [KeyCode::Char('a'), KeyCode::Char('1'), KeyCode::Enter, KeyCode::Char('r'), KeyCode::Char('s')] {
+    for code in [
+        KeyCode::Char('a'),
+        KeyCode::Char('1'),
+        KeyCode::Enter,
+        KeyCode::Char('r'),
+        KeyCode::Char('s'),
+    ] {
         assert_eq!(scene.press(code), [], "{code:?}");
         assert!(scene.state.overlay.is_none());
     }
     scene.pass(Duration::from_millis(1));
-    assert_eq!(Scene::sent(scene.key('a')), json!({"resolution": "answered", "value": "approve"}));
+    assert_eq!(
+        Scene::sent(scene.key('a')),
+        json!({"resolution": "answered", "value": "approve"})
+    );
 }
 
 #[test]
 fn every_next_item_is_safe_again() {
     let mut scene = opened(&json!({}));
     scene.key('l');
-    assert_eq!(scene.state.open.as_ref().map(|open| open.id().to_owned()).as_deref(), Some("b"));
+    assert_eq!(
+        scene.state.open.as_ref().map(|open| open.id().to_owned()).as_deref(),
+        Some("b")
+    );
     assert_eq!(scene.key('a'), []);
 }
 
@@ -41,7 +59,10 @@ fn a_number_and_enter_answer_a_confirm() {
     assert_eq!(scene.press(KeyCode::Enter), []);
     assert!(scene.said().contains("pick one"));
     scene.key('2');
-    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), json!({"resolution": "answered", "value": "deny"}));
+    assert_eq!(
+        Scene::sent(scene.press(KeyCode::Enter)),
+        json!({"resolution": "answered", "value": "deny"})
+    );
 }
 
 #[test]
@@ -132,7 +153,10 @@ fn of_many_the_ticked_ones_are_sent() {
     let options = json!([{"value": "x", "label": "X"}, {"value": "y", "label": "Y"}, {"value": "z", "label": "Z"}]);
     let mut scene = opened(&json!({"question": {"kind": "select", "options": options, "many": true}}));
     scene.keys("13");
-    assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), json!({"resolution": "answered", "value": ["x", "z"]}));
+    assert_eq!(
+        Scene::sent(scene.press(KeyCode::Enter)),
+        json!({"resolution": "answered", "value": ["x", "z"]})
+    );
 }
 
 #[test]
@@ -144,10 +168,17 @@ fn a_form_is_filled_in_and_its_faults_stay_beside_the_fields() {
     scene.press(KeyCode::Tab);
     let body = json!({"resolution": "answered", "value": {"reason": "why not"}});
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
-    scene.refused("a", "invalid_field", Some("value.reason"), "value.reason: write at least 9 characters");
+    scene.refused(
+        "a",
+        "invalid_field",
+        Some("value.reason"),
+        "value.reason: write at least 9 characters",
+    );
     let open = scene.state.open.as_ref().unwrap();
     assert!(open.takes_answers() && open.refusal.is_none());
-    let super::super::super::answer::Editor::Form(form) = &open.editor else { panic!("a form") };
+    let super::super::super::answer::Editor::Form(form) = &open.editor else {
+        panic!("a form")
+    };
     assert_eq!(form.entries()[0].faults, ["write at least 9 characters"]);
     assert_eq!(form.entries()[0].typing().text(), "why not");
 }
@@ -158,7 +189,10 @@ fn a_task_is_ticked_off_and_completed() {
     let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
     scene.keys("1");
     let steps = json!([{"text": "one", "done": true}, {"text": "two", "done": false}]);
-    assert_eq!(Scene::sent(scene.key('a')), json!({"resolution": "completed", "checklist": steps}));
+    assert_eq!(
+        Scene::sent(scene.key('a')),
+        json!({"resolution": "completed", "checklist": steps})
+    );
 }
 
 #[test]
@@ -178,11 +212,21 @@ fn nothing_counts_as_decided_before_the_hub_says_so() {
     assert!(open.sending && open.ending == Ending::None);
     assert_eq!(scene.key('a'), [], "it is sent once");
     assert_eq!(scene.shown(), ["a", "b"]);
-    assert_eq!(scene.taken("a"), [Effect::Read { id: "a".to_owned(), fresh: false }]);
+    assert_eq!(
+        scene.taken("a"),
+        [Effect::Read {
+            id: "a".to_owned(),
+            fresh: false
+        }]
+    );
     assert_eq!(scene.state.open.as_ref().unwrap().ending, Ending::Mine);
     assert_eq!(scene.shown(), ["b"]);
     scene.press(KeyCode::Enter);
-    assert_eq!(scene.state.open.as_ref().unwrap().id(), "b", "Enter goes on to the next one");
+    assert_eq!(
+        scene.state.open.as_ref().unwrap().id(),
+        "b",
+        "Enter goes on to the next one"
+    );
 }
 
 #[test]
@@ -200,7 +244,10 @@ fn an_answer_that_got_lost_on_the_way_is_neither_claimed_nor_denied() {
     let mut scene = opened(&json!({}));
     scene.key('a');
     let lost = crate::client::HubError::Unreachable("the hub cannot be reached".to_owned());
-    scene.reply(Reply::Resolved { id: "a".to_owned(), status: Err(lost) });
+    scene.reply(Reply::Resolved {
+        id: "a".to_owned(),
+        status: Err(lost),
+    });
     let open = scene.state.open.as_ref().unwrap();
     assert!(open.takes_answers() && open.refusal.as_ref().unwrap().contains("not known"));
     scene.read(answered("a", "human:owner", "approve"), false);

@@ -9,7 +9,10 @@ use super::super::{Away, Effect, GUARD, Link, Listing, Overlay, Reply, Tab};
 use super::scene::Scene;
 
 fn fresh(id: &str) -> Vec<Effect> {
-    vec![Effect::Read { id: id.to_owned(), fresh: true }]
+    vec![Effect::Read {
+        id: id.to_owned(),
+        fresh: true,
+    }]
 }
 
 #[test]
@@ -17,10 +20,17 @@ fn a_new_ask_goes_into_its_place_and_the_cursor_stays_on_its_item() {
     let mut scene = Scene::with(&["b", "c"]);
     scene.key('j');
     assert_eq!(scene.news(News::Opened("a".to_owned())), fresh("a"));
-    assert_eq!(scene.read(seen("a", &json!({"priority": "urgent"})), true), [Effect::Ring]);
+    assert_eq!(
+        scene.read(seen("a", &json!({"priority": "urgent"})), true),
+        [Effect::Ring]
+    );
     assert_eq!(scene.shown(), ["a", "b", "c"]);
     assert_eq!(scene.cursor(), "c");
-    assert_eq!(scene.read(seen("a", &json!({"priority": "urgent"})), true), [], "told twice, shown once");
+    assert_eq!(
+        scene.read(seen("a", &json!({"priority": "urgent"})), true),
+        [],
+        "told twice, shown once"
+    );
 }
 
 #[test]
@@ -28,7 +38,10 @@ fn a_notice_never_mixes_with_what_waits() {
     let mut scene = Scene::with(&["a"]);
     scene.loaded(Listing::Notices, vec![]);
     scene.news(News::Noticed("n".to_owned()));
-    scene.read(seen("n", &json!({"type": "notify", "status": "delivered", "question": null})), true);
+    scene.read(
+        seen("n", &json!({"type": "notify", "status": "delivered", "question": null})),
+        true,
+    );
     assert_eq!(scene.shown(), ["a"]);
     scene.key('n');
     assert_eq!(scene.shown(), ["n"]);
@@ -37,7 +50,10 @@ fn a_notice_never_mixes_with_what_waits() {
 #[test]
 fn what_is_decided_elsewhere_leaves_the_list_and_is_told() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(News::Resolved { id: "a".to_owned(), words: "answered Approve by human:ann".to_owned() });
+    scene.news(News::Resolved {
+        id: "a".to_owned(),
+        words: "answered Approve by human:ann".to_owned(),
+    });
     assert_eq!(scene.shown(), ["b"]);
     assert_eq!(scene.said(), "Title of a: answered Approve by human:ann");
 }
@@ -45,7 +61,10 @@ fn what_is_decided_elsewhere_leaves_the_list_and_is_told() {
 #[test]
 fn the_item_that_slips_under_the_cursor_is_safe_for_a_moment() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(News::Resolved { id: "a".to_owned(), words: String::new() });
+    scene.news(News::Resolved {
+        id: "a".to_owned(),
+        words: String::new(),
+    });
     assert_eq!(scene.cursor(), "b");
     scene.key('s');
     assert!(scene.state.overlay.is_none());
@@ -60,13 +79,33 @@ fn setting_aside_is_a_time_and_no_decision() {
     scene.key('s');
     scene.key('4');
     let away = Away::Until("2026-06-05T09:00:00Z".parse().unwrap());
-    let effect = Effect::Put { id: "a".to_owned(), away: away.clone() };
+    let effect = Effect::Put {
+        id: "a".to_owned(),
+        away: away.clone(),
+    };
     assert_eq!(scene.press(KeyCode::Enter), [effect]);
-    scene.reply(Reply::Put { id: "a".to_owned(), away, done: Ok(()) });
+    scene.reply(Reply::Put {
+        id: "a".to_owned(),
+        away,
+        done: Ok(()),
+    });
     assert_eq!(scene.shown(), ["b"]);
     assert_eq!(scene.said(), "set aside until 2026-06-05 09:00:00; u takes it back");
-    assert_eq!(scene.key('u'), [Effect::Put { id: "a".to_owned(), away: Away::Back }]);
-    assert_eq!(scene.reply(Reply::Put { id: "a".to_owned(), away: Away::Back, done: Ok(()) }), fresh("a"));
+    assert_eq!(
+        scene.key('u'),
+        [Effect::Put {
+            id: "a".to_owned(),
+            away: Away::Back
+        }]
+    );
+    assert_eq!(
+        scene.reply(Reply::Put {
+            id: "a".to_owned(),
+            away: Away::Back,
+            done: Ok(())
+        }),
+        fresh("a")
+    );
     scene.read(seen("a", &json!({})), true);
     assert_eq!(scene.shown(), ["a", "b"]);
 }
@@ -76,11 +115,17 @@ fn without_a_pick_it_is_set_aside_for_the_first_time_offered() {
     let mut scene = Scene::with(&["a"]);
     let until = |time: &str| Away::Until(time.parse().unwrap());
     scene.key('s');
-    let first = Effect::Put { id: "a".to_owned(), away: until("2026-06-04T15:15:05Z") };
+    let first = Effect::Put {
+        id: "a".to_owned(),
+        away: until("2026-06-04T15:15:05Z"),
+    };
     assert_eq!(scene.press(KeyCode::Enter), [first]);
     let mut scene = Scene::with(&["a"]);
     scene.keys("s9kj");
-    let second = Effect::Put { id: "a".to_owned(), away: until("2026-06-04T16:00:05Z") };
+    let second = Effect::Put {
+        id: "a".to_owned(),
+        away: until("2026-06-04T16:00:05Z"),
+    };
     assert_eq!(scene.press(KeyCode::Enter), [second], "j and k move from there");
 }
 
@@ -91,10 +136,20 @@ fn notices_are_archived_one_key_each() {
     scene.loaded(Listing::Notices, vec![notice("c"), notice("b"), notice("a")]);
     scene.key('n');
     for id in ["c", "b"] {
-        assert_eq!(scene.key('e'), [Effect::Put { id: id.to_owned(), away: Away::Archived }]);
+        assert_eq!(
+            scene.key('e'),
+            [Effect::Put {
+                id: id.to_owned(),
+                away: Away::Archived
+            }]
+        );
     }
     for id in ["c", "b"] {
-        scene.reply(Reply::Put { id: id.to_owned(), away: Away::Archived, done: Ok(()) });
+        scene.reply(Reply::Put {
+            id: id.to_owned(),
+            away: Away::Archived,
+            done: Ok(()),
+        });
     }
     assert_eq!((scene.shown(), scene.cursor()), (vec!["a"], "a"));
 }
@@ -111,8 +166,10 @@ fn an_ask_is_not_archived_and_not_decided_from_the_list() {
 
 #[test]
 fn typing_narrows_the_list_and_enter_asks_the_hub() {
-    let mut scene =
-        Scene::holding(vec![seen("a", &json!({"title": "Ship it"})), seen("b", &json!({"body": "a leak"}))]);
+    let mut scene = Scene::holding(vec![
+        seen("a", &json!({"title": "Ship it"})),
+        seen("b", &json!({"body": "a leak"})),
+    ]);
     scene.key('/');
     scene.keys("lea");
     assert_eq!(scene.shown(), ["b"]);
@@ -120,7 +177,14 @@ fn typing_narrows_the_list_and_enter_asks_the_hub() {
     assert_eq!(scene.shown(), [] as [&str; 0]);
     let listing = Listing::Found("leak q".to_owned());
     let effects = scene.press(KeyCode::Enter);
-    assert_eq!(effects, [Effect::Load { listing: listing.clone(), after: None, want: 100 }]);
+    assert_eq!(
+        effects,
+        [Effect::Load {
+            listing: listing.clone(),
+            after: None,
+            want: 100
+        }]
+    );
     assert_eq!(scene.state.tab, Tab::Found);
     scene.loaded(listing, vec![seen("old", &json!({"status": "answered"}))]);
     assert_eq!(scene.shown(), ["old"]);
@@ -138,7 +202,11 @@ fn the_answer_to_an_earlier_search_does_not_stand_for_a_later_one() {
     }
     let effects = scene.loaded(Listing::Found("one".to_owned()), vec![seen("1", &json!({}))]);
     assert_eq!(scene.shown(), [] as [&str; 0]);
-    let again = Effect::Load { listing: Listing::Found("two".to_owned()), after: None, want: 100 };
+    let again = Effect::Load {
+        listing: Listing::Found("two".to_owned()),
+        after: None,
+        want: 100,
+    };
     assert_eq!(effects, [again]);
 }
 
@@ -157,8 +225,15 @@ fn a_lost_connection_is_said_and_looked_after_when_it_is_back() {
     scene.loaded(Listing::Notices, vec![]);
     scene.feed(Feed::Lost("the connection to the hub ended".to_owned()));
     assert!(matches!(scene.state.link, Link::Lost(_)));
-    let load = |listing| Effect::Load { listing, after: None, want: 100 };
-    assert_eq!(scene.feed(Feed::Live), [load(Listing::Waiting), load(Listing::Notices), Effect::Presets]);
+    let load = |listing| Effect::Load {
+        listing,
+        after: None,
+        want: 100,
+    };
+    assert_eq!(
+        scene.feed(Feed::Live),
+        [load(Listing::Waiting), load(Listing::Notices), Effect::Presets]
+    );
 }
 
 #[test]
@@ -168,16 +243,29 @@ fn what_happens_while_the_list_is_read_is_not_lost() {
     scene.news(News::Opened("b".to_owned()));
     scene.read(seen("b", &json!({})), true);
     let effects = scene.loaded(Listing::Waiting, vec![seen("a", &json!({}))]);
-    assert_eq!(effects, [Effect::Load { listing: Listing::Waiting, after: None, want: 100 }]);
+    assert_eq!(
+        effects,
+        [Effect::Load {
+            listing: Listing::Waiting,
+            after: None,
+            want: 100
+        }]
+    );
 }
 
 #[test]
 fn a_flood_is_read_as_a_list() {
     let mut scene = Scene::with(&[]);
     scene.loaded(Listing::Notices, vec![]);
-    let reads: usize = (0..100).map(|nth| scene.news(News::Opened(format!("m{nth}"))).len()).sum();
+    let reads: usize = (0..100)
+        .map(|nth| scene.news(News::Opened(format!("m{nth}"))).len())
+        .sum();
     assert_eq!(reads, 16);
-    let again = Effect::Load { listing: Listing::Waiting, after: None, want: 100 };
+    let again = Effect::Load {
+        listing: Listing::Waiting,
+        after: None,
+        want: 100,
+    };
     assert_eq!(scene.pass(Duration::from_secs(1)), [again]);
 }
 
@@ -192,11 +280,24 @@ fn the_list_is_read_again_now_and_then() {
 #[test]
 fn more_is_read_when_the_cursor_comes_near_the_end() {
     let mut scene = Scene::with(&[]);
-    let items = (0..100).map(|nth| std::sync::Arc::new(seen(&format!("m{nth:03}"), &json!({})))).collect();
-    let page = super::super::Page { items, next: Some("2.100".to_owned()) };
-    scene.reply(Reply::Loaded { listing: Listing::Waiting, appends: false, page: Ok(page) });
+    let items = (0..100)
+        .map(|nth| std::sync::Arc::new(seen(&format!("m{nth:03}"), &json!({}))))
+        .collect();
+    let page = super::super::Page {
+        items,
+        next: Some("2.100".to_owned()),
+    };
+    scene.reply(Reply::Loaded {
+        listing: Listing::Waiting,
+        appends: false,
+        page: Ok(page),
+    });
     assert_eq!(scene.key('j'), []);
-    let more = Effect::Load { listing: Listing::Waiting, after: Some("2.100".to_owned()), want: 100 };
+    let more = Effect::Load {
+        listing: Listing::Waiting,
+        after: Some("2.100".to_owned()),
+        want: 100,
+    };
     assert_eq!(scene.key('G'), [more]);
     scene.read(seen("m500", &json!({})), true);
     assert_eq!(scene.shown().len(), 100, "what lies beyond comes with its page");

@@ -27,8 +27,14 @@ impl Scene {
     }
 
     pub fn holding(items: Vec<Seen>) -> Self {
-        let now = Now { at: "2026-06-04T15:00:05Z".parse().unwrap(), elapsed: Duration::ZERO };
-        let mut scene = Self { state: State::new(Filter::default(), TimeZone::UTC, now), now };
+        let now = Now {
+            at: "2026-06-04T15:00:05Z".parse().unwrap(),
+            elapsed: Duration::ZERO,
+        };
+        let mut scene = Self {
+            state: State::new(Filter::default(), TimeZone::UTC, now),
+            now,
+        };
         scene.feed(Feed::Live);
         scene.loaded(Listing::Waiting, items);
         scene
@@ -57,12 +63,23 @@ impl Scene {
     }
 
     pub fn loaded(&mut self, listing: Listing, items: Vec<Seen>) -> Vec<Effect> {
-        let page = Page { items: items.into_iter().map(Arc::new).collect(), next: None };
-        self.reply(Reply::Loaded { listing, appends: false, page: Ok(page) })
+        let page = Page {
+            items: items.into_iter().map(Arc::new).collect(),
+            next: None,
+        };
+        self.reply(Reply::Loaded {
+            listing,
+            appends: false,
+            page: Ok(page),
+        })
     }
 
     pub fn read(&mut self, seen: Seen, fresh: bool) -> Vec<Effect> {
-        self.reply(Reply::Read { id: seen.id().to_owned(), fresh, seen: Ok(Arc::new(seen)) })
+        self.reply(Reply::Read {
+            id: seen.id().to_owned(),
+            fresh,
+            seen: Ok(Arc::new(seen)),
+        })
     }
 
     pub fn press(&mut self, code: KeyCode) -> Vec<Effect> {
@@ -78,7 +95,8 @@ impl Scene {
     }
 
     pub fn keys(&mut self, text: &str) {
-        text.chars().for_each(|letter| assert_eq!(self.key(letter), [], "{letter}"));
+        text.chars()
+            .for_each(|letter| assert_eq!(self.key(letter), [], "{letter}"));
     }
 
     /// Opens what is under the cursor and waits until it takes answers.
@@ -98,7 +116,10 @@ impl Scene {
     }
 
     pub fn taken(&mut self, id: &str) -> Vec<Effect> {
-        let effects = self.reply(Reply::Resolved { id: id.to_owned(), status: Ok("answered".to_owned()) });
+        let effects = self.reply(Reply::Resolved {
+            id: id.to_owned(),
+            status: Ok("answered".to_owned()),
+        });
         self.read(answered(id, "human:owner", "approve"), false);
         effects
     }
@@ -110,7 +131,10 @@ impl Scene {
             message: message.to_owned(),
             field: field.map(str::to_owned),
         };
-        self.reply(Reply::Resolved { id: id.to_owned(), status: Err(error) })
+        self.reply(Reply::Resolved {
+            id: id.to_owned(),
+            status: Err(error),
+        })
     }
 
     pub fn shown(&self) -> Vec<&str> {
@@ -122,6 +146,10 @@ impl Scene {
     }
 
     pub fn said(&self) -> &str {
-        self.state.said.as_ref().map(|said| said.text.as_str()).unwrap_or_default()
+        self.state
+            .said
+            .as_ref()
+            .map(|said| said.text.as_str())
+            .unwrap_or_default()
     }
 }

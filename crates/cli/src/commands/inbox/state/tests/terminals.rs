@@ -21,17 +21,30 @@ fn facing_cue() -> Scene {
 }
 
 fn ahead(text: &str) -> Effect {
-    Effect::Ahead { agent_id: "bot".to_owned(), text: text.to_owned() }
+    Effect::Ahead {
+        agent_id: "bot".to_owned(),
+        text: text.to_owned(),
+    }
 }
 
 #[test]
 fn the_list_follows_who_comes_and_goes() {
     let mut scene = Scene::holding(vec![seen("a", &cue("waiting")), seen("b", &json!({}))]);
     let effects = scene.news(News::Tracked("a".to_owned()));
-    assert_eq!(effects, [Effect::Read { id: "a".to_owned(), fresh: true }]);
+    assert_eq!(
+        effects,
+        [Effect::Read {
+            id: "a".to_owned(),
+            fresh: true
+        }]
+    );
     assert_eq!(scene.read(seen("a", &cue("gone")), true), [], "it rings no bell");
     assert_eq!(scene.state.rows()[0].item.presence_word(), Some("gone"));
-    assert_eq!(scene.news(News::Tracked("b".to_owned())), [], "others tell nothing in the list");
+    assert_eq!(
+        scene.news(News::Tracked("b".to_owned())),
+        [],
+        "others tell nothing in the list"
+    );
 }
 
 #[test]
@@ -44,7 +57,11 @@ fn a_text_is_written_ahead_and_decides_nothing() {
     scene.keys("wll");
     assert_eq!(scene.press(KeyCode::Enter), [ahead("run all")]);
     assert!(scene.state.overlay.is_none());
-    scene.reply(Reply::Ahead { agent_id: "bot".to_owned(), text: "run all".to_owned(), done: Ok(()) });
+    scene.reply(Reply::Ahead {
+        agent_id: "bot".to_owned(),
+        text: "run all".to_owned(),
+        done: Ok(()),
+    });
     assert!(scene.said().contains("bot gets it"), "{}", scene.said());
     scene.keys("w");
     assert_eq!(scene.press(KeyCode::Enter), [], "what was sent is gone from the box");
@@ -61,7 +78,11 @@ fn a_text_that_was_not_taken_is_still_there() {
         message: "20 texts wait".to_owned(),
         field: None,
     };
-    scene.reply(Reply::Ahead { agent_id: "bot".to_owned(), text: "go on".to_owned(), done: Err(error) });
+    scene.reply(Reply::Ahead {
+        agent_id: "bot".to_owned(),
+        text: "go on".to_owned(),
+        done: Err(error),
+    });
     assert!(scene.said().contains("20 texts wait"));
     scene.keys("w");
     assert_eq!(scene.press(KeyCode::Enter), [ahead("go on")]);
@@ -99,7 +120,11 @@ fn any_question_of_a_terminal_takes_own_words() {
         let mut scene = Scene::holding(vec![seen("a", &item)]);
         scene.open();
         scene.keys("owhatever");
-        assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["value"], "whatever", "{question}");
+        assert_eq!(
+            Scene::sent(scene.press(KeyCode::Enter))["value"],
+            "whatever",
+            "{question}"
+        );
     }
     let mut strange = cue("waiting");
     strange["question"] = json!({"kind": "drawing"});

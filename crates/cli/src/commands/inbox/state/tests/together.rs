@@ -15,7 +15,10 @@ fn open(scene: &Scene) -> &Open {
 }
 
 fn resolved(id: &str) -> News {
-    News::Resolved { id: id.to_owned(), words: "answered by human:ann".to_owned() }
+    News::Resolved {
+        id: id.to_owned(),
+        words: "answered by human:ann".to_owned(),
+    }
 }
 
 fn writing() -> Scene {
@@ -29,10 +32,18 @@ fn writing() -> Scene {
 #[test]
 fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
     let mut scene = writing();
-    assert_eq!(scene.news(resolved("a")), [Effect::Read { id: "a".to_owned(), fresh: false }]);
+    assert_eq!(
+        scene.news(resolved("a")),
+        [Effect::Read {
+            id: "a".to_owned(),
+            fresh: false
+        }]
+    );
     scene.read(answered("a", "human:ann", "yes"), false);
     assert_eq!(open(&scene).ending, Ending::Theirs { sent: false });
-    let Editor::Text(words) = &open(&scene).editor else { panic!("the text stays") };
+    let Editor::Text(words) = &open(&scene).editor else {
+        panic!("the text stays")
+    };
     assert_eq!(words.words().text(), "my long answer");
     assert!(!open(&scene).is_typing());
     assert_eq!(scene.key('a'), [], "nothing can be sent any more");
@@ -44,7 +55,11 @@ fn the_loser_of_a_race_is_told() {
     Scene::sent(scene.press(KeyCode::Enter));
     scene.news(resolved("a"));
     scene.read(answered("a", "human:ann", "yes"), false);
-    assert_eq!(open(&scene).ending, Ending::None, "whose it was is not known before the reply");
+    assert_eq!(
+        open(&scene).ending,
+        Ending::None,
+        "whose it was is not known before the reply"
+    );
     scene.refused("a", "already_terminal", None, "already answered");
     assert_eq!(open(&scene).ending, Ending::Theirs { sent: true });
     assert!(open(&scene).is_touched(), "nothing that was typed is lost");
@@ -70,7 +85,14 @@ fn a_reason_half_typed_stays_on_screen() {
     scene.news(resolved("a"));
     scene.read(answered("a", "human:ann", "approve"), false);
     assert!(scene.state.overlay.is_none());
-    assert_eq!(open(&scene).reason.as_ref().map(|reason| reason.text().to_owned()).as_deref(), Some("because"));
+    assert_eq!(
+        open(&scene)
+            .reason
+            .as_ref()
+            .map(|reason| reason.text().to_owned())
+            .as_deref(),
+        Some("because")
+    );
 }
 
 #[test]
@@ -78,12 +100,23 @@ fn an_old_error_goes_when_somebody_else_has_decided() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     let away = HubError::Unreachable("the hub is away".to_owned());
-    scene.reply(Reply::Read { id: "a".to_owned(), fresh: false, seen: Err(away) });
+    scene.reply(Reply::Read {
+        id: "a".to_owned(),
+        fresh: false,
+        seen: Err(away),
+    });
     assert_eq!(scene.said(), "the hub is away");
     scene.read(seen("a", &json!({})), false);
-    assert_eq!(scene.said(), "the hub is away", "while it is open, it can be read for its time");
+    assert_eq!(
+        scene.said(),
+        "the hub is away",
+        "while it is open, it can be read for its time"
+    );
     scene.read(answered("a", "human:ann", "approve"), false);
-    assert_eq!((open(&scene).ending, scene.said()), (Ending::Theirs { sent: false }, ""));
+    assert_eq!(
+        (open(&scene).ending, scene.said()),
+        (Ending::Theirs { sent: false }, "")
+    );
 }
 
 #[test]
@@ -111,7 +144,10 @@ fn what_goes_wrong_after_the_end_stays_in_sight() {
     scene.open();
     scene.read(answered("a", "human:ann", "approve"), false);
     let away = HubError::Unreachable("the hub is away".to_owned());
-    scene.reply(Reply::Retried { id: "a".to_owned(), done: Err(away) });
+    scene.reply(Reply::Retried {
+        id: "a".to_owned(),
+        done: Err(away),
+    });
     scene.read(answered("a", "human:ann", "approve"), false);
     assert_eq!(scene.said(), "the hub is away");
 }
@@ -122,7 +158,10 @@ fn the_track_of_the_open_item_is_followed() {
     scene.open();
     scene.key('a');
     scene.taken("a");
-    let read = [Effect::Read { id: "a".to_owned(), fresh: false }];
+    let read = [Effect::Read {
+        id: "a".to_owned(),
+        fresh: false,
+    }];
     assert_eq!(scene.news(News::Tracked("a".to_owned())), read);
     assert_eq!(scene.news(News::Tracked("other".to_owned())), []);
 }

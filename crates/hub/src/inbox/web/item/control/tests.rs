@@ -34,21 +34,37 @@ fn what_the_agent_suggests_is_filled_in_and_what_was_sent_stays() {
         (json!({"type": "boolean", "default": false}), ("picks", "No")),
         (json!({"type": "boolean"}), ("picks", "Choose…")),
         (json!({"enum": ["eu", "us"], "default": "us"}), ("picks", "us")),
-        (json!({"type": "string", "format": "date", "default": "2026-11-16"}), ("date", "2026-11-16")),
+        (
+            json!({"type": "string", "format": "date", "default": "2026-11-16"}),
+            ("date", "2026-11-16"),
+        ),
     ] {
         let (kind, held) = suggested;
         assert_eq!(holds(&of(property, None)), (kind, held.to_owned()));
     }
-    assert_eq!(holds(&of(json!({"type": "string", "default": "now"}), Some("later"))), ("text", "later".to_owned()));
-    assert_eq!(holds(&of(json!({"enum": ["eu", "us"], "default": "us"}), Some("0"))), ("picks", "eu".to_owned()));
+    assert_eq!(
+        holds(&of(json!({"type": "string", "default": "now"}), Some("later"))),
+        ("text", "later".to_owned())
+    );
+    assert_eq!(
+        holds(&of(json!({"enum": ["eu", "us"], "default": "us"}), Some("0"))),
+        ("picks", "eu".to_owned())
+    );
 }
 
 #[test]
 fn of_several_choices_each_is_a_box_and_told_by_its_label() {
     let zones = json!({"type": "array", "items": {"enum": ["eu", "us", "asia"]}, "default": ["us"]});
     assert_eq!(holds(&of(zones.clone(), None)), ("boxes", "us".to_owned()));
-    assert_eq!(holds(&of(zones.clone(), Some("0&field.it=2"))), ("boxes", "eu,asia".to_owned()));
-    assert_eq!(holds(&of(zones.clone(), Some(""))), ("boxes", String::new()), "taken away is taken away");
+    assert_eq!(
+        holds(&of(zones.clone(), Some("0&field.it=2"))),
+        ("boxes", "eu,asia".to_owned())
+    );
+    assert_eq!(
+        holds(&of(zones.clone(), Some(""))),
+        ("boxes", String::new()),
+        "taken away is taken away"
+    );
     let field = &fields(&json!({"properties": {"it": zones}}))[0];
     assert_eq!(answered(field, &json!(["asia", "eu"])), "asia, eu");
 }
@@ -67,7 +83,10 @@ fn a_secret_is_hidden_and_never_filled_in() {
 fn characters_that_an_input_does_not_show_are_told_beside_it() {
     let hidden = of(json!({"type": "string", "default": "pay\u{202e}001"}), None).hidden_in_default;
     assert_eq!(hidden.as_deref(), Some("pay\\u{202e}001"));
-    assert_eq!(of(json!({"type": "string", "default": "two\nlines"}), None).hidden_in_default, None);
+    assert_eq!(
+        of(json!({"type": "string", "default": "two\nlines"}), None).hidden_in_default,
+        None
+    );
 }
 
 #[test]
@@ -92,7 +111,13 @@ fn ids_are_fit_for_a_page_whatever_a_field_is_called() {
 
 #[test]
 fn what_is_demanded_is_said_before_it_is_missed() {
-    assert_eq!(of(json!({"type": "string", "minLength": 3, "maxLength": 9}), None).demand, "3 to 9 characters");
-    assert_eq!(of(json!({"type": "integer", "minimum": 0}), None).demand, "a whole number, 0 or more");
+    assert_eq!(
+        of(json!({"type": "string", "minLength": 3, "maxLength": 9}), None).demand,
+        "3 to 9 characters"
+    );
+    assert_eq!(
+        of(json!({"type": "integer", "minimum": 0}), None).demand,
+        "a whole number, 0 or more"
+    );
     assert_eq!(of(json!({"type": "string", "minLength": 1}), None).demand, "");
 }

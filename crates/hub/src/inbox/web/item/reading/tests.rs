@@ -9,7 +9,13 @@ use super::*;
 fn content(matter: Matter) -> Content {
     let id = |text: &str| text.to_owned();
     Content {
-        agent: Agent { id: id("bot"), run_id: id("1"), runtime: id("cli"), project: None, labels: BTreeMap::new() },
+        agent: Agent {
+            id: id("bot"),
+            run_id: id("1"),
+            runtime: id("cli"),
+            project: None,
+            labels: BTreeMap::new(),
+        },
         title: id("Deploy?"),
         body: None,
         priority: Priority::Normal,
@@ -38,15 +44,24 @@ fn sent(question: Question, query: &str) -> Result<Reading, Faults> {
 }
 
 fn answered(value: Value) -> Result<Reading, Faults> {
-    Ok(Reading { verdict: Verdict::Answered(value), comment: None })
+    Ok(Reading {
+        verdict: Verdict::Answered(value),
+        comment: None,
+    })
 }
 
 fn with_comment(verdict: Verdict, comment: &str) -> Result<Reading, Faults> {
-    Ok(Reading { verdict, comment: Some(comment.to_owned()) })
+    Ok(Reading {
+        verdict,
+        comment: Some(comment.to_owned()),
+    })
 }
 
 fn confirm(allow_edit: bool) -> Question {
-    Question::Confirm { options: approve_or_deny(), allow_edit }
+    Question::Confirm {
+        options: approve_or_deny(),
+        allow_edit,
+    }
 }
 
 #[test]
@@ -61,7 +76,10 @@ fn a_choice_is_its_value_and_a_comment_goes_with_it() {
 
 #[test]
 fn own_words_count_only_where_they_are_taken_and_alone() {
-    assert_eq!(sent(confirm(true), "verdict=answered&typed=on+Monday"), answered(json!("on Monday")));
+    assert_eq!(
+        sent(confirm(true), "verdict=answered&typed=on+Monday"),
+        answered(json!("on Monday"))
+    );
     let both = sent(confirm(true), "value=approve&typed=on+Monday").expect_err("two answers");
     assert_eq!(both.of("typed").len(), 1);
     assert!(sent(confirm(false), "verdict=answered&typed=on+Monday").is_err());
@@ -70,16 +88,34 @@ fn own_words_count_only_where_they_are_taken_and_alone() {
 
 #[test]
 fn a_rejection_carries_everything_that_was_said() {
-    let denied = sent(confirm(false), "verdict=denied&preset=Too+risky&reason=not+on+Friday&comment=sorry");
-    assert_eq!(denied, with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry"));
-    assert_eq!(sent(Question::Text, "verdict=declined&value=x&reason=no"), with_comment(Verdict::Declined, "no"));
-    assert!(sent(Question::Text, "verdict=denied").is_err(), "there is no choice that says no");
+    let denied = sent(
+        confirm(false),
+        "verdict=denied&preset=Too+risky&reason=not+on+Friday&comment=sorry",
+    );
+    assert_eq!(
+        denied,
+        with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry")
+    );
+    assert_eq!(
+        sent(Question::Text, "verdict=declined&value=x&reason=no"),
+        with_comment(Verdict::Declined, "no")
+    );
+    assert!(
+        sent(Question::Text, "verdict=denied").is_err(),
+        "there is no choice that says no"
+    );
 }
 
 #[test]
 fn a_reason_goes_with_whatever_was_pressed() {
-    let plain = sent(confirm(false), "value=deny&preset=Too+risky&reason=+not+on+Friday&comment=sorry");
-    assert_eq!(plain, with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry"));
+    let plain = sent(
+        confirm(false),
+        "value=deny&preset=Too+risky&reason=+not+on+Friday&comment=sorry",
+    );
+    assert_eq!(
+        plain,
+        with_comment(Verdict::Answered(json!("deny")), "Too risky\nnot on Friday\nsorry")
+    );
     let approved = sent(confirm(false), "value=approve&preset=&reason=after+all");
     assert_eq!(approved, with_comment(Verdict::Answered(json!("approve")), "after all"));
     let text = sent(Question::Text, "value=x&verdict=answered&preset=Too+risky&reason=");
@@ -88,18 +124,36 @@ fn a_reason_goes_with_whatever_was_pressed() {
 
 #[test]
 fn several_choices_and_free_text_are_read() {
-    let many = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
-    assert_eq!(sent(many.clone(), "value=deny&value=approve&verdict=answered"), answered(json!(["deny", "approve"])));
+    let many = Question::Select {
+        options: approve_or_deny(),
+        allow_edit: false,
+        many: true,
+    };
+    assert_eq!(
+        sent(many.clone(), "value=deny&value=approve&verdict=answered"),
+        answered(json!(["deny", "approve"]))
+    );
     assert!(sent(many.clone(), "verdict=answered").is_err());
     assert!(sent(many, "value=deny&value=deny").is_err());
     assert_eq!(sent(Question::Text, "value=a%0D%0Ab"), answered(json!("a\nb")));
-    assert_eq!(sent(Question::Text, "value=").expect_err("nothing").of("value").len(), 1);
+    assert_eq!(
+        sent(Question::Text, "value=").expect_err("nothing").of("value").len(),
+        1
+    );
 }
 
 #[test]
 fn a_value_whose_line_breaks_changed_on_the_way_is_still_the_one_offered() {
-    let option = Choice { value: "a\nb".to_owned(), label: "both".to_owned(), description: None };
-    let question = Question::Select { options: vec![option], allow_edit: false, many: false };
+    let option = Choice {
+        value: "a\nb".to_owned(),
+        label: "both".to_owned(),
+        description: None,
+    };
+    let question = Question::Select {
+        options: vec![option],
+        allow_edit: false,
+        many: false,
+    };
     assert_eq!(sent(question, "value=a%0D%0Ab"), answered(json!("a\nb")));
 }
 
@@ -114,7 +168,10 @@ fn a_form_names_every_field_at_fault_once() {
         "required": ["why", "count"],
     });
     let question = Question::Form { schema };
-    let right = sent(question.clone(), "field.count=2&field.size=1&field.why=because&verdict=answered");
+    let right = sent(
+        question.clone(),
+        "field.count=2&field.size=1&field.why=because&verdict=answered",
+    );
     assert_eq!(right, answered(json!({"count": 2, "size": "m", "why": "because"})));
     let faults = sent(question, "field.count=two&field.size=9&field.why=no").expect_err("all wrong");
     for name in ["count", "size", "why"] {
@@ -124,8 +181,17 @@ fn a_form_names_every_field_at_fault_once() {
 
 #[test]
 fn a_task_sends_its_own_list_back_with_what_was_ticked() {
-    let item = |text: &str, done| CheckItem { text: text.to_owned(), done };
-    let task = |checklist| content(Matter::Task(Task { instructions: "do".to_owned(), checklist, verification: None }));
+    let item = |text: &str, done| CheckItem {
+        text: text.to_owned(),
+        done,
+    };
+    let task = |checklist| {
+        content(Matter::Task(Task {
+            instructions: "do".to_owned(),
+            checklist,
+            verification: None,
+        }))
+    };
     let with_list = task(vec![item("a", true), item("b", false)]);
     let read_from = |content: &Content, query: &str| read(content, &Fields::parse(query.as_bytes()), &[]);
     let expected = Verdict::Completed(Some(vec![item("a", false), item("b", true)]));
@@ -140,25 +206,45 @@ fn a_task_sends_its_own_list_back_with_what_was_ticked() {
 #[test]
 fn a_comment_has_its_bounds() {
     let long = format!("value=approve&comment={}", "x".repeat(20_001));
-    assert_eq!(sent(confirm(false), &long).expect_err("too long").of("comment").len(), 1);
+    assert_eq!(
+        sent(confirm(false), &long).expect_err("too long").of("comment").len(),
+        1
+    );
 }
 
 fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Reading, Faults> {
     let (may_respond, may_decline, open_ended) = (true, true, true);
-    let ask = Ask { question, may_respond, may_decline, open_ended, may_be_empty: false, default_on_expire: None };
+    let ask = Ask {
+        question,
+        may_respond,
+        may_decline,
+        open_ended,
+        may_be_empty: false,
+        default_on_expire: None,
+    };
     read(&content(Matter::Ask(ask)), &Fields::parse(query.as_bytes()), files)
 }
 
 fn zones() -> Question {
     let zone = json!({"type": "array", "items": {"enum": ["eu", "us", "asia"]}, "uniqueItems": true});
-    Question::Form { schema: json!({"properties": {"Zone": zone, "Why": {"type": "string"}}}) }
+    Question::Form {
+        schema: json!({"properties": {"Zone": zone, "Why": {"type": "string"}}}),
+    }
 }
 
 #[test]
 fn where_anything_may_be_said_own_words_fit_every_question() {
-    let many = Question::Select { options: approve_or_deny(), allow_edit: false, many: true };
+    let many = Question::Select {
+        options: approve_or_deny(),
+        allow_edit: false,
+        many: true,
+    };
     for question in [confirm(false), many, zones()] {
-        let written = open_ended(question.clone(), "verdict=answered&typed=on%0D%0AMonday&value=&field.Why=", &[]);
+        let written = open_ended(
+            question.clone(),
+            "verdict=answered&typed=on%0D%0AMonday&value=&field.Why=",
+            &[],
+        );
         assert_eq!(written, answered(json!("on\nMonday")));
         let both = "typed=on+Monday&value=approve&field.Why=load";
         let told = open_ended(question, both, &[]).expect_err("two answers").of("typed");
@@ -169,17 +255,30 @@ fn where_anything_may_be_said_own_words_fit_every_question() {
 #[test]
 fn of_several_choices_in_a_form_any_number_is_taken() {
     let sent = |query: &str| open_ended(zones(), query, &[]);
-    assert_eq!(sent("field.Zone=2&field.Zone=0&field.Why="), answered(json!({"Zone": ["asia", "eu"]})));
+    assert_eq!(
+        sent("field.Zone=2&field.Zone=0&field.Why="),
+        answered(json!({"Zone": ["asia", "eu"]}))
+    );
     assert_eq!(sent("field.Why=load"), answered(json!({"Why": "load"})));
-    assert_eq!(sent("field.Zone=7").expect_err("no such choice").of("field.Zone").len(), 1);
+    assert_eq!(
+        sent("field.Zone=7").expect_err("no such choice").of("field.Zone").len(),
+        1
+    );
 }
 
 #[test]
 fn files_go_with_an_answer_or_are_one() {
-    let file =
-        FileNote { name: "a.log".to_owned(), media_type: "text/plain".to_owned(), size: 1, sha256: "0".repeat(64) };
+    let file = FileNote {
+        name: "a.log".to_owned(),
+        media_type: "text/plain".to_owned(),
+        size: 1,
+        sha256: "0".repeat(64),
+    };
     let files = [file];
-    let with = |value: Value| Verdict::AnsweredWith { value, files: files.to_vec() };
+    let with = |value: Value| Verdict::AnsweredWith {
+        value,
+        files: files.to_vec(),
+    };
     for (question, query, value) in [
         (confirm(false), "value=approve", json!("approve")),
         (confirm(false), "verdict=answered&typed=", json!("")),
@@ -190,6 +289,8 @@ fn files_go_with_an_answer_or_are_one() {
         let reading = open_ended(question, query, &files).expect(query);
         assert_eq!(reading.verdict, with(value), "{query}");
     }
-    let declined = open_ended(Question::Text, "verdict=declined", &files).expect_err("no answer").of("files");
+    let declined = open_ended(Question::Text, "verdict=declined", &files)
+        .expect_err("no answer")
+        .of("files");
     assert!(declined[0].contains("a.log"), "{declined:?}");
 }

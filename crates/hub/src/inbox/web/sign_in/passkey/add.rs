@@ -42,14 +42,23 @@ async fn signed_in(hub: &Hub, headers: &HeaderMap) -> Result<Visitor, Problem> {
     let visitor = Visitor::from_headers(headers, hub).await.map_err(plain)?;
     let visitor = visitor.ok_or_else(|| plain(Failure::SignedOut))?;
     let said = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-    if said == Some(visitor.csrf.as_str()) { Ok(visitor) } else { Err(plain(Failure::foreign_form())) }
+    if said == Some(visitor.csrf.as_str()) {
+        Ok(visitor)
+    } else {
+        Err(plain(Failure::foreign_form()))
+    }
 }
 
 pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
     let visitor = signed_in(&hub, &headers).await?;
     let party = party(&hub, &headers)?;
     let name = checked_name(&read_json::<Begin>(body).await?.name)?;
-    let held = hub.store.run(Passkeys { person: visitor.name.clone() }).await?;
+    let held = hub
+        .store
+        .run(Passkeys {
+            person: visitor.name.clone(),
+        })
+        .await?;
     if held.len() >= MOST_PASSKEYS {
         return Err(too_many());
     }
@@ -76,14 +85,25 @@ pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body)
     let visitor = signed_in(&hub, &headers).await?;
     let party = party(&hub, &headers)?;
     let Finish { ceremony, credential } = read_json(body).await?;
-    let kept = take_ceremony(&hub, ceremony, Some(&visitor.name)).await?.ok_or_else(too_late)?;
+    let kept = take_ceremony(&hub, ceremony, Some(&visitor.name))
+        .await?
+        .ok_or_else(too_late)?;
     let Adding { name, state } = serde_json::from_str(&kept).map_err(|_| too_late())?;
-    let passkey = party.finish_passkey_registration(&credential, &state).map_err(|error| not_accepted(&error))?;
+    let passkey = party
+        .finish_passkey_registration(&credential, &state)
+        .map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&passkey).map_err(|error| unreadable(&error))?;
-    let op = AddPasskey { person: visitor.name, id: passkey.cred_id().clone(), name, body };
+    let op = AddPasskey {
+        person: visitor.name,
+        id: passkey.cred_id().clone(),
+        name,
+        body,
+    };
     match hub.store.run(op).await? {
         Answer::Added => Ok(Json(json!({"next": "/inbox/settings"}))),
-        Answer::Refused => Err(Problem::AlreadyExists { message: "this passkey is here already".to_owned() }),
+        Answer::Refused => Err(Problem::AlreadyExists {
+            message: "this passkey is here already".to_owned(),
+        }),
         Answer::TooMany => Err(too_many()),
     }
 }
@@ -97,7 +117,10 @@ fn checked_name(name: &str) -> Result<String, Problem> {
         "" => Ok("Passkey".to_owned()),
         name if name.chars().any(char::is_control) => Err(Problem::invalid("name", "use plain characters")),
         name if name.chars().count() <= LONGEST_NAME => Ok(name.to_owned()),
-        _ => Err(Problem::invalid("name", format!("use at most {LONGEST_NAME} characters"))),
+        _ => Err(Problem::invalid(
+            "name",
+            format!("use at most {LONGEST_NAME} characters"),
+        )),
     }
 }
 

@@ -27,7 +27,9 @@ pub async fn begin(State(hub): State<Arc<Hub>>, Peer(from): Peer, headers: Heade
     check_script(&headers)?;
     let party = party(&hub, &headers)?;
     hub.sign_in_attempts.by_passkey(from).await?;
-    let (challenge, state) = party.start_discoverable_authentication().map_err(|error| not_accepted(&error))?;
+    let (challenge, state) = party
+        .start_discoverable_authentication()
+        .map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&state).map_err(|error| unreadable(&error))?;
     let ceremony = begin_ceremony(&hub, None, body).await?;
     // Without the wish to appear in the field of the name: a button was pressed.
@@ -51,15 +53,27 @@ pub async fn finish(
 ) -> Result<Response, Problem> {
     check_script(&headers)?;
     let party = party(&hub, &headers)?;
-    let Finish { ceremony, credential, next } = read_json(body).await?;
+    let Finish {
+        ceremony,
+        credential,
+        next,
+    } = read_json(body).await?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
         hub.sign_in_attempts.missed(from).await?;
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;
     // The id leads to one passkey and so to one person; the signature proves that the passkey is there.
-    let Some(found) = hub.store.run(FindPasskey { id: credential.raw_id.clone() }).await? else {
-        return Err(refused("this hub does not know that passkey; it may have been removed here"));
+    let Some(found) = hub
+        .store
+        .run(FindPasskey {
+            id: credential.raw_id.clone(),
+        })
+        .await?
+    else {
+        return Err(refused(
+            "this hub does not know that passkey; it may have been removed here",
+        ));
     };
     let mut passkey: Passkey = serde_json::from_str(&found.body).map_err(|error| unreadable(&error))?;
     let proven = party.finish_discoverable_authentication_v2(&credential, state, &passkey);
@@ -68,7 +82,15 @@ pub async fn finish(
     let body = serde_json::to_string(&passkey).map_err(|error| unreadable(&error))?;
     let fresh = Fresh::for_browser(&hub, &headers)?;
     let is_there = hub.store.run(UsePasskey { id: found.id, body }).await?;
-    if !is_there || !hub.store.run(StartSession { person: found.person, session: fresh.session.clone() }).await? {
+    if !is_there
+        || !hub
+            .store
+            .run(StartSession {
+                person: found.person,
+                session: fresh.session.clone(),
+            })
+            .await?
+    {
         return Err(refused("this passkey has just been removed"));
     }
     leave_earlier(&hub, &headers).await.map_err(plain)?;

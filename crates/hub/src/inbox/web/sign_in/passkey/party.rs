@@ -20,10 +20,19 @@ const CEREMONY_LIVES: Duration = Duration::from_secs(5 * 60);
 
 /// Only scripts of our own pages send JSON here: a form of another site cannot.
 pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_json = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let is_json = kind
+        .split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     if !is_json {
-        return Err(Problem::Validation { field: None, message: "send this as application/json".to_owned() });
+        return Err(Problem::Validation {
+            field: None,
+            message: "send this as application/json".to_owned(),
+        });
     }
     check_origin(headers).map_err(plain)
 }
@@ -32,14 +41,16 @@ pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
 pub fn plain(failure: Failure) -> Problem {
     match failure {
         Failure::Problem(problem) => problem,
-        Failure::SignIn { .. } | Failure::SignedOut => {
-            Problem::NotAuthorized { message: "you are signed out; sign in again".to_owned() }
-        }
+        Failure::SignIn { .. } | Failure::SignedOut => Problem::NotAuthorized {
+            message: "you are signed out; sign in again".to_owned(),
+        },
     }
 }
 
 pub fn refused(message: &str) -> Problem {
-    Problem::NotAuthorized { message: message.to_owned() }
+    Problem::NotAuthorized {
+        message: message.to_owned(),
+    }
 }
 
 pub fn too_late() -> Problem {
@@ -69,14 +80,23 @@ fn party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
         return Err(Problem::validation("address", message));
     }
     let builder = WebauthnBuilder::new(name, url).map(|builder| builder.rp_name("Countersign").timeout(CEREMONY_LIVES));
-    builder.and_then(WebauthnBuilder::build).map_err(|error| not_accepted(&error))
+    builder
+        .and_then(WebauthnBuilder::build)
+        .map_err(|error| not_accepted(&error))
 }
 
 /// Keeps what `finish` will need, and says under which id.
 pub async fn begin_ceremony(hub: &Hub, person: Option<String>, body: String) -> Result<String, Problem> {
     let id = random_text().map_err(no_randomness)?;
     let expires_at = hub.store.clock().now().plus(CEREMONY_LIVES);
-    hub.store.run(BeginCeremony { id: id.clone(), person, body, expires_at }).await?;
+    hub.store
+        .run(BeginCeremony {
+            id: id.clone(),
+            person,
+            body,
+            expires_at,
+        })
+        .await?;
     Ok(id)
 }
 
@@ -87,7 +107,9 @@ pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Resul
         return Ok(None);
     }
     let taken = hub.store.run(TakeCeremony { id }).await?;
-    Ok(taken.filter(|Ceremony { person: whose, .. }| whose.as_deref() == person).map(|ceremony| ceremony.body))
+    Ok(taken
+        .filter(|Ceremony { person: whose, .. }| whose.as_deref() == person)
+        .map(|ceremony| ceremony.body))
 }
 
 /// Ours, or the library's: a text of our own store that cannot be read is a fault of the hub.
