@@ -16,7 +16,8 @@ pub async fn answers(State(Shared { writer, .. }): State<Shared>, upgrade: WebSo
 
 /// So many frames of so many bytes for each message; nothing is stored.
 pub async fn bursts(Path((frames, bytes)): Path<(usize, usize)>, upgrade: WebSocketUpgrade) -> Response {
-    let (frames, bytes) = (frames.min(MOST_FRAMES), bytes.min(MOST_BYTES));
+    let frames = frames.min(MOST_FRAMES);
+    let bytes = bytes.min(MOST_BYTES);
     upgrade.on_upgrade(move |socket| burst(socket, frames, bytes))
 }
 

@@ -128,7 +128,8 @@ async fn every_waiter_is_woken_on_sockets_and_on_streams() {
         per_second: 1000,
     };
     for streams in [false, true] {
-        let (question, board) = (question(), Arc::new(Board::new(WAITERS)));
+        let question = question();
+        let board = Arc::new(Board::new(WAITERS));
         let _waiters = match streams {
             false => wait_on_sockets(target, &question, &board),
             true => wait_on_streams(target, &question, &board).await.expect("streams"),

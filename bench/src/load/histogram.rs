@@ -58,7 +58,8 @@ fn bucket_of(nanos: u64) -> usize {
 }
 
 fn middle_of(bucket: usize) -> u64 {
-    let (power, place) = (bucket / FINE, bucket % FINE);
+    let power = bucket / FINE;
+    let place = bucket % FINE;
     if power == 0 {
         return place as u64;
     }
@@ -84,10 +85,8 @@ mod tests {
         for micros in 1..=1000 {
             histogram.record(Duration::from_micros(micros));
         }
-        let (middle, high) = (
-            histogram.quantile(0.5).as_micros(),
-            histogram.quantile(0.99).as_micros(),
-        );
+        let middle = histogram.quantile(0.5).as_micros();
+        let high = histogram.quantile(0.99).as_micros();
         assert!(middle.abs_diff(500) <= 10, "{middle}");
         assert!(high.abs_diff(990) <= 20, "{high}");
         assert_eq!(histogram.count(), 1000);

@@ -109,10 +109,8 @@ where
     let found = finish(lanes).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");
-    let (cpu, flushes) = (
-        after.cpu.saturating_sub(before.cpu),
-        after.flushes.saturating_sub(before.flushes),
-    );
+    let cpu = after.cpu.saturating_sub(before.cpu);
+    let flushes = after.flushes.saturating_sub(before.flushes);
     Ok((
         Sample {
             elapsed,

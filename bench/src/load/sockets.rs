@@ -17,7 +17,9 @@ pub fn wait_on_sockets(target: Target, question: &Arc<Question>, board: &Arc<Boa
     let gate = Arc::new(Semaphore::new(CONNECTING_AT_ONCE));
     let mut waiters = JoinSet::new();
     for index in 0..question.ids.len() {
-        let (question, board, gate) = (Arc::clone(question), Arc::clone(board), Arc::clone(&gate));
+        let question = Arc::clone(question);
+        let board = Arc::clone(board);
+        let gate = Arc::clone(&gate);
         waiters.spawn(async move {
             let request = render("GET", &question.path_of(index), question.token.as_deref(), None);
             drop(question);

@@ -24,7 +24,9 @@ pub async fn wait_on_streams(target: Target, question: &Arc<Question>, board: &A
     for indexes in all.chunks(STREAMS_PER_CONNECTION) {
         let sender = connect(target, &mut tasks).await?;
         for &index in indexes {
-            let (question, board, sender) = (Arc::clone(question), Arc::clone(board), sender.clone());
+            let question = Arc::clone(question);
+            let board = Arc::clone(board);
+            let sender = sender.clone();
             tasks.spawn(async move {
                 if let Err(error) = wait(index, &question, &board, sender).await {
                     board.note_failure(error);

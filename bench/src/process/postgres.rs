@@ -31,14 +31,16 @@ impl Postgres {
             .stdout(Stdio::piped())
             .spawn()
             .context("cannot start bash")?;
-        let (alive, stdout) = (script.stdin.take(), script.stdout.take().context("no stdout")?);
+        let alive = script.stdin.take();
+        let stdout = script.stdout.take().context("no stdout")?;
         let mut said = String::new();
         BufReader::new(stdout).read_line(&mut said)?;
         let Some((socket, pid)) = said.trim().split_once(' ') else {
             drop(alive);
             bail!("no PostgreSQL: {}", script.wait()?);
         };
-        let (socket, pid) = (socket.to_owned(), pid.parse()?);
+        let socket = socket.to_owned();
+        let pid = pid.parse()?;
         Ok(Self {
             script,
             alive,

@@ -66,7 +66,8 @@ pub fn ensure_open_files(needed: usize) -> Result<()> {
 /// Waits until a process uses no processor time any more.
 pub async fn settle(pid: u32) -> Result<()> {
     let deadline = Instant::now() + SETTLE_WITHIN;
-    let (mut before, mut quiet) = (Usage::of(pid)?.cpu, 0);
+    let mut before = Usage::of(pid)?.cpu;
+    let mut quiet = 0;
     while quiet < QUIET_STEPS {
         ensure!(
             Instant::now() < deadline,

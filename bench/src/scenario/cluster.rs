@@ -25,7 +25,8 @@ impl Cluster {
             database_url: Some(postgres.url(database)),
             ..settings.hub.clone()
         };
-        let (mut hubs, mut agents) = (Vec::new(), Vec::new());
+        let mut hubs = Vec::new();
+        let mut agents = Vec::new();
         for _ in 0..nodes {
             hubs.push(Hub::start(&options).await?);
         }

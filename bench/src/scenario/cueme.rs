@@ -94,10 +94,8 @@ impl Bench {
             .as_str()
             .context("cueme join gave no name")?
             .to_owned();
-        let (people, terminals) = (
-            Connection::open(hub.target.address).await?,
-            Connection::open(hub.target.address).await?,
-        );
+        let people = Connection::open(hub.target.address).await?;
+        let terminals = Connection::open(hub.target.address).await?;
         Ok(Self {
             hub,
             _home: home,

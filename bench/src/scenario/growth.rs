@@ -107,7 +107,8 @@ fn slowdowns(settings: &Settings, connections: usize, large: &[Medians], small: 
 }
 
 async fn start_up(settings: &Settings, hub: Hub) -> Result<Vec<Figure>> {
-    let (mut stopped, mut killed) = (Vec::new(), Vec::new());
+    let mut stopped = Vec::new();
+    let mut killed = Vec::new();
     let mut hub = hub;
     for _ in 0..settings.rounds {
         hub = hub.restart().await?;

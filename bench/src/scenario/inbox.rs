@@ -45,7 +45,8 @@ async fn filled(settings: &Settings) -> Result<(Hub, Agent)> {
 }
 
 async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>> {
-    let (few_cookie, many_cookie) = (few.sign_in("owner").await?, many.sign_in("owner").await?);
+    let few_cookie = few.sign_in("owner").await?;
+    let many_cookie = many.sign_in("owner").await?;
     let open = async |hub: &Hub, cookie: &str| {
         measure(hub.target, 1, requests::page("/inbox", cookie, PAGES), WHOLE_WORK).await
     };

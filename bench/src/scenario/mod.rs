@@ -79,7 +79,8 @@ impl Scenario {
     ];
 
     pub async fn run(self, settings: &Settings) -> Result<Outcome> {
-        let (before, started) = (MachineTime::now()?, Instant::now());
+        let before = MachineTime::now()?;
+        let started = Instant::now();
         let (scenario, figures) = match self {
             Self::Submit => ("submit", submit::run(settings).await),
             Self::Resolve => ("resolve", resolve::run(settings).await),

@@ -6,7 +6,8 @@ pub async fn in_turns<T, U>(
     mut first: impl AsyncFnMut() -> Result<T>,
     mut second: impl AsyncFnMut() -> Result<U>,
 ) -> Result<(Vec<T>, Vec<U>)> {
-    let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+    let mut firsts = Vec::new();
+    let mut seconds = Vec::new();
     for round in 0..rounds {
         if round % 2 == 0 {
             firsts.push(first().await?);

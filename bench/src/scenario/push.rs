@@ -38,7 +38,8 @@ async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f6
     })
     .await?;
     let agent = hub.add_agent("bench").await?;
-    let (good, bad) = (Receiver::answering().await?, Receiver::hanging().await?);
+    let good = Receiver::answering().await?;
+    let bad = Receiver::hanging().await?;
     hub.approve_callback(&agent, good.address).await?;
     hub.approve_callback(&agent, bad.address).await?;
     let pushed = requests::submit_with_callback(&agent, Slots::keys(settings.pushes as u64), good.address);

@@ -40,7 +40,8 @@ impl<'p> Raw<'p> {
 
 async fn insert(client: Option<Client>, meter: Arc<Meter>) -> Result<()> {
     let client = client.context("more lanes than connections")?;
-    let (insert, body) = (client.prepare(INSERT).await?, "x".repeat(BODY_BYTES));
+    let insert = client.prepare(INSERT).await?;
+    let body = "x".repeat(BODY_BYTES);
     while !meter.is_over() {
         let started = Instant::now();
         client.execute(&insert, &[&body]).await?;

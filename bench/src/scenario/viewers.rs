@@ -70,12 +70,14 @@ async fn people(hub: &Hub, viewers: usize) -> Result<Vec<String>> {
 pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Result<Viewed> {
     ensure_open_files(viewers + SPARE_FILES)?;
     let cookies = people(hub, viewers).await?;
-    let (target, crowd) = (hub.target, Arc::new(Crowd::default()));
+    let target = hub.target;
+    let crowd = Arc::new(Crowd::default());
     settle(target.pid).await?;
     let before = rss_bytes(target.pid)?;
     let mut tasks = JoinSet::new();
     for number in 0..viewers {
-        let (crowd, cookie) = (Arc::clone(&crowd), cookies[number / STREAMS_EACH].clone());
+        let crowd = Arc::clone(&crowd);
+        let cookie = cookies[number / STREAMS_EACH].clone();
         tasks.spawn(async move { view(target, &cookie, &crowd).await });
     }
     let everybody = viewers as u64;

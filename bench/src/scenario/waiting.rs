@@ -99,7 +99,8 @@ async fn observe(target: Target, plan: Plan, question: Question) -> Result<Waite
     }
     settle(target.pid).await?;
     let before = rss_bytes(target.pid)?;
-    let (question, board) = (Arc::new(question), Arc::new(Board::new(plan.waiters)));
+    let question = Arc::new(question);
+    let board = Arc::new(Board::new(plan.waiters));
     let waiters = match plan.transport {
         Transport::Sockets => wait_on_sockets(target, &question, &board),
         Transport::Streams => wait_on_streams(target, &question, &board).await?,

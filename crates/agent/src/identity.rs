@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn every_identity_is_a_run_of_its_own() {
-        let (first, second) = (Identity::new("deploybot"), Identity::new("deploybot"));
+        let first = Identity::new("deploybot");
+        let second = Identity::new("deploybot");
         assert_eq!(first.agent_id, second.agent_id);
         assert_ne!(first.run_id, second.run_id);
     }

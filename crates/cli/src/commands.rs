@@ -55,7 +55,8 @@ impl Finished {
 
 pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> {
     let data = || data_dir::resolve(globals.data.as_deref());
-    let (client, json) = (&Client::new(Location::find(data)?)?, globals.json);
+    let client = &Client::new(Location::find(data)?)?;
+    let json = globals.json;
     let text = match command {
         ClientCommand::Agent(command) => agent::run(command, client, json).await,
         ClientCommand::Secret(command) => secret::run(command, client, json).await,

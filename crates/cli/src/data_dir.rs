@@ -25,7 +25,8 @@ pub fn fault_of_file(path: &Path, opened: &Metadata) -> Option<String> {
 }
 
 fn fault(path: &Path, found: &Metadata, forbidden: u32, wanted: &str) -> Option<String> {
-    let (shown, mode) = (path.display(), found.mode() & 0o7777);
+    let shown = path.display();
+    let mode = found.mode() & 0o7777;
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Some(format!(
             "{shown} belongs to another user and is not trusted: call this as its owner, or use --data"

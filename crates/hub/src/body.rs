@@ -49,7 +49,8 @@ enum Broken {
 /// Put together as it comes: a list of the pieces would take many times their bytes if they are small.
 async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
     let mut body = Limited::new(body, limit);
-    let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
     loop {
         let next = tokio::time::timeout(PATIENCE, body.frame())
             .await

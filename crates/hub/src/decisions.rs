@@ -126,7 +126,8 @@ impl Hub {
 
     /// Call it after the commit, for every resolution.
     pub fn announce(&self, applied: &Applied) {
-        let (id, outcome) = (&applied.pulled.id, applied.resolution.outcome);
+        let id = &applied.pulled.id;
+        let outcome = applied.resolution.outcome;
         self.metrics.resolved(outcome);
         self.terminals.end(id);
         self.runs.resolved(&applied.pulled, applied.resolution.resolved_at);

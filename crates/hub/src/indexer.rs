@@ -36,7 +36,8 @@ pub struct Indexer {
 
 impl Indexer {
     pub fn new(store: Arc<Store>) -> Self {
-        let (submitted, indexed) = (AtomicU64::new(1), AtomicU64::new(0));
+        let submitted = AtomicU64::new(1);
+        let indexed = AtomicU64::new(0);
         Self {
             store,
             submitted,

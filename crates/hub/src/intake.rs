@@ -54,7 +54,8 @@ impl Intake {
 
     /// From here on the connection is a socket.
     pub fn begin(&self, room: &Arc<Room>, caller: &str, largest_message: usize) {
-        let (room, caller) = (Arc::clone(room), caller.to_owned());
+        let room = Arc::clone(room);
+        let caller = caller.to_owned();
         self.lock().account = Some(Account {
             room,
             caller,
@@ -110,7 +111,9 @@ impl Intake {
 
 impl Account {
     fn place(&self) -> Pin<Box<dyn Future<Output = Result<Option<Hold>, Problem>> + Send>> {
-        let (room, caller, bytes) = (Arc::clone(&self.room), self.caller.clone(), self.largest_message);
+        let room = Arc::clone(&self.room);
+        let caller = self.caller.clone();
+        let bytes = self.largest_message;
         Box::pin(async move { room.take(&caller, bytes).await })
     }
 }

@@ -35,8 +35,11 @@ pub struct Snapshot {
 impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("countersign");
-        let (submitted, resolved) = (Family::default(), Family::default());
-        let (waiters, open, deliveries) = (Gauge::default(), Gauge::default(), Family::default());
+        let submitted = Family::default();
+        let resolved = Family::default();
+        let waiters = Gauge::default();
+        let open = Gauge::default();
+        let deliveries = Family::default();
         registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
         registry.register("waiters", "Messages somebody waits for by long-poll", waiters.clone());

@@ -71,7 +71,9 @@ pub struct Terminals {
 
 impl Terminals {
     pub fn new(store: Arc<Store>, news: Arc<News>, peers: Arc<Peers>, started_at: Timestamp) -> Arc<Self> {
-        let (cues, elsewhere, handed) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let cues = Mutex::default();
+        let elsewhere = Mutex::default();
+        let handed = Mutex::default();
         Arc::new(Self {
             store,
             news,

@@ -198,7 +198,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_takes_too_long_is_tried_with_fewer_until_it_is_done() {
-        let (tried, mut most) = (Mutex::new(Vec::new()), 256);
+        let tried = Mutex::new(Vec::new());
+        let mut most = 256;
         let slow = |limit| {
             tried.lock().unwrap().push(limit);
             let late = || StoreError::Unavailable("it did not answer in time".to_owned());

@@ -135,11 +135,10 @@ mod tests {
     #[tokio::test]
     async fn whoever_is_to_look_again_is_woken_without_being_told_why() {
         let wake = Arc::new(Wake::default());
-        let (id, other) = (
-            MessageId::from_uuid(Uuid::from_u128(7)),
-            MessageId::from_uuid(Uuid::from_u128(8)),
-        );
-        let (mut waiter, mut others) = (wake.register(&id), wake.register(&other));
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        let other = MessageId::from_uuid(Uuid::from_u128(8));
+        let mut waiter = wake.register(&id);
+        let mut others = wake.register(&other);
         wake.look(&id);
         assert!(waiter.rung().await.is_none());
         assert!(wake.is_waited_for(&other));
@@ -151,7 +150,8 @@ mod tests {
     fn nothing_stays_behind_when_a_waiter_goes_away() {
         let wake = Arc::new(Wake::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let (first, second) = (wake.register(&id), wake.register(&id));
+        let first = wake.register(&id);
+        let second = wake.register(&id);
         drop(first);
         assert!(wake.is_waited_for(&id));
         drop(second);

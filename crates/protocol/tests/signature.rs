@@ -223,10 +223,8 @@ fn the_digest_covers_the_answer_and_the_state() {
 
 #[test]
 fn a_response_brings_the_state_back_as_it_came() {
-    let (message, resolution) = (
-        MessageId::from_uuid(uuid::Uuid::from_u128(1)),
-        ResolutionId::from_uuid(uuid::Uuid::from_u128(2)),
-    );
+    let message = MessageId::from_uuid(uuid::Uuid::from_u128(1));
+    let resolution = ResolutionId::from_uuid(uuid::Uuid::from_u128(2));
     let inner = json!({"actor": "human:alice", "resolved_at": "2026-06-04T15:48:30Z", "value": "sh\"ip"});
     let mut response = Response {
         version: Version {

@@ -86,7 +86,9 @@ mod tests {
 
     /// Between two looks at the machine's clock, moved by an hour.
     fn is_an_hour_ahead(clock: &DatabaseClock) -> bool {
-        let (before, now, after) = (SystemClock.now(), clock.now(), SystemClock.now());
+        let before = SystemClock.now();
+        let now = clock.now();
+        let after = SystemClock.now();
         // The machine's clock was read once more when it was told.
         let slack = Duration::from_secs(60);
         before.plus(HOUR).minus(slack) <= now && now <= after.plus(HOUR)

@@ -23,7 +23,8 @@ struct Waited {
 
 /// Agents that wait at the first hub and are answered at the last one, against the same with one hub for both.
 pub async fn figures(settings: &Settings, cluster: &Cluster) -> Result<Vec<Figure>> {
-    let (first, last) = (&cluster.hubs[0], &cluster.hubs[cluster.hubs.len() - 1]);
+    let first = &cluster.hubs[0];
+    let last = &cluster.hubs[cluster.hubs.len() - 1];
     let waiters = settings.node_waiters;
     let agent = first.add_agent("waiting").await?;
     let run = async |answering: &Hub| {
@@ -47,7 +48,8 @@ pub async fn figures(settings: &Settings, cluster: &Cluster) -> Result<Vec<Figur
 
 async fn observe(waiting: &Hub, answering: &Hub, question: Question) -> Result<Waited> {
     let waiters = question.ids.len();
-    let (question, board) = (Arc::new(question), Arc::new(Board::new(waiters)));
+    let question = Arc::new(question);
+    let board = Arc::new(Board::new(waiters));
     let held = wait_on_sockets(waiting.target, &question, &board);
     board.until_waiting(waiters, ALL_WAITING_WITHIN).await?;
     // What was sent has been read.

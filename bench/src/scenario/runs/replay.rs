@@ -36,7 +36,8 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let run = told(settings, &hub).await?;
     let whole = replay(hub.target, &run, 0).await?;
     let path = format!("/ws/{EVENTS}/{}", whole.bytes / whole.seqs.len().max(1));
-    let (mut faults, mut figures) = (Vec::new(), Vec::new());
+    let mut faults = Vec::new();
+    let mut figures = Vec::new();
     faults.push(faults_at_cuts(hub.target, &run).await? as f64);
     figures.push(timed(settings, ("memory", hub.target, &run), (ceiling.target, &path)).await?);
     let hub = hub.restart().await?;

@@ -60,7 +60,8 @@ async fn measure(hub: &Hub, (strategy, rounds): (&Path, usize), is_hindered: boo
     };
     let started = Instant::now();
     reader.start(&run, &"x".repeat(WIDTH)).await?;
-    let (mut events, mut first) = (1, None);
+    let mut events = 1;
+    let mut first = None;
     while reader.hear().await?.kind != Kind::StrategyCompleted {
         events += 1;
         if events == KEPT {

@@ -126,7 +126,8 @@ impl Hub {
                 .body(body.clone());
         }
         let response = request.send().await.map_err(|error| unanswered(&error, &call.url))?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
         let body = read(response, &call.url).await?;
         sort(status, &headers, body)
     }

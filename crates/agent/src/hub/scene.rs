@@ -30,7 +30,8 @@ impl Scene {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (acts, seen) = (acts(&url), requests.clone());
+        let acts = acts(&url);
+        let seen = requests.clone();
         tokio::spawn(async move {
             let mut next = 0;
             while let Ok((stream, _)) = listener.accept().await {

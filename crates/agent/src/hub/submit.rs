@@ -30,8 +30,10 @@ impl Hub {
     /// only when it was made, in which run, the instant of its expiry and the seal of its state may differ. The kept bytes
     /// are sent.
     pub async fn submit(&self, journal: &Journal, draft: &Draft) -> Result<Ticket, Error> {
-        let (hub, draft) = (self.origin(), draft.clone());
-        let (key, agent_id) = (draft.idempotency_key().to_owned(), draft.agent_id().to_owned());
+        let hub = self.origin();
+        let draft = draft.clone();
+        let key = draft.idempotency_key().to_owned();
+        let agent_id = draft.agent_id().to_owned();
         let kind = draft.kind();
         let bytes = aside(journal, move |journal| keep(journal, &hub, &draft)).await??;
         let ticket = Ticket {
@@ -46,7 +48,8 @@ impl Hub {
 
     /// Sends what was kept under the ticket's key once more: after a restart, or to learn the message's id.
     pub async fn resend(&self, journal: &Journal, ticket: &Ticket) -> Result<Ticket, Error> {
-        let (hub, wanted) = (self.origin(), ticket.clone());
+        let hub = self.origin();
+        let wanted = ticket.clone();
         let bytes = aside(journal, move |journal| {
             journal.bytes(&hub, &wanted.agent_id, &wanted.idempotency_key)
         });
@@ -66,7 +69,8 @@ impl Hub {
         let call = Call::post(self.address(&["v1", "messages"]), Bytes::from(bytes));
         let reply = self.insist(&call, self.give_up_after()).await?;
         if is_wrong_for_good(reply.status) {
-            let (hub, refused) = (self.origin(), ticket.clone());
+            let hub = self.origin();
+            let refused = ticket.clone();
             aside(journal, move |journal| {
                 journal.discard(&hub, &refused.agent_id, &refused.idempotency_key)
             })
@@ -76,7 +80,8 @@ impl Hub {
         self.poll_address(&ack.poll_url)?;
         ticket.message_id = Some(ack.id.clone());
         ticket.poll_url = Some(ack.poll_url.clone());
-        let (hub, sent) = (self.origin(), ticket.clone());
+        let hub = self.origin();
+        let sent = ticket.clone();
         let noted = aside(journal, move |journal| {
             journal.acknowledge(&hub, &sent.agent_id, &sent.idempotency_key, &ack.id, &ack.poll_url)
         });
@@ -102,7 +107,8 @@ impl Hub {
 
 /// The bytes to send: the draft's own, or those that were kept for the same message before.
 fn keep(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
-    let (key, agent_id) = (draft.idempotency_key(), draft.agent_id());
+    let key = draft.idempotency_key();
+    let agent_id = draft.agent_id();
     match journal.keep(hub, key, agent_id, draft.kind(), draft.bytes())? {
         Kept::New | Kept::Same => Ok(draft.bytes().to_vec()),
         Kept::Other => {

@@ -116,7 +116,8 @@ fn the_token_is_not_shown_and_must_fit_a_header() {
 fn calls_can_run_on_any_thread() {
     fn sent(_: impl Send) {}
     let hub = Hub::new(Url::parse("http://127.0.0.1:1").unwrap(), "t".to_owned()).unwrap();
-    let (kept, draft) = (TempJournal::new(), draft_at("Ship?", 0));
+    let kept = TempJournal::new();
+    let draft = draft_at("Ship?", 0);
     sent(hub.submit(&kept.journal, &draft));
     sent(hub.version());
     sent(hub.public_keys());
@@ -157,7 +158,8 @@ async fn a_message_is_repeated_byte_for_byte_until_it_is_accepted() {
             ack(url),
         ]
     };
-    let (scene, kept) = (Scene::play(acts).await, TempJournal::new());
+    let scene = Scene::play(acts).await;
+    let kept = TempJournal::new();
     let draft = draft_at("Ship?", 0);
     let sent = scene.hub().submit(&kept.journal, &draft).await.unwrap();
     assert_eq!(sent, ticket(&scene));
@@ -177,7 +179,8 @@ async fn a_message_is_repeated_byte_for_byte_until_it_is_accepted() {
 
 #[tokio::test]
 async fn a_message_that_was_not_accepted_is_kept_and_sent_again_later() {
-    let (scene, kept) = (Scene::play(|url| vec![Act::Vanish, ack(url)]).await, TempJournal::new());
+    let scene = Scene::play(|url| vec![Act::Vanish, ack(url)]).await;
+    let kept = TempJournal::new();
     let impatient = scene.hub().giving_up_after(Duration::ZERO);
     let draft = draft_at("Ship?", 0);
     assert!(matches!(
@@ -194,7 +197,8 @@ async fn a_message_that_was_not_accepted_is_kept_and_sent_again_later() {
 
 #[tokio::test]
 async fn the_first_message_under_a_key_stands() {
-    let (scene, kept) = (Scene::play(|url| vec![ack(url)]).await, TempJournal::new());
+    let scene = Scene::play(|url| vec![ack(url)]).await;
+    let kept = TempJournal::new();
     let hub = scene.hub();
     hub.submit(&kept.journal, &draft_at("Ship?", 0)).await.unwrap();
     hub.submit(&kept.journal, &draft_at("Ship?", 60_000)).await.unwrap();
@@ -220,7 +224,8 @@ async fn a_refusal_is_final() {
         (403, "x"),
         (422, "invalid_field"),
     ] {
-        let (scene, kept) = (Scene::play(|_| vec![problem(status, code)]).await, TempJournal::new());
+        let scene = Scene::play(|_| vec![problem(status, code)]).await;
+        let kept = TempJournal::new();
         let refused = scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await;
         assert!(matches!(refused, Err(Error::Refused { status: told, .. }) if told == status));
         assert_eq!(scene.requests().len(), 1);
@@ -232,10 +237,8 @@ async fn a_refusal_is_final() {
             "{status}"
         );
     }
-    let (scene, kept) = (
-        Scene::play(|_| vec![problem(409, "idempotency_conflict")]).await,
-        TempJournal::new(),
-    );
+    let scene = Scene::play(|_| vec![problem(409, "idempotency_conflict")]).await;
+    let kept = TempJournal::new();
     assert!(matches!(
         scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await,
         Err(Error::Conflict)
@@ -245,7 +248,8 @@ async fn a_refusal_is_final() {
 #[tokio::test]
 async fn a_refused_message_leaves_its_key_to_a_better_one() {
     let acts = |url: &Url| vec![problem(422, "invalid_field"), ack(url)];
-    let (scene, kept) = (Scene::play(acts).await, TempJournal::new());
+    let scene = Scene::play(acts).await;
+    let kept = TempJournal::new();
     assert!(scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await.is_err());
     scene
         .hub()

@@ -128,9 +128,11 @@ impl Checks {
 
     async fn see(&self, verified: &Verified) -> Result<(), Turned> {
         let journal = self.journal.clone();
-        let (jti, until) = (verified.jti.clone(), verified.signed_until);
+        let jti = verified.jti.clone();
+        let until = verified.signed_until;
         let (message_id, resolution_id) = verified.resolved.act_key();
-        let (message_id, resolution_id) = (message_id.to_owned(), resolution_id.to_owned());
+        let message_id = message_id.to_owned();
+        let resolution_id = resolution_id.to_owned();
         let seen = tokio::task::spawn_blocking(move || -> Result<Option<Turned>, JournalError> {
             if journal.see_jti(&jti, until)? {
                 return Ok(None);

@@ -180,7 +180,8 @@ pub(super) fn is_signed(headers: &HeaderMap) -> bool {
 /// The header must go by the same name of the protocol as the body, and there must be one of it: of two, another reader
 /// might take the other.
 fn header_of(headers: &HeaderMap, family: Family) -> Result<SignatureHeader, Refusal> {
-    let (name, version_key) = (family.signature_header(), family.version_key());
+    let name = family.signature_header();
+    let version_key = family.version_key();
     let mut values = headers.get_all(name).iter();
     let value = values.next().ok_or_else(|| {
         Refusal::BadHeader(format!(

@@ -27,7 +27,8 @@ async fn act(journal: Journal, verified: Verified, body: Bytes) -> (StatusCode, 
 }
 
 fn service(journal: &Journal) -> Router {
-    let (behind, before) = (journal.clone(), journal.clone());
+    let behind = journal.clone();
+    let before = journal.clone();
     let handler = move |Extension(verified): Extension<Verified>, body: Bytes| act(behind.clone(), verified, body);
     let layer = ReceiverLayer::new(Verifier::new(URL).hmac_key(KEY), before, || NOW);
     Router::new().route("/resume", post(handler)).layer(layer)
@@ -52,8 +53,10 @@ fn code(body: &str) -> String {
 async fn a_push_is_acted_on_once_however_often_it_comes() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    let (service, response) = (service(&journal), response("a2h_version", "0.3"));
-    let (headers, body) = (hmac(&response, T, "jti_1", &[KEY]), response.to_string());
+    let service = service(&journal);
+    let response = response("a2h_version", "0.3");
+    let headers = hmac(&response, T, "jti_1", &[KEY]);
+    let body = response.to_string();
     let first = send(&service, &headers, body.clone()).await;
     assert_eq!(first, (StatusCode::OK, format!("acted on {} bytes", body.len())));
     let replayed = send(&service, &headers, body.clone()).await;
@@ -67,7 +70,8 @@ async fn a_push_is_acted_on_once_however_often_it_comes() {
 async fn a_push_that_was_seen_but_not_acted_on_is_refused_until_it_is_signed_anew() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    let (service, response) = (service(&journal), response("a2h_version", "0.3"));
+    let service = service(&journal);
+    let response = response("a2h_version", "0.3");
     assert!(journal.see_jti("jti_1", NOW).unwrap());
     let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
     assert_eq!(
@@ -82,7 +86,8 @@ async fn a_push_that_was_seen_but_not_acted_on_is_refused_until_it_is_signed_ane
 async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    let (service, honest) = (service(&journal), response("a2h_version", "0.3"));
+    let service = service(&journal);
+    let honest = response("a2h_version", "0.3");
     let headers = hmac(&honest, T, "jti_1", &[KEY]);
     let mut changed = honest.clone();
     changed["response"]["value"] = json!("deny");
@@ -111,7 +116,8 @@ async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
 async fn an_answer_that_no_signature_covers_goes_no_further() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    let (service, response) = (service(&journal), response("a2h_version", "0.2"));
+    let service = service(&journal);
+    let response = response("a2h_version", "0.2");
     let (status, body) = send(&service, &hmac(&response, T, "jti_1", &[KEY]), response.to_string()).await;
     assert_eq!(
         (status, code(&body).as_str()),

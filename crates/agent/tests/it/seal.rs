@@ -90,7 +90,8 @@ fn a_state_that_would_not_open_again_is_not_sealed() {
 #[test]
 fn a_key_is_read_in_its_three_spellings() {
     let scratch = Scratch::new();
-    let (file, bytes) = (scratch.file("seal.key"), [0xfb; 32]);
+    let file = scratch.file("seal.key");
+    let bytes = [0xfb; 32];
     let token = seal(&SealKey::from_bytes(bytes), &json!(1), Binding::A2h).unwrap();
     let spellings = [
         "fb".repeat(32),

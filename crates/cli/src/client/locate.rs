@@ -34,10 +34,8 @@ impl Location {
             Place::DataDirectory(_) => "hub.json",
         };
         let location = Self::named(&address.url, address.token, address.place).context(named_by)?;
-        let (is_https, host) = (
-            location.url.scheme() == "https",
-            location.url.host_str().unwrap_or_default(),
-        );
+        let is_https = location.url.scheme() == "https";
+        let host = location.url.host_str().unwrap_or_default();
         if let Some(warning) = plain_warning(is_https, host, &location.shown_url()) {
             complain(&warning);
         }

@@ -40,7 +40,8 @@ async fn change(path: &[&str], agent: &str, host: &str, client: &Client, json: b
 }
 
 fn words(callback: &Callback) -> String {
-    let (agent, host) = (escape(&callback.agent_id), escape(&callback.host));
+    let agent = escape(&callback.agent_id);
+    let host = escape(&callback.host);
     match callback.state.as_deref() {
         Some("pending") => format!(
             "{host} waits for approval for {agent}: approve it with `countersign agent callback approve AGENT HOST`.\n"

@@ -84,7 +84,8 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
                 .post(&["v1", "admin", "people", "link"], &json!({ "name": name }))
                 .await?;
             present(&reply, json, |link: Link| {
-                let (actor, url) = (escape(&link.actor), escape(&link.url));
+                let actor = escape(&link.actor);
+                let url = escape(&link.url);
                 format!(
                     "{actor} signs in with this link, once, until {}:\n\n  {url}\n",
                     link.expires_at
@@ -115,7 +116,8 @@ async fn add(name: &str, role: Option<Role>, client: &Client, json: bool) -> Res
 }
 
 fn words(done: &str, access: &Access) -> String {
-    let (actor, token) = (escape(&access.actor), escape(&access.token));
+    let actor = escape(&access.actor);
+    let token = escape(&access.token);
     format!("{actor} {done}.\n\n  token  {token}\n\nKeep it now: it is not shown again.\n")
 }
 
@@ -124,7 +126,8 @@ async fn list(client: &Client, json: bool) -> Result<String> {
     present(&reply, json, |people: Vec<Person>| {
         let mut table = Table::new(&["NAME", "ACTOR", "ROLE", "TOKENS", "ADDED"]);
         for person in people {
-            let (tokens, added) = (person.tokens.to_string(), person.created_at.to_string());
+            let tokens = person.tokens.to_string();
+            let added = person.created_at.to_string();
             table.row([person.name, person.actor, person.role, tokens, added]);
         }
         table.render_or("No people yet.")

@@ -44,7 +44,8 @@ pub async fn run(args: &RunArgs, client: &Client, json: bool) -> Result<Finished
 }
 
 pub async fn proceed(args: &ContinueArgs, client: &Client, json: bool) -> Result<Finished> {
-    let (run_id, model_override) = (Some(args.id.clone()), args.model.clone());
+    let run_id = Some(args.id.clone());
+    let model_override = args.model.clone();
     let prepare = PrepareRun {
         run_id,
         model_override,

@@ -54,10 +54,8 @@ fn audit_table(entries: Vec<AuditEntry>) -> String {
     let mut table = Table::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
     let short = |hash: &str| hash.chars().take(12).collect();
     for entry in entries {
-        let (content, hash) = (
-            short(entry.content_sha256.as_deref().unwrap_or_default()),
-            short(&entry.hash),
-        );
+        let content = short(entry.content_sha256.as_deref().unwrap_or_default());
+        let hash = short(&entry.hash);
         table.row([entry.at.to_string(), entry.actor, entry.event, content, hash]);
     }
     table.render_or("Nothing is recorded.")

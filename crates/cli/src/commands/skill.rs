@@ -39,7 +39,8 @@ pub async fn run(command: SkillCommand, globals: &Globals) -> Result<Finished> {
 }
 
 fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
-    let (mut input, mut output) = (io::stdin().lock(), io::stderr().lock());
+    let mut input = io::stdin().lock();
+    let mut output = io::stderr().lock();
     let prompt = if input.is_terminal() {
         Some(Prompt::new(&mut input, &mut output))
     } else {
@@ -77,7 +78,8 @@ fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -
         matching.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
     };
     let settings = &settled.settings;
-    let (written, unchanged) = (names(Done::Written), names(Done::Unchanged));
+    let written = names(Done::Written);
+    let unchanged = names(Done::Unchanged);
     if json {
         let assumed = &settled.assumed;
         return screen::json(

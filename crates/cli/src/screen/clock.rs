@@ -49,7 +49,9 @@ impl Instant {
 /// The two largest units that matter: `45s`, `12m`, `3h 05m`, `2d 4h`.
 pub fn duration_words(span: Duration) -> String {
     let seconds = span.as_secs();
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let minutes = seconds / 60;
+    let hours = seconds / 3600;
+    let days = seconds / 86_400;
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds}s"),
         (0, 0, _) => format!("{minutes}m"),

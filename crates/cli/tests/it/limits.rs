@@ -18,7 +18,8 @@ async fn an_agent_above_its_rate_is_told_when_to_come_back() {
         .config("[limits]\nrequests_per_minute = 5\n")
         .start()
         .await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     for _ in 0..5 {
         bot.accepted(&notify("bot")).await;
     }
@@ -30,7 +31,8 @@ async fn an_agent_above_its_rate_is_told_when_to_come_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_with_too_many_open_messages_waits_for_an_answer() {
     let hub = Setup::default().config("[limits]\ninbox_depth = 3\n").start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let first = ask("bot");
     let id = bot.accepted(&first).await;
     let task_id = bot.accepted(&task("bot")).await;

@@ -52,7 +52,8 @@ impl Stream {
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.unread.split_once("\n\n") {
-                let (block, rest) = (block.to_owned(), rest.to_owned());
+                let block = block.to_owned();
+                let rest = rest.to_owned();
                 self.unread = rest;
                 if let Some(place) = field(&block, "id: ") {
                     self.place = place;
@@ -238,8 +239,10 @@ async fn only_people_may_listen() {
 async fn whoever_is_removed_hears_nothing_more() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (ann, bob) = (hub.person("ann", "viewer").await, hub.person("bob", "viewer").await);
-    let (mut hers, mut his) = (Stream::open(&ann).await, Stream::open(&bob).await);
+    let ann = hub.person("ann", "viewer").await;
+    let bob = hub.person("bob", "viewer").await;
+    let mut hers = Stream::open(&ann).await;
+    let mut his = Stream::open(&bob).await;
     hub.owner
         .post("/v1/admin/people/remove", &json!({"name": "ann"}))
         .await
@@ -303,7 +306,8 @@ async fn an_item_says_when_its_answer_was_fetched() {
 async fn an_answer_that_was_only_asked_about_is_not_fetched() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (asked_about, fetched) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let asked_about = bot.accepted(&ask("bot")).await;
+    let fetched = bot.accepted(&ask("bot")).await;
     for id in [&asked_about, &fetched] {
         hub.owner.answer(id, "approve").await.expect(200);
     }
@@ -323,7 +327,8 @@ async fn an_answer_that_was_only_asked_about_is_not_fetched() {
 async fn an_answer_that_is_fetched_again_is_no_news() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (old, new) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let old = bot.accepted(&ask("bot")).await;
+    let new = bot.accepted(&ask("bot")).await;
     for id in [&old, &new] {
         hub.owner.answer(id, "approve").await.expect(200);
     }
@@ -408,7 +413,8 @@ async fn what_one_person_puts_away_stays_with_the_others() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
-    let (id, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
+    let id = bot.accepted(&ask("bot")).await;
+    let told = bot.accepted(&notify("bot")).await;
     let until = json!({"until": from_now(3_600_000)});
     ann.post(&format!("/v1/inbox/{id}/aside"), &until).await.expect(200);
     ann.post(&format!("/v1/inbox/{told}/archive"), &json!({}))
@@ -436,11 +442,13 @@ async fn what_one_person_puts_away_stays_with_the_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_inbox_narrows_down_to_an_agent_a_project_a_tag_or_a_kind() {
     let hub = Hub::start().await;
-    let (bot, cat) = (hub.agent("bot").await, hub.agent("cat").await);
+    let bot = hub.agent("bot").await;
+    let cat = hub.agent("cat").await;
     let mut tagged = ask("bot");
     (tagged["tags"], tagged["agent"]["project"]) = (json!(["prod", "a b"]), json!("pets/shop"));
     let tagged = bot.accepted(&tagged).await;
-    let (errand, form) = (cat.accepted(&task("cat")).await, cat.accepted(&input("cat")).await);
+    let errand = cat.accepted(&task("cat")).await;
+    let form = cat.accepted(&input("cat")).await;
     for (query, expected) in [
         ("agent=bot", vec![&tagged]),
         ("agent=cat", vec![&errand, &form]),

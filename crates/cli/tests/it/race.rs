@@ -108,7 +108,8 @@ async fn answers_racing_the_expiry_agree_on_one_outcome() {
         for _ in 0..8 {
             ids.push(due(HORIZON).await);
         }
-        let (bot, owner) = (Api::clone(&bot), hub.owner.clone());
+        let bot = Api::clone(&bot);
+        let owner = hub.owner.clone();
         batches.spawn(async move {
             bot.outcome(&witness).await;
             for id in ids {

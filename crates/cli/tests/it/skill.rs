@@ -102,7 +102,8 @@ async fn the_apps_own_credentials_are_tried_when_they_are_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
     let hub = Hub::start().await;
-    let (agent, ann) = (hub.agent("bot").await, hub.person("ann", "resolver").await);
+    let agent = hub.agent("bot").await;
+    let ann = hub.person("ann", "resolver").await;
     let terminal = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
     let (code, report) = smoke(&terminal, &["--mode", "pull"]);
     assert_eq!(
@@ -124,7 +125,8 @@ async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
     let hub = Hub::start().await;
-    let (agent, ann) = (hub.agent("acme/bot").await, hub.person("ann", "resolver").await);
+    let agent = hub.agent("acme/bot").await;
+    let ann = hub.person("ann", "resolver").await;
     let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     stranger.set_nonblocking(true).expect("a socket that can be asked");
     let elsewhere = format!("http://{}", stranger.local_addr().expect("an address"));

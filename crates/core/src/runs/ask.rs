@@ -133,7 +133,8 @@ fn body(kind: &AskKind) -> Option<String> {
 
 /// Said before the command, where nobody who decides can miss it.
 fn not_shown(details: &Value) -> Option<String> {
-    let (hidden, all) = (details["inputBytesNotShown"].as_u64()?, details["inputBytes"].as_u64()?);
+    let hidden = details["inputBytesNotShown"].as_u64()?;
+    let all = details["inputBytes"].as_u64()?;
     Some(format!(
         "It is given {all} bytes of input. **{hidden} of them, in the middle, are not shown.**\n\n"
     ))

@@ -191,7 +191,8 @@ mod tests {
 
     fn change(allow: &[&str], deny: &[&str], default: Option<PolicyDefault>) -> UpdatePolicy {
         let owned = |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let (allow, deny) = (owned(allow), owned(deny));
+        let allow = owned(allow);
+        let deny = owned(deny);
         UpdatePolicy {
             run_id: "r".to_owned(),
             tool: None,

@@ -45,10 +45,8 @@ pub fn check_label(label: &str) -> Result<(), Problem> {
 
 /// `terminal 2026-11-16`
 pub fn usual_label(hub: &Hub, kind: Kind) -> String {
-    let (now, word) = (
-        hub.store.clock().now().to_string(),
-        if kind == Kind::Terminal { "terminal" } else { "token" },
-    );
+    let now = hub.store.clock().now().to_string();
+    let word = if kind == Kind::Terminal { "terminal" } else { "token" };
     format!("{word} {}", now.get(..10).unwrap_or_default())
 }
 
@@ -71,7 +69,8 @@ pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
         check_may_be_asked(&hub, &name).await?;
     }
     let made = Token::new(kind).map_err(no_randomness)?;
-    let (subject, id) = (name.clone(), id_of(&made.hash));
+    let subject = name.clone();
+    let id = id_of(&made.hash);
     let token = NewCredential {
         hash: made.hash,
         kind,
@@ -161,7 +160,9 @@ pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
 /// From now on: whoever is connected with it is sent away.
 pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
     for kind in TOKENS {
-        let (person, id, actor) = (person.to_owned(), id.to_owned(), actor.to_owned());
+        let person = person.to_owned();
+        let id = id.to_owned();
+        let actor = actor.to_owned();
         if hub
             .end_credentials(EndCredential {
                 person,

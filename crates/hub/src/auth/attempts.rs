@@ -76,7 +76,8 @@ impl<C: Clock + Clone> Attempts<C> {
 
     /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
     pub fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
-        let (name, network) = (name.to_lowercase(), network(address));
+        let name = name.to_lowercase();
+        let network = network(address);
         self.check(&self.addresses, network)?;
         self.check(&self.names_from_addresses, (&name, network))?;
         self.check(&self.names, &name)

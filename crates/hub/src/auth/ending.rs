@@ -53,8 +53,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_ends_although_whoever_ended_it_has_left() {
-        let (hub, token) = (testing::hub(), Token::new(Kind::Person).unwrap());
-        let (name, actor, label) = ("alice".to_owned(), "test".to_owned(), "token".to_owned());
+        let hub = testing::hub();
+        let token = Token::new(Kind::Person).unwrap();
+        let name = "alice".to_owned();
+        let actor = "test".to_owned();
+        let label = "token".to_owned();
         let held = NewCredential {
             hash: token.hash,
             kind: Kind::Person,

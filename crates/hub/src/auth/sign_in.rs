@@ -32,7 +32,8 @@ impl SignInAttempts {
             Self::Here(attempts) => return attempts.by_password(name, address),
             Self::InStore(store) => store,
         };
-        let (name, from) = (name.to_lowercase(), network(address).to_string());
+        let name = name.to_lowercase();
+        let from = network(address).to_string();
         check(store, "address", &from, &OF_AN_ADDRESS).await?;
         check(
             store,

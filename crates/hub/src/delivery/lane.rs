@@ -185,8 +185,10 @@ impl Lane {
     fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {
         for claim in claims {
             let Some(place) = places.split(1) else { return };
-            let (outbox, host) = (Arc::clone(&self.outbox), self.host.clone());
-            let (leaving, bell) = (Arc::clone(&self.leaving), Arc::clone(&self.bell));
+            let outbox = Arc::clone(&self.outbox);
+            let host = self.host.clone();
+            let leaving = Arc::clone(&self.leaving);
+            let bell = Arc::clone(&self.bell);
             let under_way = UnderWay::new(&self.claimed, claim.message_id.clone());
             self.under_way.spawn(async move {
                 let attempt = outbox.attempt(&claim).await;

@@ -34,7 +34,8 @@ impl Default for SystemLookup {
 
 impl Lookup for SystemLookup {
     fn lookup(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
-        let (name, places) = (name.to_owned(), Arc::clone(&self.places));
+        let name = name.to_owned();
+        let places = Arc::clone(&self.places);
         Box::pin(async move {
             let place = places.acquire_owned().await.map_err(io::Error::other)?;
             let looking = tokio::task::spawn_blocking(move || {
@@ -67,7 +68,8 @@ impl GuardedResolver {
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (looking, allow_loopback) = (self.lookup.lookup(name.as_str()), self.allow_loopback);
+        let looking = self.lookup.lookup(name.as_str());
+        let allow_loopback = self.allow_loopback;
         Box::pin(async move {
             let addresses = looking.await.map_err(|_| Unresolved)?;
             // One forbidden address among good ones is how a name is prepared for an attack: refuse them all.

@@ -120,7 +120,9 @@ fn place(counts: &mut DeliveryCounts, ending: Ending) -> &mut u64 {
 }
 
 fn log(host: &str, claim: &Claim, ending: Ending, settlement: &Settlement) {
-    let (id, attempt, outcome) = (&claim.message_id, claim.attempts.saturating_add(1), ending.code());
+    let id = &claim.message_id;
+    let attempt = claim.attempts.saturating_add(1);
+    let outcome = ending.code();
     match settlement {
         Settlement::Delivered => tracing::debug!(%id, host, attempt, outcome, "pushed"),
         Settlement::Retry { reason, .. } => tracing::info!(%id, host, attempt, outcome, reason, "push put off"),

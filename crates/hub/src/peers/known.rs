@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn what_was_told_is_known_for_a_while() {
-        let (known, began) = (Known::for_at_least(Duration::from_secs(60)), Instant::now());
+        let known = Known::for_at_least(Duration::from_secs(60));
+        let began = Instant::now();
         let [one, other] = [7, 8].map(|number| MessageId::from_uuid(Uuid::from_u128(number)));
         assert!(known.note_at(&one, began));
         assert!(known.note_at(&other, began + Duration::from_secs(30)));

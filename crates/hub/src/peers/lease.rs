@@ -56,7 +56,9 @@ pub async fn run(hub: Arc<Hub>) {
 
 /// Never does anything that takes long: whoever does not renew in time is taken over from.
 async fn keep_lease(hub: &Arc<Hub>, nobodys: &Notify) {
-    let (mut round, mut since, mut is_itself) = (0, Instant::now(), true);
+    let mut round = 0;
+    let mut since = Instant::now();
+    let mut is_itself = true;
     loop {
         tokio::time::sleep(ROUND).await;
         round += 1;

@@ -63,7 +63,9 @@ impl Post {
 
     /// Gives the runs that nobody deals with so far: whoever is given them does.
     pub fn take(&self, letters: Vec<Letter>) -> Vec<String> {
-        let (mut received, now, mut idle) = (self.received(), Instant::now(), Vec::new());
+        let mut received = self.received();
+        let now = Instant::now();
+        let mut idle = Vec::new();
         received
             .known
             .retain(|_, since| now.saturating_duration_since(*since) < REMEMBERED);

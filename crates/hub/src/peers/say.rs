@@ -17,7 +17,8 @@ pub struct Peers {
 
 impl Peers {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        let (letters, resolved) = (Post::default(), Known::for_at_least(KNOWN_FOR));
+        let letters = Post::default();
+        let resolved = Known::for_at_least(KNOWN_FOR);
         Arc::new(Self {
             store,
             letters,

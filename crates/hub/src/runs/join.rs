@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn what_waits_is_told_to_whoever_is_new_and_once() {
-        let (run, client) = (running("r", 0), client());
+        let run = running("r", 0);
+        let client = client();
         tell(&run, 1..=2);
         ask(&run, 3);
         run.join(&client, &Joining::default());
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn numbers_never_go_back_for_whoever_comes_back() {
-        let (run, client) = (running("r", 0), client());
+        let run = running("r", 0);
+        let client = client();
         ask(&run, 1);
         tell(&run, 2..=4);
         run.join(&client, &after(2));
@@ -165,7 +167,8 @@ mod tests {
 
     #[test]
     fn an_ask_that_is_resolved_says_so_when_it_comes_again() {
-        let (run, client) = (running("r", 0), client());
+        let run = running("r", 0);
+        let client = client();
         let first = ask(&run, 1);
         ask(&run, 2);
         run.resolved(&first, NOW);
@@ -175,7 +178,8 @@ mod tests {
 
     #[test]
     fn what_memory_does_not_hold_is_asked_for_and_put_before_the_rest() {
-        let (run, client) = (running("r", 5), client());
+        let run = running("r", 5);
+        let client = client();
         tell(&run, 6..=7);
         let mut joining = after(3);
         assert_eq!(run.join(&client, &joining), Joined::Missing { up_to: 5 });
@@ -189,7 +193,9 @@ mod tests {
 
     #[test]
     fn the_end_of_an_ask_is_told_to_those_who_know_what_that_is() {
-        let (run, plain, extended) = (running("r", 0), client(), Arc::new(Client::new(2)));
+        let run = running("r", 0);
+        let plain = client();
+        let extended = Arc::new(Client::new(2));
         let id = ask(&run, 1);
         run.join(&plain, &after(1));
         run.join(

@@ -38,7 +38,8 @@ pub struct Entries {
 
 impl Ledger {
     pub fn new(run_id: &str, node: &str, segment: u64, request_id: Option<String>, last_seq: u64) -> Self {
-        let (run_id, node) = (run_id.to_owned(), node.to_owned());
+        let run_id = run_id.to_owned();
+        let node = node.to_owned();
         Self {
             run_id,
             node,
@@ -152,8 +153,11 @@ impl Ledger {
             pending: Vec::new(),
             records: records.len() as u64,
         };
-        let (run_id, segment, last_seq) = (self.run_id.clone(), self.segment, self.reserved);
-        let (node, write_id) = (self.node.clone(), Uuid::new_v4().to_string());
+        let run_id = self.run_id.clone();
+        let segment = self.segment;
+        let last_seq = self.reserved;
+        let node = self.node.clone();
+        let write_id = Uuid::new_v4().to_string();
         let advance = Advance {
             run_id,
             segment,

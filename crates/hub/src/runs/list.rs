@@ -70,7 +70,8 @@ fn live(run: RunSummary, pending_inputs: Vec<PendingInput>) -> LiveRun {
 }
 
 fn listed(run: RunSummary) -> ListedRun {
-    let (status, completed_at) = (run.state.status(), run.state.completed_at());
+    let status = run.state.status();
+    let completed_at = run.state.completed_at();
     let RunSummary {
         run_id,
         cwd,

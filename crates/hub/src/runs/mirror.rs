@@ -63,7 +63,8 @@ impl Hub {
             if run.go_back(&found, &self.runs.together) {
                 continue;
             }
-            let (glance, is_all) = (found.glance.clone(), is_all(&found));
+            let glance = found.glance.clone();
+            let is_all = is_all(&found);
             if is_all && glance.state != StoredState::Running {
                 self.runs.end(run, |run| run.tell_elsewhere(found));
                 return Ok(false);

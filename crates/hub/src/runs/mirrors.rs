@@ -220,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_run_that_is_lost_again_is_looked_after_by_one() {
-        let (runs, run) = (runs(10), elsewhere("r"));
+        let runs = runs(10);
+        let run = elsewhere("r");
         assert_eq!(run.join(&Arc::new(Client::new(1)), &Joining::default()), Joined::Done);
         let first = put(&runs, &run);
         // It was taken over, and then lost again before the first looked.
@@ -234,7 +235,8 @@ mod tests {
 
     #[test]
     fn whoever_joins_a_mirror_that_went_away_is_told() {
-        let (runs, run) = (runs(10), elsewhere("r"));
+        let runs = runs(10);
+        let run = elsewhere("r");
         let bell = put(&runs, &run);
         assert!(!runs.keeps_mirror(&run, &bell), "nobody follows it");
         assert_eq!(run.join(&Arc::new(Client::new(1)), &Joining::default()), Joined::Gone);

@@ -87,7 +87,8 @@ impl Pending {
             | Event::PolicyUpdated { .. }
             | Event::SteerQueued { .. } => return None,
         };
-        let (agent_name, id) = (agent_name.clone(), id.clone());
+        let agent_name = agent_name.clone();
+        let id = id.clone();
         Some(Self {
             message_id,
             kind,
@@ -106,10 +107,8 @@ impl Pending {
             seq: u64,
             ts: Timestamp,
         }
-        let (event, told) = (
-            serde_json::from_str::<Event>(wire).ok()?,
-            serde_json::from_str::<Told>(wire).ok()?,
-        );
+        let event = serde_json::from_str::<Event>(wire).ok()?;
+        let told = serde_json::from_str::<Told>(wire).ok()?;
         Self::of(message_id, &event, told.ts, Frame::of(&event, told.seq, wire))
     }
 
@@ -149,7 +148,8 @@ mod tests {
     use super::*;
 
     fn input(agent_name: &str, input_id: &str) -> Pending {
-        let (agent_name, input_id) = (agent_name.to_owned(), input_id.to_owned());
+        let agent_name = agent_name.to_owned();
+        let input_id = input_id.to_owned();
         let event = Event::RequestInput {
             agent_name,
             prompt: None,

@@ -224,7 +224,8 @@ fn make(runs: &Runs, run_id: &str, plan: Plan, past: Option<Past>, now: Timestam
         policy,
         ..Prepared::default()
     });
-    let (plan, is_continuation) = (Arc::new(plan), before.is_some());
+    let plan = Arc::new(plan);
+    let is_continuation = before.is_some();
     let Some(run) = runs.get(run_id) else {
         let state = RunState {
             plan,

@@ -148,7 +148,8 @@ async fn restore_one(hub: &Arc<Hub>, stored: &StoredRun) -> Result<(), StoreErro
         }
         Ok((plan, segment, standing)) => {
             let message = "The hub was restarted while an agent was at work".to_owned();
-            let (request_id, policy) = (segment.request_id.clone(), standing.policy);
+            let request_id = segment.request_id.clone();
+            let policy = standing.policy;
             let body = plan.body(&Segment { policy, ..segment })?;
             end(hub, stored, request_id.as_deref(), message, Some(body)).await
         }
@@ -173,7 +174,8 @@ async fn go_on(
     standing: Standing,
 ) -> Result<(), StoreError> {
     let summary = &stored.summary;
-    let (mut left, mut pending) = (Vec::new(), Vec::new());
+    let mut left = Vec::new();
+    let mut pending = Vec::new();
     for ask in hub
         .store
         .run(TakeAsks {
@@ -187,7 +189,8 @@ async fn go_on(
         }
     }
     let (mailbox, mail) = mpsc::channel(MAILBOX);
-    let (plan, last_seq) = (Arc::new(plan), summary.last_seq);
+    let plan = Arc::new(plan);
+    let last_seq = summary.last_seq;
     let followed = followed(hub, &summary.run_id).await?;
     let state = RunState {
         plan: Arc::clone(&plan),
@@ -240,7 +243,8 @@ async fn end(
     message: String,
     body: Option<String>,
 ) -> Result<(), StoreError> {
-    let (summary, at) = (&stored.summary, hub.store.clock().now());
+    let summary = &stored.summary;
+    let at = hub.store.clock().now();
     // What another hub asks by now is not to be cancelled.
     if !is_still_here(hub, stored).await? {
         return Ok(());
@@ -256,7 +260,8 @@ async fn end(
             hub.decide(&ask.message_id, Command::Cancel).await?;
         }
     }
-    let (event, seq) = (restarted(message), summary.last_seq + 1);
+    let event = restarted(message);
+    let seq = summary.last_seq + 1;
     let frame = event.frame(&summary.run_id, seq, at, request_id);
     let advance = Advance {
         run_id: summary.run_id.clone(),

@@ -87,10 +87,8 @@ impl Run {
     /// From another hub: those who follow it stay, and hear it go on.
     pub fn taken_over(self: Arc<Self>, state: RunState) -> Arc<Self> {
         let mut known = self.lock();
-        let (ring, followers) = (
-            std::mem::replace(&mut known.ring, Ring::above(0, &Together::default())),
-            std::mem::take(&mut known.followers),
-        );
+        let ring = std::mem::replace(&mut known.ring, Ring::above(0, &Together::default()));
+        let followers = std::mem::take(&mut known.followers);
         *known = RunState {
             ring,
             followers,

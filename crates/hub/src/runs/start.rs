@@ -128,7 +128,8 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
 /// Stored first, then told.
 async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
     let now = hub.store.clock().now();
-    let (standing, node) = (taken.standing(), hub.store.node());
+    let standing = taken.standing();
+    let node = hub.store.node();
     let (op, started) = match taken.first_entry(&run.id, &node, &standing, now) {
         Ok(entry) => entry,
         Err(error) => return Err(back_to_prepared(&run, taken.prepared, Refusal::internal(&error))),
@@ -138,7 +139,8 @@ async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refu
             let Taken {
                 plan, segment, mail, ..
             } = taken;
-            let (last_seq, has_past) = (started.seq, segment.number > 1);
+            let last_seq = started.seq;
+            let has_past = segment.number > 1;
             hub.runs.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
             hub.peers.say(|| Signal::Advanced(run.id.clone()));
@@ -202,8 +204,10 @@ impl Taken {
         standing: &Standing,
         now: Timestamp,
     ) -> Result<(BeginRun, Frame), serde_json::Error> {
-        let (plan, segment) = (&self.plan, &self.segment);
-        let (seq, event) = (self.last_seq + 1, plan.started());
+        let plan = &self.plan;
+        let segment = &self.segment;
+        let seq = self.last_seq + 1;
+        let event = plan.started();
         let text = event.frame(run_id, seq, now, segment.request_id.as_deref());
         let run = NewRun {
             run_id: run_id.to_owned(),

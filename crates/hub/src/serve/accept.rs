@@ -45,7 +45,9 @@ impl Acceptor {
             let Some((stream, peer, place)) = accepted else {
                 continue;
             };
-            let (router, stopping, tls) = (router.clone(), stopping.clone(), self.tls.clone());
+            let router = router.clone();
+            let stopping = stopping.clone();
+            let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
                     None => connection::serve(stream, peer, router, stopping).await,

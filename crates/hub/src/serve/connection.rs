@@ -38,7 +38,8 @@ where
         return;
     };
     let marked = MapRequest::new(router, move |request| intake.mark(peer.mark(request)));
-    let (io, service) = (TokioIo::new(stream), TowerToHyperService::new(marked));
+    let io = TokioIo::new(stream);
+    let service = TowerToHyperService::new(marked);
     // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
     match spoken {
         Spoken::Http1 => {
@@ -132,7 +133,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_takes_it_slowly_gets_all_of_it() {
         let (mut client, _served) = asked("/large").await;
-        let (mut taken, mut piece) = (0, vec![0; 64 * 1024]);
+        let mut taken = 0;
+        let mut piece = vec![0; 64 * 1024];
         loop {
             tokio::time::sleep(Duration::from_secs(50)).await;
             match client.read(&mut piece).await.unwrap() {

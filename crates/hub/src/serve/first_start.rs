@@ -43,7 +43,8 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     if hub.store.run(ListPeople).await?.is_empty() {
         // The owner last: a start that was cut short in between is a first start again.
         add_demo_agent(hub).await?;
-        let (name, actor) = (OWNER.to_owned(), HUB.to_owned());
+        let name = OWNER.to_owned();
+        let actor = HUB.to_owned();
         hub.store
             .run(AddPerson {
                 name,
@@ -92,7 +93,8 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
 
 async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
-    let (subject, label) = (subject.to_owned(), label(hub));
+    let subject = subject.to_owned();
+    let label = label(hub);
     let credential = NewCredential {
         hash: token.hash,
         kind,
@@ -173,7 +175,8 @@ impl Welcome {
 
     /// One line for a shell; the key holds the time, so that running it again asks again.
     fn demo_line(&self, token: &str) -> String {
-        let (url, owner) = (&self.local_url, &self.owner);
+        let url = &self.local_url;
+        let owner = &self.owner;
         format!(
             r#"curl -sS {url}/v1/messages -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{"a2h_version":"0.3","type":"ask","created_at":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","agent":{{"id":"demo","run_id":"demo","runtime":"cli"}},"title":"Ship to production?","body":"All checks are green.","idempotency_key":"demo-'$(date +%s%N)'","request":{{"mode":"confirm","allowed_resolvers":["human:{owner}"]}}}}'"#
         )

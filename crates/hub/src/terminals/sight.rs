@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn somebody_is_there_while_one_hub_says_so() {
-        let (mut elsewhere, id) = (Elsewhere::default(), MessageId::from_uuid(Uuid::from_u128(7)));
+        let mut elsewhere = Elsewhere::default();
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
         assert_eq!(is_here(&elsewhere, &id, NOW), None);
         elsewhere.note("a", &id, sight(1));
         elsewhere.note("b", &id, sight(1));
@@ -117,7 +118,8 @@ mod tests {
 
     #[test]
     fn of_what_is_taken_back_nothing_stays() {
-        let (mut elsewhere, id) = (Elsewhere::default(), MessageId::from_uuid(Uuid::from_u128(7)));
+        let mut elsewhere = Elsewhere::default();
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
         elsewhere.note("a", &id, sight(0));
         elsewhere.note("b", &id, sight(1));
         elsewhere.take_back("b", &id);
@@ -132,7 +134,8 @@ mod tests {
 
     #[test]
     fn with_a_hub_goes_whoever_was_connected_there() {
-        let (mut elsewhere, id) = (Elsewhere::default(), MessageId::from_uuid(Uuid::from_u128(7)));
+        let mut elsewhere = Elsewhere::default();
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
         elsewhere.note("a", &id, sight(1));
         assert_eq!(elsewhere.gone("b", NOW), []);
         assert_eq!(elsewhere.gone("a", NOW), std::slice::from_ref(&id));

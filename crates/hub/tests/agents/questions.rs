@@ -60,7 +60,8 @@ async fn whoever_watches_sees_calls_and_results() {
         .done(&tools(&model), &mut desk)
         .await
         .unwrap();
-    let (id, name) = ("a".to_owned(), "ask_question".to_owned());
+    let id = "a".to_owned();
+    let name = "ask_question".to_owned();
     let args = r#"{"question": "Which sea?"}"#.to_owned();
     let expected = [
         StreamEvent::StepStart,
@@ -132,7 +133,8 @@ async fn a_conversation_goes_on_after_a_restart() {
 
 #[tokio::test]
 async fn answers_that_do_not_fit_the_questions_are_refused() {
-    let (model, agent) = (Model::start([]).await, asker());
+    let model = Model::start([]).await;
+    let agent = asker();
     for state in [json!({}), json!({"talk": 1}), Value::Null] {
         let resumed = Some(Resumed {
             state,
@@ -210,7 +212,8 @@ async fn a_stopped_agent_hangs_up() {
         answer(&["a"]).replace("data: [DONE]", "").replace("stop", ""),
     )])
     .await;
-    let (agent, tools) = (llm(LlmAgent::default()), tools(&model));
+    let agent = llm(LlmAgent::default());
+    let tools = tools(&model);
     let mut desk = TestDesk::default();
     let mut heard = desk.listen();
     {

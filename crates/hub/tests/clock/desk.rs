@@ -213,7 +213,8 @@ async fn add_agent(store: &Store, id: &str) -> String {
 
 async fn add_terminal(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Terminal).expect("a token");
-    let (subject, label) = (name.to_owned(), "test".to_owned());
+    let subject = name.to_owned();
+    let label = "test".to_owned();
     let token_of = NewCredential {
         hash: token.hash,
         kind: Kind::Terminal,
@@ -221,7 +222,8 @@ async fn add_terminal(store: &Store, name: &str) -> String {
         label,
         expires_at: None,
     };
-    let (name, actor) = (name.to_owned(), "system:test".to_owned());
+    let name = name.to_owned();
+    let actor = "system:test".to_owned();
     assert!(
         store
             .run(AddPersonToken {
@@ -237,7 +239,8 @@ async fn add_terminal(store: &Store, name: &str) -> String {
 
 async fn add_person(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Person).expect("a token");
-    let (subject, label) = (name.to_owned(), "test".to_owned());
+    let subject = name.to_owned();
+    let label = "test".to_owned();
     let credential = NewCredential {
         hash: token.hash,
         kind: Kind::Person,
@@ -245,7 +248,8 @@ async fn add_person(store: &Store, name: &str) -> String {
         label,
         expires_at: None,
     };
-    let (name, actor) = (name.to_owned(), "system:test".to_owned());
+    let name = name.to_owned();
+    let actor = "system:test".to_owned();
     let op = AddPerson {
         name,
         role: Role::Resolver,

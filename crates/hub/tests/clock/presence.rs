@@ -52,7 +52,8 @@ async fn a_connection_counts_for_as_long_as_it_is_held_and_not_a_moment_longer_o
     let desk = Arc::new(Desk::open().await);
     let id = id(&desk.cue(&words("One?")).await);
     let held = tokio::spawn({
-        let (desk, id) = (Arc::clone(&desk), id.clone());
+        let desk = Arc::clone(&desk);
+        let id = id.clone();
         async move { desk.look(&id, 60).await }
     });
     while desk.item(&id).await["waiting_now"] != true {

@@ -71,7 +71,8 @@ const INSIDE: [&str; 25] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_spelling_of_a_forbidden_address_is_contacted() {
-    let (stage, trap) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let trap = Receiver::start().await;
     let mut ids = vec![];
     for host in THIS_MACHINE.iter().chain(&INSIDE) {
         for scheme in ["http", "https"] {
@@ -89,7 +90,8 @@ async fn no_spelling_of_a_forbidden_address_is_contacted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_development_switch_opens_loopback_and_nothing_else() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     for host in INSIDE {
         stage.oblige(&format!("https://{host}:{}/inside", receiver.port)).await;
         stage.oblige(&format!("http://{host}:{}/inside", receiver.port)).await;
@@ -113,7 +115,8 @@ async fn the_development_switch_opens_loopback_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_changes_its_answer_never_leads_inside() {
-    let (stage, trap) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let trap = Receiver::start().await;
     let names = Arc::new(Names::answering("rebind.test", &[&[NOWHERE], &["127.0.0.1"]]));
     let id = stage.oblige(&format!("https://rebind.test:{}/", trap.port)).await;
     let outbox = stage.outbox_with(closed(), names.clone()).await;
@@ -139,7 +142,8 @@ async fn one_forbidden_answer_spoils_the_others() {
         (vec!["fd00::1"], "unique local"),
         (vec!["169.254.169.254"], "metadata"),
     ] {
-        let (stage, trap) = (Stage::new().await, Receiver::start().await);
+        let stage = Stage::new().await;
+        let trap = Receiver::start().await;
         let id = stage.oblige(&format!("https://mixed.test:{}/", trap.port)).await;
         let names = Arc::new(Names::answering("mixed.test", &[&answer]));
         let outbox = stage.outbox_with(closed(), names).await;
@@ -153,7 +157,8 @@ async fn one_forbidden_answer_spoils_the_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_addresses_of_a_name_are_the_ones_dialled() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let id = stage.oblige(&format!("https://open.test:{}/", receiver.port)).await;
     let names = Arc::new(Names::answering("open.test", &[&["127.0.0.1"]]));
     let outbox = stage
@@ -187,7 +192,9 @@ async fn a_name_nobody_knows_is_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_redirect_is_not_followed() {
-    let (stage, receiver, elsewhere) = (Stage::new().await, Receiver::start().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
+    let elsewhere = Receiver::start().await;
     stage.approve(&elsewhere.host()).await;
     receiver.script(&[
         Act::Redirect(elsewhere.url()),
@@ -207,11 +214,14 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_withdrawn_or_for_another_host_sends_nothing() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
-    let (host, wish) = (callback_host(&receiver.url()).unwrap(), Wish::default());
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
+    let host = callback_host(&receiver.url()).unwrap();
+    let wish = Wish::default();
     let withdrawn = stage.submit(&receiver.url(), &host, &wish).await;
     stage.resolve(withdrawn).await;
-    let (agent_id, actor) = ("bot".to_owned(), "human:owner".to_owned());
+    let agent_id = "bot".to_owned();
+    let actor = "human:owner".to_owned();
     stage.store.run(RemoveHost { agent_id, host, actor }).await.unwrap();
     stage.approve("hooks.example:443").await;
     let another = stage.submit(&receiver.url(), "hooks.example:443", &wish).await;

@@ -9,7 +9,9 @@ use crate::stage::{Stage, Wish, counted, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_hangs_does_not_delay_another() {
-    let (stage, slow, good) = (Stage::new().await, Receiver::start().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let slow = Receiver::start().await;
+    let good = Receiver::start().await;
     slow.otherwise(Act::Hang);
     let outbox = stage.outbox(settings()).await;
     for _ in 0..12 {
@@ -29,7 +31,8 @@ async fn a_receiver_that_hangs_does_not_delay_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_without_end_is_cut_and_counted_by_its_status() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     receiver.script(&[Act::Endless, Act::Stall]);
     stage.oblige(&receiver.url()).await;
     stage.oblige(&receiver.url()).await;
@@ -42,7 +45,8 @@ async fn a_body_without_end_is_cut_and_counted_by_its_status() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_carries_many_pushes() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     for _ in 0..50 {
         stage.oblige(&receiver.url()).await;
     }
@@ -59,7 +63,8 @@ async fn a_connection_carries_many_pushes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_wake_up_is_lost_when_a_lane_is_about_to_end() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let outbox = stage.outbox(settings()).await;
     for nth in 1..=300 {
         stage.oblige(&receiver.url()).await;
@@ -72,7 +77,8 @@ async fn no_wake_up_is_lost_when_a_lane_is_about_to_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let outbox = stage.outbox(settings()).await;
     let first = stage.oblige(&receiver.url()).await;
     outbox.wake(&receiver.host());
@@ -93,7 +99,8 @@ async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_cut_off_is_met_after_a_restart() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     receiver.otherwise(Act::Hang);
     let mut ids = vec![];
     for _ in 0..10 {
@@ -124,7 +131,8 @@ async fn what_was_cut_off_is_met_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_obligation_committed_before_the_start_needs_no_wake_up() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let id = stage
         .oblige_as(
             &receiver.url(),

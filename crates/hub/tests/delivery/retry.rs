@@ -59,7 +59,8 @@ async fn every_attempt_has_its_own_instant_and_jti_and_the_same_resolution() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_error_is_final() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     receiver.script(&[Act::Status(400), Act::Status(404), Act::Status(408), Act::Status(429)]);
     let mut ids = vec![];
     for _ in 0..4 {
@@ -76,7 +77,8 @@ async fn a_client_error_is_final() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     receiver.otherwise(Act::Status(500));
     let id = stage.oblige(&receiver.url()).await;
     let outbox = stage.outbox(settings()).await;
@@ -100,7 +102,8 @@ async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_closed_port_and_a_late_answer_are_tried_again_and_told_apart() {
-    let (stage, hanging) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let hanging = Receiver::start().await;
     hanging.otherwise(Act::Hang);
     let closed_port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

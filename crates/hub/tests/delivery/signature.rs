@@ -60,7 +60,8 @@ async fn pushed(stage: &Stage, receiver: &Receiver, wish: Wish) -> Push {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_family_and_version_gets_its_own_signature() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     for (family, name, minor, text) in [
         (Family::A2h, "a2h", 2, "0.2"),
         (Family::A2h, "a2h", 3, "0.3"),
@@ -103,7 +104,8 @@ async fn each_family_and_version_gets_its_own_signature() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_without_a_push_signature_is_not_pushed() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let wish = Wish {
         family: Some("ma2h"),
         version: Some("0.2"),
@@ -118,7 +120,8 @@ async fn a_version_without_a_push_signature_is_not_pushed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn during_a_rotation_the_new_key_and_the_old_one_both_verify() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     let rotate = RotateAgent {
         id: "bot".to_owned(),
         token_hash: [2; 32],
@@ -193,7 +196,8 @@ async fn an_ed25519_agent_verifies_with_the_keys_the_hub_publishes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_named_secret_signs_or_goes_along() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     stage.secret("s", "sécret").await;
     stage.secret("t", "tok-1").await;
     let with = |scheme, name| Wish {
@@ -235,7 +239,8 @@ async fn a_named_secret_signs_or_goes_along() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_that_is_gone_or_fits_no_header_sends_nothing() {
-    let (stage, receiver) = (Stage::new().await, Receiver::start().await);
+    let stage = Stage::new().await;
+    let receiver = Receiver::start().await;
     stage.secret("broken", "MARK\r\nX-Injected: 1").await;
     let mut ids = vec![];
     for (scheme, name) in [

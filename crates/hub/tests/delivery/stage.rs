@@ -88,7 +88,8 @@ impl Stage {
         let dir = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&dir).unwrap();
         let store = Arc::new(Store::open_sqlite(&dir.join("hub.db"), clock).unwrap());
-        let (id, signing_key) = ("bot".to_owned(), SIGNING_KEY.to_owned());
+        let id = "bot".to_owned();
+        let signing_key = SIGNING_KEY.to_owned();
         let add = AddAgent {
             id,
             signature_alg,
@@ -97,13 +98,16 @@ impl Stage {
             actor: OWNER.to_owned(),
         };
         assert!(store.run(add).await.unwrap());
-        let (id, lease) = (store.node(), Duration::from_secs(24 * 3600));
+        let id = store.node();
+        let lease = Duration::from_secs(24 * 3600);
         store.run(EnterNode { id, lease }).await.unwrap();
         Self { store, dir }
     }
 
     pub async fn approve(&self, host: &str) {
-        let (agent_id, host, actor) = ("bot".to_owned(), host.to_owned(), OWNER.to_owned());
+        let agent_id = "bot".to_owned();
+        let host = host.to_owned();
+        let actor = OWNER.to_owned();
         assert!(
             self.store
                 .run(PutHost {
@@ -119,7 +123,9 @@ impl Stage {
     }
 
     pub async fn secret(&self, name: &str, value: &str) {
-        let (agent_id, name, value) = ("bot".to_owned(), name.to_owned(), value.to_owned());
+        let agent_id = "bot".to_owned();
+        let name = name.to_owned();
+        let value = value.to_owned();
         assert!(
             self.store
                 .run(PutSecret {
@@ -168,7 +174,8 @@ impl Stage {
             host: host.to_owned(),
             auth,
         };
-        let (family, version) = (wish.family.unwrap_or("a2h"), wish.version.unwrap_or("0.3"));
+        let family = wish.family.unwrap_or("a2h");
+        let version = wish.version.unwrap_or("0.3");
         let source = json!({"door": "a2h", "family": family, "version": version, "run_id": "run-1"});
         let message = NewMessage {
             id: id.clone(),
@@ -208,7 +215,8 @@ impl Stage {
     }
 
     pub async fn resolve(&self, message_id: MessageId) -> MessageId {
-        let (actor, verdict) = (Actor::human("owner"), Verdict::Answered(json!("approve")));
+        let actor = Actor::human("owner");
+        let verdict = Verdict::Answered(json!("approve"));
         let command = Command::Resolve {
             actor,
             verdict,

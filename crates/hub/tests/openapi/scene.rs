@@ -99,7 +99,8 @@ impl Scene {
         let mut file = ConfigFile::default();
         change(&mut file);
         let config = Config::resolve(file, Overrides::default()).expect("a sound configuration");
-        let (scratch, clock) = (Scratch::new(), Arc::new(ManualClock::at(Timestamp::from_millis(START))));
+        let scratch = Scratch::new();
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(START)));
         let opened = Store::open_sqlite(&scratch.0.join("hub.db"), clock.clone());
         let store = Arc::new(opened.expect("a store"));
         ensure_key(&store).await.expect("a key");
@@ -146,7 +147,8 @@ impl Scene {
             .oneshot(call.request())
             .await
             .expect("the router answers");
-        let (status, headers) = (response.status(), response.headers().clone());
+        let status = response.status();
+        let headers = response.headers().clone();
         let body = response
             .into_body()
             .collect()
@@ -168,7 +170,8 @@ impl Scene {
     }
 
     pub async fn expect(&self, status: u16, call: Call<'_>) -> Reply {
-        let (method, path) = (call.method, call.path);
+        let method = call.method;
+        let path = call.path;
         let reply = self.send(call).await;
         assert_eq!(
             reply.status,
@@ -209,7 +212,8 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
 
 async fn terminal(store: &Store, name: &str) -> String {
     let token = Token::new(Kind::Terminal).expect("randomness");
-    let (subject, label) = (name.to_owned(), "token".to_owned());
+    let subject = name.to_owned();
+    let label = "token".to_owned();
     let credential = NewCredential {
         hash: token.hash,
         kind: Kind::Terminal,
@@ -217,7 +221,8 @@ async fn terminal(store: &Store, name: &str) -> String {
         label,
         expires_at: None,
     };
-    let (name, actor) = (name.to_owned(), "system:hub".to_owned());
+    let name = name.to_owned();
+    let actor = "system:hub".to_owned();
     assert!(
         store
             .run(AddPersonToken {

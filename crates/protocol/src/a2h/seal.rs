@@ -106,7 +106,9 @@ impl SealToken {
             let decoded = parts.next().and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
             decoded.ok_or(TokenError::Malformed(name))
         };
-        let (nonce, ciphertext, tag) = (part("nonce")?, part("ciphertext")?, part("tag")?);
+        let nonce = part("nonce")?;
+        let ciphertext = part("ciphertext")?;
+        let tag = part("tag")?;
         if parts.next().is_some() {
             return Err(TokenError::Malformed("end"));
         }

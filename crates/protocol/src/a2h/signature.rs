@@ -48,7 +48,8 @@ pub struct SignedContext<'a> {
 
 impl SignedContext<'_> {
     pub fn canonical(&self) -> String {
-        let (version, t) = (self.version.text(), self.t.to_string());
+        let version = self.version.text();
+        let t = self.t.to_string();
         let mut entries = vec![
             ("callback_url", self.callback_url),
             ("id", self.in_reply_to),

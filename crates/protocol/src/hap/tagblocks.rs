@@ -181,7 +181,8 @@ fn name(value: &Value) -> &'static str {
 
 /// The parser counts from the first line of the payload; whoever sent it from the first of all.
 fn broken(error: &serde_json::Error, begin: usize) -> String {
-    let (line, column) = (error.line(), error.column());
+    let line = error.line();
+    let column = error.column();
     let told = error.to_string();
     let reason = told
         .strip_suffix(&format!(" at line {line} column {column}"))
@@ -219,7 +220,8 @@ type Lines<'l, 't> = &'l [&'t str];
 
 /// What stands before, in and after the block. The first closing line counts, wherever it is.
 fn block<'l, 't>(lines: Lines<'l, 't>, tag: &Tag) -> Option<(Lines<'l, 't>, Lines<'l, 't>, Lines<'l, 't>)> {
-    let (open, close) = (place(lines, tag.open)?, place(lines, tag.close)?);
+    let open = place(lines, tag.open)?;
+    let close = place(lines, tag.close)?;
     (open < close).then(|| (&lines[..open], &lines[open + 1..close], &lines[close + 1..]))
 }
 

@@ -343,10 +343,8 @@ fn a_flow_that_would_go_round_for_ever_by_itself_is_refused_by_its_name() {
         }
         flow
     };
-    let (instant, endless) = (
-        json!([{"agent": "echo"}, {"agent": "shout"}, {"agent": "silent"}]),
-        json!("Infinity"),
-    );
+    let instant = json!([{"agent": "echo"}, {"agent": "shout"}, {"agent": "silent"}]);
+    let endless = json!("Infinity");
     let inner = cycle("Inner", endless.clone(), instant.clone(), Some("echo"));
     let million = cycle(
         "Outer",

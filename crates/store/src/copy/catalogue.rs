@@ -18,7 +18,10 @@ struct Entry {
 pub fn tables(rows: Vec<Row>) -> Result<Vec<Table>, StoreError> {
     let mut found: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for mut row in rows {
-        let (table, name, word, in_key) = (row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)?);
+        let table = row.text(0)?;
+        let name = row.text(1)?;
+        let word = row.text(2)?;
+        let in_key = row.int(3)?;
         if is_left_out(&table) {
             continue;
         }

@@ -81,7 +81,8 @@ async fn onwards<S: Source>(
 }
 
 async fn check_source<S: Source>(source: &mut S, from: &Place) -> Result<(), CopyError> {
-    let (place, known) = (from.to_string(), SCHEMA_VERSION);
+    let place = from.to_string();
+    let known = SCHEMA_VERSION;
     match source.version().await.map_err(|error| from.refused(error))? {
         None => return Err(CopyError::NoStore { place }),
         Some(found) if found > known => return Err(from.refused(StoreError::NewerSchema { found, known })),
@@ -199,7 +200,8 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
             .map_err(|error| self.from.refused(error))?;
         let mut summed = Vec::with_capacity(tables.len());
         for table in tables {
-            let (from, tell) = (self.from, &mut self.tell);
+            let from = self.from;
+            let tell = &mut self.tell;
             let each = |rows: &[_], count| {
                 tell(Progress {
                     stage: Stage::Reading,
@@ -283,7 +285,8 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
                 .await
                 .map_err(|error| self.to.refused(error))?;
             rows += next.len() as u64;
-            let (stage, table) = (Stage::Copying, &*table.name);
+            let stage = Stage::Copying;
+            let table = &*table.name;
             (self.tell)(Progress {
                 stage,
                 table,
@@ -301,7 +304,8 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         for (table, source) in tables {
             let tell = &mut self.tell;
             let each = |_: &[_], rows| {
-                let (stage, of) = (Stage::Checking, Some(source.rows));
+                let stage = Stage::Checking;
+                let of = Some(source.rows);
                 tell(Progress {
                     stage,
                     table: &table.name,

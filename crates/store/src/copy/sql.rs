@@ -30,7 +30,9 @@ impl Dialect {
 
     /// What comes after the key in the parameters.
     pub fn select_rest(&self, table: &Table) -> String {
-        let (all, name, key) = (columns(table), quoted(&table.name), self.key(table).join(", "));
+        let all = columns(table);
+        let name = quoted(&table.name);
+        let key = self.key(table).join(", ");
         let after = self.parameters(table.key.len());
         format!("SELECT {all} FROM {name} WHERE ({key}) > ({after}) ORDER BY {key}")
     }

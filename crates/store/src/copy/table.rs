@@ -98,7 +98,8 @@ impl fmt::Display for Difference {
 
 pub fn difference(source: &[Table], target: &[Table]) -> Option<Difference> {
     let names = |tables: &[Table]| tables.iter().map(|table| table.name.clone()).collect::<BTreeSet<_>>();
-    let (left, right) = (names(source), names(target));
+    let left = names(source);
+    let right = names(target);
     if let Some(table) = left.difference(&right).next() {
         return Some(Difference::OnlyInSource(table.clone()));
     }
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn whatever_is_not_the_same_is_named() {
-        let (a, b) = (table("a", &["x", "y"], &[0]), table("b", &["x"], &[0]));
+        let a = table("a", &["x", "y"], &[0]);
+        let b = table("b", &["x"], &[0]);
         let both = [a.clone(), b.clone()];
         assert_eq!(difference(&both, &both), None);
         assert_eq!(

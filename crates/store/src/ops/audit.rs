@@ -106,7 +106,8 @@ impl Op for Trail {
                 resolution_sha256: row.opt_digest(6)?,
                 prev_hash: None,
             };
-            let (n, hash) = (row.int(1)?, row.digest(7)?);
+            let n = row.int(1)?;
+            let hash = row.digest(7)?;
             // The entry found before this one is the one that follows it.
             if let Some(later) = entries.last_mut() {
                 later.entry.prev_hash = Some(hash);

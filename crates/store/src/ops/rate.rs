@@ -36,10 +36,8 @@ impl Op for Admit {
              ON CONFLICT (key) DO UPDATE SET full_at = CASE WHEN rate.full_at > ?2 THEN rate.full_at ELSE ?2 END + ?3 \
              WHERE rate.full_at <= ?4";
         const FULL_AT: &str = "SELECT full_at FROM rate WHERE key = ?1";
-        let (now, share) = (
-            now.as_millis().saturating_mul(PER_MILLISECOND),
-            micros(self.then_every).max(1),
-        );
+        let now = now.as_millis().saturating_mul(PER_MILLISECOND);
+        let share = micros(self.then_every).max(1);
         let latest = now.saturating_add(share.saturating_mul(i64::from(self.at_once.max(1)) - 1));
         if x.exec(USE, &[(&self.key).into(), now.into(), share.into(), latest.into()])
             .await?

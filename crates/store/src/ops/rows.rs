@@ -96,7 +96,8 @@ pub fn message(row: &mut Row) -> Result<Message, StoreError> {
 }
 
 pub fn message_and_wire(row: &mut Row) -> Result<(Message, String), StoreError> {
-    let (callback, wire) = (row.opt_text(6)?, row.text(WIRE)?);
+    let callback = row.opt_text(6)?;
+    let wire = row.text(WIRE)?;
     let message = Message {
         id: message_id(row, 0)?,
         received_at: row.instant(1)?,

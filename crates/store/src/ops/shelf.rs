@@ -19,7 +19,8 @@ impl Op for PutAway {
     const MODE: Mode = Mode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
-        let (person, id) = ((&self.person).into(), self.id.as_str().into());
+        let person = (&self.person).into();
+        let id = self.id.as_str().into();
         let put = match self.until {
             Some(until) => x.exec(X::DIALECT.set_aside, &[person, id, until.into()]).await?,
             None => x.exec(X::DIALECT.archive, &[person, id]).await?,

@@ -38,9 +38,11 @@ impl Op for ExpireDue {
             due.push(rows::message_id(&mut row, 0)?);
         }
         due.retain(|id| !self.passing_over.contains(id));
-        let (mut expired, mut places) = (Expired::default(), Places::default());
+        let mut expired = Expired::default();
+        let mut places = Places::default();
         for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
-            let (command, resolution_id) = (Command::Expire, resolution_id.clone());
+            let command = Command::Expire;
+            let resolution_id = resolution_id.clone();
             let proposal = Proposal {
                 message_id,
                 command,

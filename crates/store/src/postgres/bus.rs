@@ -51,7 +51,8 @@ pub struct Bus {
 impl Bus {
     pub fn new(config: Config) -> Self {
         let (words, unsaid) = mpsc::channel(UNSAID);
-        let (unsaid, sent) = (Mutex::new(unsaid), watch::Sender::new(0));
+        let unsaid = Mutex::new(unsaid);
+        let sent = watch::Sender::new(0);
         Self {
             config,
             words,
@@ -78,7 +79,8 @@ impl Bus {
 
     /// Until everything that was said so far is sent, for a moment at most. It needs `run` beside it.
     pub async fn flush(&self) {
-        let (said, mut sent) = (self.said.load(Ordering::SeqCst), self.sent.subscribe());
+        let said = self.said.load(Ordering::SeqCst);
+        let mut sent = self.sent.subscribe();
         // What cannot be sent in time is found by the others.
         drop(timeout(FAREWELL, sent.wait_for(|sent| *sent >= said)).await);
     }

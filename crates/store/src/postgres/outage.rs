@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn after_a_failure_nobody_tries_for_a_while_and_longer_each_time() {
-        let (outage, now) = (Outage::default(), Instant::now());
+        let outage = Outage::default();
+        let now = Instant::now();
         let why = StoreError::Unavailable("refused".to_owned());
         assert!(outage.check(now).is_ok());
         outage.failed(now, &why);
@@ -87,7 +88,8 @@ mod tests {
 
     #[test]
     fn those_who_fail_together_fail_once() {
-        let (outage, now) = (Outage::default(), Instant::now());
+        let outage = Outage::default();
+        let now = Instant::now();
         let why = StoreError::Unavailable("refused".to_owned());
         (0..20).for_each(|_| outage.failed(now, &why));
         assert!(outage.check(now + FIRST_PAUSE).is_ok());

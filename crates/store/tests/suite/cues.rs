@@ -129,7 +129,8 @@ fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
         wire: json_text(&cue).expect("a cue can be written"),
         audit,
     };
-    let (gone, resolution_id) = (Vec::new(), resolution_id());
+    let gone = Vec::new();
+    let resolution_id = resolution_id();
     NewCue {
         message,
         terminal,
@@ -229,7 +230,9 @@ pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {
 }
 
 pub async fn type_ahead(store: &Store, person: &str, text: &str) -> Typed {
-    let (agent_id, person, text) = (ZOBAL.to_owned(), person.to_owned(), text.to_owned());
+    let agent_id = ZOBAL.to_owned();
+    let person = person.to_owned();
+    let text = text.to_owned();
     store.run(TypeAhead { agent_id, person, text }).await.unwrap()
 }
 

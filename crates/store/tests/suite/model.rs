@@ -151,7 +151,9 @@ impl Known {
             Kind::Task => Draft::task(self.number),
             Kind::Notify => Draft::notify(self.number),
         };
-        let (agent, key, payload) = (self.agent, self.key, self.payload);
+        let agent = self.agent;
+        let key = self.key;
+        let payload = self.payload;
         Draft {
             agent,
             key,

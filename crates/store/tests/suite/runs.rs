@@ -88,7 +88,8 @@ pub async fn told(store: &Store, events: Vec<StoredEvent>) {
 }
 
 pub async fn end(store: &Store, run_id: &str, millis: i64) -> bool {
-    let (advance, ending) = (step(run_id), Ending::Completed);
+    let advance = step(run_id);
+    let ending = Ending::Completed;
     store
         .run(EndRun {
             advance,
@@ -166,7 +167,8 @@ pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<FoundAsk> {
 pub async fn ended_with_everything(store: &Store) {
     begun(store).await;
     asked(store, &[1]).await;
-    let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
+    let events = vec![event(1)];
+    let records = vec!["one".to_owned()];
     assert!(
         advance(
             store,

@@ -177,7 +177,9 @@ impl Draft {
     }
 
     pub fn content(&self) -> Content {
-        let (id, run_id, runtime) = (self.agent.to_owned(), "run-1".to_owned(), "cli".to_owned());
+        let id = self.agent.to_owned();
+        let run_id = "run-1".to_owned();
+        let runtime = "cli".to_owned();
         let labels = BTreeMap::from([("team".to_owned(), "core".to_owned())]);
         Content {
             agent: Agent {

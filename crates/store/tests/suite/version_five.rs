@@ -27,7 +27,8 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
         )
     };
     let delivery = |number: u64, claimed: u8, due_at: i64| {
-        let (id, due_at) = (message_id(number), at(due_at).as_millis());
+        let id = message_id(number);
+        let due_at = at(due_at).as_millis();
         format!(
             "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at, claimed)
                  VALUES ('{id}', 'builder', '{HOST}', 'pending', 1, 0, {due_at}, {claimed});"

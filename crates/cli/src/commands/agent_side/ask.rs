@@ -48,9 +48,11 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
 
 /// Says that the message is with the hub, and waits for its end if that is wanted.
 pub async fn sent(verb: &str, to: &[String], detach: bool, follow: Follow<'_>) -> Result<Finished> {
-    let (ticket, globals) = (follow.ticket, follow.globals);
+    let ticket = follow.ticket;
+    let globals = follow.globals;
     let id = ticket.message_id.as_deref().unwrap_or_default();
-    let (to, back) = (to.join(", "), come_back(ticket, globals));
+    let to = to.join(", ");
+    let back = come_back(ticket, globals);
     if !detach {
         screen::remark(&format!("{verb}, waiting for {to} ({id}); {back}"));
         return follow.finish().await;

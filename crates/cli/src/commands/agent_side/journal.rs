@@ -18,7 +18,8 @@ pub fn run(args: JournalArgs, globals: &Globals) -> Result<Finished> {
 }
 
 fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
-    let (tickets, acts) = (journal.tickets(limit)?, journal.acts(limit)?);
+    let tickets = journal.tickets(limit)?;
+    let acts = journal.acts(limit)?;
     if json {
         return Ok(Finished::well(screen::json(
             &json!({ "tickets": tickets, "acts": acts }),
@@ -32,13 +33,12 @@ fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
     let mut acted = Table::new(&["ACTED ON", "RESOLUTION", "STATE", "BEGUN", "ENDED"]);
     for act in acts {
         let ended = act.ended_at.map(|at| at.to_string()).unwrap_or_default();
-        let (state, begun) = (state(&act).to_owned(), act.begun_at.to_string());
+        let state = state(&act).to_owned();
+        let begun = act.begun_at.to_string();
         acted.row([act.message_id, act.resolution_id, state, begun, ended]);
     }
-    let (sent, acted) = (
-        sent.render_or("Nothing was sent from here."),
-        acted.render_or("Nothing was acted on."),
-    );
+    let sent = sent.render_or("Nothing was sent from here.");
+    let acted = acted.render_or("Nothing was acted on.");
     Ok(Finished::well(format!("{sent}\n{acted}")))
 }
 

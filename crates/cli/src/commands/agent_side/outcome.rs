@@ -98,7 +98,8 @@ pub fn answer_line(outcome: &Outcome) -> String {
 
 /// Who decided what, in words for standard error. What was answered is not told: it may be sensitive.
 pub fn words(resolved: &Resolved) -> String {
-    let (id, actor) = (&resolved.message_id, &resolved.actor);
+    let id = &resolved.message_id;
+    let actor = &resolved.actor;
     let how = match &resolved.outcome {
         Outcome::Answered { edited: true, .. } => format!("answered in other words by {actor}"),
         Outcome::Expired { default: Some(_) } => "expired without an answer: the default counts".to_owned(),

@@ -39,7 +39,9 @@ pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
     let here = format!("http://{}", listener.local_addr()?);
     let (url, path) = place(args, &here)?;
     let trust = Trust::new(url, args.keys.clone(), globals.clone()).await?;
-    let (journal, exec, json) = (open_journal(globals)?, args.exec.clone(), globals.json);
+    let journal = open_journal(globals)?;
+    let exec = args.exec.clone();
+    let json = globals.json;
     screen::print(&listening(&format!("{here}{path}"), json))?;
     let receiver = Receiver::new((trust, own), journal, exec, path, stops.clone(), json);
     let mut second = stops.clone();

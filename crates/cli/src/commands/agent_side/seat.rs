@@ -55,7 +55,8 @@ impl Seat {
 
     /// The seat of an agent whose credential is there; nobody is added.
     pub fn held(agent: Option<&str>, globals: &Globals) -> Result<Option<Self>> {
-        let (named, token) = (variable("COUNTERSIGN_URL"), variable("COUNTERSIGN_TOKEN"));
+        let named = variable("COUNTERSIGN_URL");
+        let token = variable("COUNTERSIGN_TOKEN");
         if named.is_some() && token.is_none() {
             return Ok(None);
         }
@@ -99,7 +100,8 @@ impl Seat {
         if !error.chain().any(is_unauthenticated) {
             return error;
         }
-        let (agent_id, hub) = (&self.agent_id, self.origin());
+        let agent_id = &self.agent_id;
+        let hub = self.origin();
         error.context(match &self.kept_in {
             Some(path) => format!(
                 "the token in {} is not valid any more: remove that file, and the agent too if the hub still has it \

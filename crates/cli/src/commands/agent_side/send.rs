@@ -90,7 +90,8 @@ mod tests {
     use super::*;
 
     fn said(field: &str, refused: bool) -> String {
-        let (message, field) = ("is wrong".to_owned(), field.to_owned());
+        let message = "is wrong".to_owned();
+        let field = field.to_owned();
         let error = if refused {
             Error::Refused {
                 status: 422,

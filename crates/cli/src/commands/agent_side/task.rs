@@ -34,7 +34,8 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
         .map_err(send::misworded)?;
     let journal = open_journal(globals)?;
     let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
-    let (asked, exec) = (Asked::Other, &args.request.exec);
+    let asked = Asked::Other;
+    let exec = &args.request.exec;
     let follow = Follow {
         seat: &seat,
         journal: &journal,

@@ -112,8 +112,10 @@ fn said_style(weight: Weight, paint: Paint) -> Style {
 
 /// A box of the wanted size in the middle, or as much of it as there is room for.
 fn middle(area: Rect, width: u16, height: u16) -> Rect {
-    let (width, height) = (width.min(area.width), height.min(area.height));
-    let (left, top) = ((area.width - width) / 2, (area.height - height) / 2);
+    let width = width.min(area.width);
+    let height = height.min(area.height);
+    let left = (area.width - width) / 2;
+    let top = (area.height - height) / 2;
     Rect {
         x: area.x + left,
         y: area.y + top,

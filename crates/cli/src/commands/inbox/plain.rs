@@ -116,7 +116,9 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
             .presence_word()
             .map(|word| format!(", agent {word}"))
             .unwrap_or_default();
-        let (agent, kind, expiry) = (item.asker(), item.kind(), item.expiry_words(now));
+        let agent = item.asker();
+        let kind = item.kind();
+        let expiry = item.expiry_words(now);
         let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
     }

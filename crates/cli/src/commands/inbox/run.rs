@@ -114,7 +114,9 @@ impl Desk {
             }
             return;
         }
-        let (client, filter, inputs) = (self.reach.client(), self.filter.clone(), self.inputs.clone());
+        let client = self.reach.client();
+        let filter = self.filter.clone();
+        let inputs = self.inputs.clone();
         tokio::spawn(async move {
             if let Some(reply) = hub::perform(&client, &filter, effect).await {
                 // Nobody listens any more only when the program ends.

@@ -141,7 +141,8 @@ impl Typing {
     }
 
     fn up(&mut self) {
-        let (start, column) = (self.line_start(), self.column());
+        let start = self.line_start();
+        let column = self.column();
         if start > 0 {
             self.caret = start - 1;
             self.caret = self.line_start();
@@ -150,7 +151,8 @@ impl Typing {
     }
 
     fn down(&mut self) {
-        let (end, column) = (self.line_end(), self.column());
+        let end = self.line_end();
+        let column = self.column();
         if end < self.text.len() {
             self.caret = end + 1;
             self.forward(column);

@@ -14,7 +14,8 @@ pub fn time_words(instant: &Instant, now: Timestamp, zone: &TimeZone) -> String 
 }
 
 pub fn at_words(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let (then, today) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let then = at.to_zoned(zone.clone());
+    let today = now.to_zoned(zone.clone());
     let format = if then.date() == today.date() {
         "%H:%M:%S"
     } else {

@@ -47,7 +47,9 @@ impl Ask {
                 details,
                 ..
             } => {
-                let (operation, resource, details) = (operation.clone(), resource.clone(), details.clone());
+                let operation = operation.clone();
+                let resource = resource.clone();
+                let details = details.clone();
                 (
                     request_id,
                     agent_name,
@@ -141,7 +143,9 @@ impl Ask {
 
     /// It names the question it answers, so that sending it again answers nothing else.
     pub fn answered(&self, run_id: &str, answer: &Answer) -> ClientMessage {
-        let (run_id, id, agent_name) = (run_id.to_owned(), self.id.clone(), self.agent_name.clone());
+        let run_id = run_id.to_owned();
+        let id = self.id.clone();
+        let agent_name = self.agent_name.clone();
         match (answer, &self.kind) {
             (Answer::Decision(decision), _) => ClientMessage::PermissionDecision {
                 run_id,
@@ -193,7 +197,9 @@ pub mod tests {
     use super::*;
 
     pub fn input(id: &str, agent_name: &str, prompt: Option<&str>) -> Ask {
-        let (agent_name, input_id, prompt) = (agent_name.to_owned(), id.to_owned(), prompt.map(str::to_owned));
+        let agent_name = agent_name.to_owned();
+        let input_id = id.to_owned();
+        let prompt = prompt.map(str::to_owned);
         Ask::of(&Event::RequestInput {
             agent_name,
             prompt,

@@ -60,7 +60,8 @@ impl Follow {
 
     /// Everything after what was heard, and then a reply that says that this was all.
     pub(super) async fn subscribe(&mut self) -> Result<(), Lost> {
-        let (run_id, after_seq) = (self.run_id.clone(), Some(self.seq));
+        let run_id = self.run_id.clone();
+        let after_seq = Some(self.seq);
         let until = self.request_id("all");
         self.unsure = Some(Unsure {
             until: until.clone(),
@@ -88,10 +89,8 @@ impl Follow {
         let mut again = Vec::new();
         for (number, sent) in self.sent.unanswered(|id| open.contains(id)).enumerate() {
             let Sent { ask, answer, .. } = &*sent;
-            let (message, request_id) = (
-                ask.answered(&self.run_id, answer),
-                format!("again-{}-{number}", self.seq),
-            );
+            let message = ask.answered(&self.run_id, answer);
+            let request_id = format!("again-{}-{number}", self.seq);
             sent.is_sent_again(request_id.clone());
             again.push((message, request_id));
         }

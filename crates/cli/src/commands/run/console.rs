@@ -232,7 +232,8 @@ mod tests {
     #[test]
     fn questions_are_asked_one_after_the_other() {
         let mut console = console();
-        let (one, two) = (input("1", "ann", Some("first?")), input("2", "bob", Some("second?")));
+        let one = input("1", "ann", Some("first?"));
+        let two = input("2", "bob", Some("second?"));
         assert!(console.add(one.clone()) && console.add(two.clone()) && !console.add(one.clone()));
         let shown = console.turn();
         assert!(shown.contains("first?") && !shown.contains("second?"), "{shown}");

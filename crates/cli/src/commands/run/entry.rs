@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_line_is_an_answer_and_so_is_an_empty_one() {
-        let (mut entry, ask) = (Entry::default(), input("1", "editor", None));
+        let mut entry = Entry::default();
+        let ask = input("1", "editor", None);
         assert_eq!(entry.line(&ask, "  go \\"), text("  go \\"));
         assert_eq!(entry.line(&ask, ""), text(""));
         assert_eq!(
@@ -101,7 +102,8 @@ mod tests {
 
     #[test]
     fn fences_hold_several_lines() {
-        let (mut entry, ask) = (Entry::default(), input("1", "editor", None));
+        let mut entry = Entry::default();
+        let ask = input("1", "editor", None);
         for line in ["\"\"\"", "one", "", "two"] {
             assert_eq!(entry.line(&ask, line), Entered::More);
         }
@@ -113,7 +115,8 @@ mod tests {
 
     #[test]
     fn an_answer_has_bounds() {
-        let (mut entry, ask) = (Entry::default(), input("1", "editor", None));
+        let mut entry = Entry::default();
+        let ask = input("1", "editor", None);
         entry.line(&ask, "\"\"\"");
         assert_eq!(entry.line(&ask, &"x".repeat(LONGEST_ANSWER)), Entered::More);
         assert!(matches!(entry.line(&ask, "x"), Entered::Refused(_)));
@@ -122,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_decision_is_one_of_four_by_number_or_word() {
-        let (mut entry, ask) = (Entry::default(), permission("1", "ls"));
+        let mut entry = Entry::default();
+        let ask = permission("1", "ls");
         let mut decided = |line: &str| entry.line(&ask, line);
         assert_eq!(decided("1"), Entered::Answer(Answer::Decision(Decision::Allow)));
         assert_eq!(

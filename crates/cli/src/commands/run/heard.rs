@@ -132,7 +132,8 @@ mod tests {
             }))
         );
         let error = Reply::error("START_FAILED", "Run already started: r1").frame(NOW, Some("start"));
-        let (code, message) = ("START_FAILED".to_owned(), "Run already started: r1".to_owned());
+        let code = "START_FAILED".to_owned();
+        let message = "Run already started: r1".to_owned();
         assert_eq!(
             read(&error),
             Heard::Error {
@@ -141,7 +142,9 @@ mod tests {
                 request_id: Some("start".to_owned())
             }
         );
-        let (run_id, agent_name, input_id) = ("r1".to_owned(), "ann".to_owned(), "i".to_owned());
+        let run_id = "r1".to_owned();
+        let agent_name = "ann".to_owned();
+        let input_id = "i".to_owned();
         let resolved = Reply::InputResolved {
             run_id,
             agent_name,

@@ -30,7 +30,8 @@ fn is_going(run: &Value) -> bool {
 
 /// It may have come to its end by itself in the meantime.
 fn words(run_id: &str, run: &Value, was_over: bool) -> String {
-    let (run_id, status) = (escape(run_id), escape(run["status"].as_str().unwrap_or_default()));
+    let run_id = escape(run_id);
+    let status = escape(run["status"].as_str().unwrap_or_default());
     match status.as_str() {
         _ if was_over => format!("Run {run_id} had ended before: {status}.\n"),
         "cancelled" => format!("Run {run_id} is stopped.\n"),

@@ -39,7 +39,9 @@ fn commands(page: &str) -> Vec<String> {
 
 /// As a shell would split it, for what stands in our pages: quotes, redirections, pipes, comments.
 fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
     for c in line.chars() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,

@@ -95,7 +95,8 @@ type Entries = BTreeMap<String, String>;
 
 /// The entries at the top, and those below `metadata`. Whatever else is nested there is passed over.
 fn entries(text: &str) -> Result<(Entries, Entries)> {
-    let (mut top, mut metadata) = (Entries::new(), Entries::new());
+    let mut top = Entries::new();
+    let mut metadata = Entries::new();
     let mut parent = String::new();
     for line in text
         .lines()
@@ -108,7 +109,8 @@ fn entries(text: &str) -> Result<(Entries, Entries)> {
         let (key, value) = line
             .split_once(':')
             .with_context(|| format!("front matter: {line:?} is no `key: value`"))?;
-        let (key, value) = (key.trim(), value.trim());
+        let key = key.trim();
+        let value = value.trim();
         if !nested {
             parent = key.to_owned();
             if value.is_empty() {

@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_asked_for_again() {
-        let (mut input, mut output) = ("x\n7\n".as_bytes(), Vec::new());
+        let mut input = "x\n7\n".as_bytes();
+        let mut output = Vec::new();
         let number: u8 = Prompt::new(&mut input, &mut output)
             .ask("Number", None, |text| Ok(text.parse()?))
             .unwrap();
@@ -55,7 +56,8 @@ mod tests {
 
     #[test]
     fn an_empty_line_is_the_default_and_the_end_is_an_error() {
-        let (mut input, mut output) = ("\n".as_bytes(), Vec::new());
+        let mut input = "\n".as_bytes();
+        let mut output = Vec::new();
         let mut prompt = Prompt::new(&mut input, &mut output);
         assert_eq!(
             prompt.ask("Where", Some("here"), |text| Ok(text.to_owned())).unwrap(),

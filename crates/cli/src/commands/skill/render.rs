@@ -149,7 +149,8 @@ fn callback_member(url: &str) -> String {
 
 /// The commands read fixed names; an app that keeps its secrets under other names hands them over.
 fn export_lines(settings: &Settings) -> String {
-    let (hub, agent) = (&settings.hub, &settings.agent);
+    let hub = &settings.hub;
+    let agent = &settings.agent;
     let token = export("COUNTERSIGN_TOKEN", &settings.token_env);
     format!("export COUNTERSIGN_URL='{hub}' COUNTERSIGN_AGENT='{agent}'\n{token}")
         .trim_end()

@@ -89,7 +89,8 @@ impl Settings {
     }
 
     fn description(&self) -> String {
-        let (app, agent) = (&self.app, &self.agent);
+        let app = &self.app;
+        let agent = &self.agent;
         match self.kind {
             Kind::Ask => format!(
                 "Ask a person for a decision on behalf of {app} (agent {agent}) and act on the answer at most once. Use \

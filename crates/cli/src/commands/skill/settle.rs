@@ -162,7 +162,8 @@ pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
     } else {
         outcome(args, app.as_deref(), source)?
     };
-    let (pushed, resolved) = (matches!(way, Some(Way::Push { .. })), kind != Kind::Notify);
+    let pushed = matches!(way, Some(Way::Push { .. }));
+    let resolved = kind != Kind::Notify;
     let token_env = source.variable(args.token_env.as_deref(), &TOKEN_ENV, true)?;
     let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, pushed)?;
     let seal_key_env = source.variable(args.seal_key_env.as_deref(), &SEAL_KEY_ENV, resolved)?;
@@ -315,7 +316,8 @@ mod tests {
     #[test]
     fn at_a_terminal_what_is_missing_is_asked_for() {
         let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
-        let (mut input, mut output) = (typed.as_bytes(), Vec::new());
+        let mut input = typed.as_bytes();
+        let mut output = Vec::new();
         let settled = settle(&args("ask"), Some(Prompt::new(&mut input, &mut output))).unwrap();
         assert_eq!(settled.settings.hub, "http://127.0.0.1:7422");
         assert_eq!(settled.settings.agent, "acme/bot");

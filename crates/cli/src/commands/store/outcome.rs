@@ -35,7 +35,8 @@ fn in_words(report: &Report, from: &Place, to: &Place) -> String {
             verdict(compared),
         ]);
     }
-    let (from, to) = (escape(&from.to_string()), escape(&to.to_string()));
+    let from = escape(&from.to_string());
+    let to = escape(&to.to_string());
     let rows = report.rows();
     let end = if report.is_same() {
         format!("{rows} rows of {from} are in {to}, the same on both sides. The hub fills its search index anew.\n")
@@ -107,10 +108,8 @@ mod tests {
 
     #[test]
     fn a_copy_that_differs_is_a_failure_in_words_and_for_machines() {
-        let (from, to) = (
-            Place::file(Path::new("/one/hub.db")),
-            Place::file(Path::new("/two/hub.db")),
-        );
+        let from = Place::file(Path::new("/one/hub.db"));
+        let to = Place::file(Path::new("/two/hub.db"));
         let same = finished(&report(b"ab"), &from, &to, false);
         assert_eq!(same.code, 0);
         assert!(

@@ -69,7 +69,8 @@ pub struct Answer {
 /// Nothing for a request that is still open. An answer counts even where its request was not marked: the original writes the
 /// two one after the other.
 pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) -> Option<Resolution> {
-    let (updated, created) = (request.updated_at.as_deref(), request.created_at.as_deref());
+    let updated = request.updated_at.as_deref();
+    let created = request.created_at.as_deref();
     let status = request
         .status
         .as_deref()
@@ -85,7 +86,8 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
     if row.cancelled {
         return Some(cancelled(resolved_at, comment(&said.text)));
     }
-    let (text, files) = (Some(said.text), attached.files);
+    let text = Some(said.text);
+    let files = attached.files;
     let collected = status != "PENDING";
     Some(Resolution {
         status: Status::Answered,
@@ -98,7 +100,8 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
 }
 
 fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> Resolution {
-    let (status, files) = (Status::Cancelled, Vec::new());
+    let status = Status::Cancelled;
+    let files = Vec::new();
     Resolution {
         status,
         resolved_at,

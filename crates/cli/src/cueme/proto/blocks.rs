@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn half_a_block_is_refused_with_its_line() {
-        let (begin, end) = ("<!-- HUMAN_AGENT_PROTO_BEGIN -->", "<!-- HUMAN_AGENT_PROTO_END -->");
+        let begin = "<!-- HUMAN_AGENT_PROTO_BEGIN -->";
+        let end = "<!-- HUMAN_AGENT_PROTO_END -->";
         let other = "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->";
         let no_end = |line| {
             Err(Broken::NoEnd {

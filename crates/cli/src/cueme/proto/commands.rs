@@ -123,7 +123,8 @@ struct Parts {
 impl Parts {
     fn of(settings: &Settings, here: &Here, agent: &str) -> Result<Self> {
         let words = settings.words(here)?;
-        let (prefix, runtime) = (settings.prefix(agent)?, settings.runtime(agent)?);
+        let prefix = settings.prefix(agent)?;
+        let runtime = settings.runtime(agent)?;
         Ok(Self {
             prefix,
             proto: words.text,

@@ -93,7 +93,8 @@ fn split_mark(text: &str) -> (&str, &str) {
 
 /// The one most lines have.
 fn ending(text: &str) -> &'static str {
-    let (all, windows) = (text.matches('\n').count(), text.matches("\r\n").count());
+    let all = text.matches('\n').count();
+    let windows = text.matches("\r\n").count();
     if windows * 2 > all { "\r\n" } else { "\n" }
 }
 

@@ -65,9 +65,11 @@ impl Here {
     }
 
     fn filled_in(&self, text: &str) -> Result<String> {
-        let (mut out, mut rest) = (String::new(), text);
+        let mut out = String::new();
+        let mut rest = text;
         while let Some(start) = rest.find('%') {
-            let (before, after) = (&rest[..start], &rest[start + 1..]);
+            let before = &rest[..start];
+            let after = &rest[start + 1..];
             out.push_str(before);
             let name = after
                 .split('%')

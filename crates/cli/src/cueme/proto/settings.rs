@@ -125,7 +125,8 @@ impl Settings {
             Some(_) => bail!("{}: {PROTOCOL_PATH} must be a text", self.file.display()),
         };
         if is_of_a_package(&path) {
-            let (file, path) = (self.file.display(), path.display());
+            let file = self.file.display();
+            let path = path.display();
             let note = format!(
                 "{PROTOCOL_PATH} in {file} names {path}, which came with another cueme; the built-in text is used"
             );

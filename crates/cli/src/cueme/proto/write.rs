@@ -233,7 +233,8 @@ mod tests {
     fn links_may_lead_about_in_a_project_and_not_out_of_it() {
         use std::os::unix::fs::symlink;
         let scratch = Scratch::new();
-        let (project, home) = (scratch.path("project"), scratch.write(".bashrc", "theirs"));
+        let project = scratch.path("project");
+        let home = scratch.write(".bashrc", "theirs");
         for (link, leads_to) in [
             ("within.md", "docs/rules.md"),
             ("out.md", "../.bashrc"),
@@ -258,7 +259,8 @@ mod tests {
     fn a_link_is_followed_even_to_where_nothing_is_yet() {
         use std::os::unix::fs::symlink;
         let scratch = Scratch::new();
-        let (link, second) = (scratch.path("link.md"), scratch.path("second.md"));
+        let link = scratch.path("link.md");
+        let second = scratch.path("second.md");
         symlink("second.md", &link).unwrap();
         symlink("dotfiles/rules.md", &second).unwrap();
         replace(&link, "new").unwrap();

@@ -109,7 +109,8 @@ async fn the_same_push_many_times_at_once_acts_once() {
     let (_receiver, api) = post.receiver().await;
     let mut senders = JoinSet::new();
     for nth in 0..24 {
-        let (api, push) = (api.clone(), post.copy(nth % 2, nth % COPIES).clone());
+        let api = api.clone();
+        let push = post.copy(nth % 2, nth % COPIES).clone();
         senders.spawn(async move { bring(&api, &push).await });
     }
     let statuses = within("all replies", senders.join_all()).await;
@@ -117,10 +118,8 @@ async fn the_same_push_many_times_at_once_acts_once() {
     for message in 0..2 {
         assert_eq!(bring(&api, post.copy(message, 0)).await, 200);
     }
-    let (mut done, mut ids) = (
-        post.acts.ids(),
-        post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(),
-    );
+    let mut done = post.acts.ids();
+    let mut ids = post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
     done.sort();
     ids.sort();
     assert_eq!(done, ids);
@@ -133,10 +132,8 @@ async fn two_receivers_on_one_journal_act_once() {
     let (_two, second) = post.receiver().await;
     let mut senders = JoinSet::new();
     for nth in 0..12 {
-        let (api, push) = (
-            if nth % 2 == 0 { &first } else { &second }.clone(),
-            post.copy(0, nth % COPIES).clone(),
-        );
+        let api = if nth % 2 == 0 { &first } else { &second }.clone();
+        let push = post.copy(0, nth % COPIES).clone();
         senders.spawn(async move { bring(&api, &push).await });
     }
     within("all replies", senders.join_all()).await;

@@ -49,10 +49,8 @@ async fn a_form_gives_json() {
 #[tokio::test(flavor = "multi_thread")]
 async fn labels_body_and_context_reach_the_person() {
     let (hub, _bot, terminal) = stage().await;
-    let (body, log) = (
-        hub.scratch().write("body.md", "All **green**."),
-        hub.scratch().write("log.txt", "42 passed"),
-    );
+    let body = hub.scratch().write("body.md", "All **green**.");
+    let log = hub.scratch().write("log.txt", "42 passed");
     let words = [
         "ask",
         "Ship?",

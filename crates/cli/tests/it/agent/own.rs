@@ -20,15 +20,14 @@ fn receive<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_to_another_ed25519_agent_starts_nothing() {
     let hub = Setup::pushing().start().await;
-    let (alpha, beta) = (
-        hub.agent_signed_by("alpha", "ed25519").await,
-        hub.agent_signed_by("beta", "ed25519").await,
-    );
+    let alpha = hub.agent_signed_by("alpha", "ed25519").await;
+    let beta = hub.agent_signed_by("beta", "ed25519").await;
     let front = Proxy::start().await;
     for agent in [&alpha, &beta] {
         hub.approve(agent, &front.host()).await;
     }
-    let (acts, url) = (Acts::new(&hub), front.url("/resume"));
+    let acts = Acts::new(&hub);
+    let url = front.url("/resume");
     let command = acts.command();
     // The journal is shared, and beta's message is in it.
     let terminal = Terminal::of(&hub, &hub.url, &alpha);
@@ -118,7 +117,8 @@ async fn while_the_hub_does_not_say_whose_it_is_nothing_runs_and_it_comes_again(
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_agents_token_the_key_of_the_hub_is_not_enough() {
     let counter = Counter::open().await;
-    let (url, command) = (counter.url(), counter.acts.command());
+    let url = counter.url();
+    let command = counter.acts.command();
     let words = receive(&url, &["--ed25519", "hub"]);
     for name in ["COUNTERSIGN_TOKEN", "COUNTERSIGN_AGENT"] {
         let said = counter

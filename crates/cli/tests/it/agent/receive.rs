@@ -124,7 +124,8 @@ async fn answers_to_different_messages_do_not_wait_for_each_other() {
     for id in &ids {
         counter.hub.delivery(id, "delivered").await;
     }
-    let (mut done, mut ids) = (counter.acts.ids(), ids.to_vec());
+    let mut done = counter.acts.ids();
+    let mut ids = ids.to_vec();
     done.sort();
     ids.sort();
     assert_eq!(done, ids);
@@ -222,7 +223,8 @@ async fn an_ed25519_agent_is_verified_by_the_keys_of_the_hub() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_public_key_may_begin_with_a_dash() {
     let (_hub, _bot, terminal) = stage().await;
-    let (key, header) = (format!("-{}", "A".repeat(42)), "A2H-Signature: t=1,jti=j,v1=AAAA");
+    let key = format!("-{}", "A".repeat(42));
+    let header = "A2H-Signature: t=1,jti=j,v1=AAAA";
     let words = [
         "verify",
         "--url",

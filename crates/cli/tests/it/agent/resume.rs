@@ -26,7 +26,8 @@ fn opened(terminal: &Terminal, state: &Value) -> Ran {
 async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
     let (hub, _bot, terminal) = stage().await;
     let terminal = terminal.env("SEAL_KEY", KEY);
-    let (acts, state) = (Acts::new(&hub), json!({"step": 3, "commit": "4af1"}));
+    let acts = Acts::new(&hub);
+    let state = json!({"step": 3, "commit": "4af1"});
     let file = sealed(&hub, &terminal, &state);
     let ask = [
         "ask",
@@ -64,7 +65,8 @@ async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
 async fn by_push_a_receiver_gets_the_answer_and_the_state() {
     let counter = Counter::open().await;
     let terminal = counter.terminal.clone().env("SEAL_KEY", KEY);
-    let (acts, state) = (&counter.acts, json!({"step": 3, "commit": "4af1"}));
+    let acts = &counter.acts;
+    let state = json!({"step": 3, "commit": "4af1"});
     let file = sealed(&counter.hub, &terminal, &state);
     let ask = [
         "ask",

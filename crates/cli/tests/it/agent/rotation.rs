@@ -29,7 +29,8 @@ async fn nothing_is_lost_while_keys_are_rotated() {
         acts,
         ..
     } = &counter;
-    let (command, url) = (acts.command(), counter.url());
+    let command = acts.command();
+    let url = counter.url();
     let ask = ["ask", "Ship?", "--confirm", "--detach", "--callback", &url];
     let settled = async |id: &str| {
         hub.owner.answer(id, "approve").await.expect(200);
@@ -84,10 +85,13 @@ async fn a_key_that_is_no_longer_valid_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_beside_its_hub_goes_on_after_a_rotation() {
     let hub = Setup::pushing().start().await;
-    let (terminal, front, acts) = (Terminal::beside(&hub), Proxy::start().await, Acts::new(&hub));
+    let terminal = Terminal::beside(&hub);
+    let front = Proxy::start().await;
+    let acts = Acts::new(&hub);
     terminal.run(&["notify", "Hello"]).ok();
     hub.cli(&["agent", "callback", "approve", "cli", &front.host()]).ok();
-    let (url, command) = (front.url("/resume"), acts.command());
+    let url = front.url("/resume");
+    let command = acts.command();
     let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
     // Another journal: the receiver has to ask the hub, with a token that the rotation replaces.
     let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();

@@ -11,7 +11,8 @@ const SEAL: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 async fn no_command_shows_a_token_or_a_key() {
     let counter = Counter::open().await;
     let terminal = counter.terminal.clone().env("SEAL_KEY", SEAL).env("RUST_LOG", "trace");
-    let (hub, url) = (&counter.hub, counter.url());
+    let hub = &counter.hub;
+    let url = counter.url();
     let mut said = String::new();
     let mut note = |ran: Ran| {
         said.push_str(&ran.stdout);

@@ -14,7 +14,8 @@ const TAB: &str = "\u{e004}";
 async fn a_confirm_is_approved_by_mouse_and_by_key() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
 
     browser.click(&format!("#row-{first} a.title")).await;
@@ -54,7 +55,8 @@ async fn a_rejection_carries_its_reason() {
 async fn what_was_written_on_an_item_is_there_again_after_a_look_at_another() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     browser.press("c").await;
@@ -82,7 +84,8 @@ async fn what_was_written_on_an_item_is_there_again_after_a_look_at_another() {
 async fn a_select_is_picked_by_mouse_and_by_number() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&select("bot")).await, bot.accepted(&select("bot")).await);
+    let first = bot.accepted(&select("bot")).await;
+    let second = bot.accepted(&select("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     browser.click("input[name=value][value=green]").await;
@@ -154,7 +157,8 @@ async fn a_form_is_filled_by_keyboard_alone() {
 async fn a_task_is_worked_off_and_its_ticks_come_back() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&task("bot")).await);
+    let first = bot.accepted(&task("bot")).await;
+    let second = bot.accepted(&task("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     browser.click("input[name=done][value='1']").await;
@@ -249,7 +253,8 @@ async fn free_text_is_typed_without_a_mouse_and_several_choices_are_ticked_witho
 async fn rejecting_and_archiving_need_no_keys() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (question, told) = (bot.accepted(&ask("bot")).await, bot.accepted(&notify("bot")).await);
+    let question = bot.accepted(&ask("bot")).await;
+    let told = bot.accepted(&notify("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &question).await;
     browser.click("#reject summary").await;

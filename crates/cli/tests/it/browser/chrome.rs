@@ -85,7 +85,8 @@ impl Browser {
 
     /// The window of a headless browser cannot be as narrow as a phone; its page can.
     async fn resize(&self, look: Look) {
-        let (width, height) = (look.width, look.height);
+        let width = look.width;
+        let height = look.height;
         let mobile = width < 500;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;

@@ -57,7 +57,8 @@ async fn what_was_typed_outlives_a_reload_and_a_way_there_and_back() {
 async fn what_was_decided_or_signed_out_of_is_not_kept() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     for id in [&first, &second] {
         browser.open_item(&hub, id).await;

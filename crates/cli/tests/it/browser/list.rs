@@ -73,7 +73,8 @@ async fn several_are_rejected_with_one_reason_by_keyboard_alone() {
 async fn rejecting_what_is_no_confirm_declines_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&select("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&select("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.see(&format!("#row-{second}")).await;
     browser.press("jxjxr").await;

@@ -205,10 +205,12 @@ async fn a_row_that_comes_in_says_whether_it_is_yours() {
     browser.see(".empty").await;
     bot.accepted(&ask("bot")).await;
     browser.see(".row").await;
-    let (mut mine, mut theirs) = (ask("bot"), ask("bot"));
+    let mut mine = ask("bot");
+    let mut theirs = ask("bot");
     mine["request"]["allowed_resolvers"] = json!(["human:alice", "human:owner"]);
     theirs["request"]["allowed_resolvers"] = json!(["human:alice"]);
-    let (mine, theirs) = (bot.accepted(&mine).await, bot.accepted(&theirs).await);
+    let mine = bot.accepted(&mine).await;
+    let theirs = bot.accepted(&theirs).await;
     browser.see(&format!("#row-{mine}.new[data-mine=yes]")).await;
     browser
         .see_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours")

@@ -42,7 +42,8 @@ fn deployment() -> Value {
 #[tokio::test]
 async fn the_list_and_a_decision_are_pictured() {
     let hub = Hub::start().await;
-    let (deployer, coder) = (hub.agent("deployer").await, hub.agent("coder").await);
+    let deployer = hub.agent("deployer").await;
+    let coder = hub.agent("coder").await;
     coder
         .accepted(&of(
             select("coder"),

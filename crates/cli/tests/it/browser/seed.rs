@@ -61,7 +61,8 @@ pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>
 
 fn message(agent_id: &str, title: &str, question: Question, now: countersign_protocol::time::Timestamp) -> NewMessage {
     let id = MessageId::from_uuid(Uuid::now_v7());
-    let (run_id, runtime) = ("run-1".to_owned(), "cli".to_owned());
+    let run_id = "run-1".to_owned();
+    let runtime = "cli".to_owned();
     let agent = Agent {
         id: agent_id.to_owned(),
         run_id,

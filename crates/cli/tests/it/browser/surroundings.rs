@@ -18,7 +18,8 @@ const DARK: Look = Look {
 async fn without_scripts_everything_can_be_read_and_answered() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (confirm, form) = (bot.accepted(&ask("bot")).await, bot.accepted(&input("bot")).await);
+    let confirm = bot.accepted(&ask("bot")).await;
+    let form = bot.accepted(&input("bot")).await;
     let browser = Browser::signed_in(WITHOUT_SCRIPTS, &hub).await;
     browser.click(&format!("#row-{confirm} a.title")).await;
     browser.click("button.choice[data-role=deny]").await;
@@ -145,7 +146,8 @@ async fn every_page_is_accessible_and_keeps_the_policy() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut findings: Vec<String> = Vec::new();
-    let (pages, forms) = (pages(&hub, &bot).await, incomplete(&bot).await);
+    let pages = pages(&hub, &bot).await;
+    let forms = incomplete(&bot).await;
     for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark")] {
         let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
         for (nth, page) in pages.iter().enumerate() {
@@ -176,7 +178,8 @@ pub fn axe() -> String {
 async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
     let mut form = input("bot");
     form["request"]["schema"]["required"] = json!(["reason", "region"]);
-    let (form, choice) = (bot.accepted(&form).await, bot.accepted(&select("bot")).await);
+    let form = bot.accepted(&form).await;
+    let choice = bot.accepted(&select("bot")).await;
     [
         (format!("/inbox/items/{form}"), "#error-region"),
         (format!("/inbox/items/{choice}"), "#error-value"),

@@ -41,7 +41,8 @@ async fn until_held(browser: &Browser) {
 async fn a_slow_answer_does_not_land_on_another_item() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     hold_posts(&browser, "after").await;
@@ -68,7 +69,8 @@ async fn a_slow_answer_does_not_land_on_another_item() {
 async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (first, second) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     hold_posts(&browser, "before").await;

@@ -208,7 +208,8 @@ async fn what_is_typed_ahead_is_used_up_before_ones_eyes() {
 
 /// One of each kind, one of them decided, one whose agent is gone.
 async fn pages(hub: &Hub, shell: &Shell) -> Vec<String> {
-    let (gone, other) = (shell.ask_for_id("Gone?").await, Shell::join(hub).await);
+    let gone = shell.ask_for_id("Gone?").await;
+    let other = Shell::join(hub).await;
     shell.waiting(hub, &gone).await.abort();
     until_gone(hub, &gone).await;
     let confirm = json!({"type": "confirm", "text": "Sure?", "confirm_label": "Ship", "cancel_label": "Hold"});

@@ -36,7 +36,8 @@ async fn any_question_of_a_terminal_takes_free_text() {
 async fn other_agents_take_free_text_only_where_they_said_so() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (one, form) = (bot.accepted(&select("bot")).await, bot.accepted(&input("bot")).await);
+    let one = bot.accepted(&select("bot")).await;
+    let form = bot.accepted(&input("bot")).await;
     let said = hub.cli(&["answer", &one, "--text", "purple"]).fails(1);
     assert!(
         said.contains("takes no other text: answer with") && said.contains("green"),

@@ -123,7 +123,8 @@ async fn replies_that_get_lost_are_asked_for_again() {
     let process = desk.cue("gavonel", ASK);
     let id = waited_for(&hub, ASK).await;
     assert_eq!(items(&hub).await.len(), 1);
-    let (path, collected) = (format!("{CUES}/{id}"), format!("{CUES}/{id}/collected"));
+    let path = format!("{CUES}/{id}");
+    let collected = format!("{CUES}/{id}/collected");
     proxy.disturb(&path, &[Fault::LoseReply]);
     proxy.disturb(&collected, &[Fault::LoseReply]);
     answer(&hub, &id, "yes").await;

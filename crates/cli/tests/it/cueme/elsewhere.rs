@@ -90,7 +90,8 @@ async fn whose_token_it_is_decides_whose_request_it_is() {
             .env("COUNTERSIGN_URL", &hub.url)
             .env("COUNTERSIGN_TOKEN", &token)
     };
-    let (owners, alices) = (of("owner").await, of("alice").await);
+    let owners = of("owner").await;
+    let alices = of("alice").await;
     let agent_id = owners.join();
     let (_process, _) = owners.waiting(&hub, &agent_id, "Mine?").await;
     let said = alices.run(&["cue", &agent_id, "-"], super::envelope("Mine?")).fails(2);

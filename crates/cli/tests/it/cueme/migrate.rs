@@ -52,7 +52,8 @@ async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     let choice = r#"{"type":"choice","options":["Red","Blue"]}"#;
-    let (asked_at, answered_at) = (at(-50), at(-49));
+    let asked_at = at(-50);
+    let answered_at = at(-49);
     mailbox.request(
         "req_1",
         "bamolodo",

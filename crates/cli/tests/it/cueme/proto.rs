@@ -324,7 +324,8 @@ fn a_link_is_followed_and_the_mode_stays() {
 fn a_project_cannot_lead_its_rules_out_of_itself() {
     const RULES: &str = ".cursor/rules/cueme_proto.mdc";
     let person = Person::new();
-    let (project, theirs) = (person.0.path("project"), person.write(".bashrc", "export A=1\n"));
+    let project = person.0.path("project");
+    let theirs = person.write(".bashrc", "export A=1\n");
     fs::create_dir_all(project.join(".cursor/rules")).expect("make the directory");
     symlink(&theirs, project.join(RULES)).expect("make the link");
     for verb in ["apply", "rm"] {

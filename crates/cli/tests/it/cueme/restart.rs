@@ -72,7 +72,8 @@ async fn a_hub_that_stays_away_costs_no_more_than_the_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_whose_database_is_away_is_waited_for() {
     let cluster = Cluster::start(1).await;
-    let (hub, wire) = (&cluster.hubs[0], &cluster.wires[0]);
+    let hub = &cluster.hubs[0];
+    let wire = &cluster.wires[0];
     let terminal = Desk::beside(hub);
     let agent_id = terminal.join();
     wire.be(State::Cut);

@@ -50,7 +50,8 @@ async fn so_many_agents_of_a_person_join_and_no_more() {
         SELECT 'agent' || n, 'owner', 'codex', '', 'zsh', CAST(strftime('%s') AS INTEGER) * 1000 FROM number";
     let mut hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let (own, hers) = (terminal_token(&hub, "owner").await, terminal_token(&hub, "alice").await);
+    let own = terminal_token(&hub, "owner").await;
+    let hers = terminal_token(&hub, "alice").await;
     hub.interrupt();
     let database = Connection::open(hub.data().join("hub.db")).expect("the database");
     assert_eq!(database.execute(MANY, []).expect("joined"), 10_000);
@@ -71,7 +72,8 @@ async fn so_many_agents_of_a_person_join_and_no_more() {
 async fn a_person_has_a_thousand_terminals_waiting_and_no_more() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let (shell, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
+    let shell = Shell::join(&hub).await;
+    let other = Shell::join_as(&hub, "alice").await;
     let id = shell.ask_for_id("Anybody?").await;
     let token = terminal_token(&hub, "owner").await;
     let http = reqwest::Client::builder()

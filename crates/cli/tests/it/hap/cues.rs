@@ -86,7 +86,8 @@ async fn an_agent_that_never_joined_may_ask_under_its_name() {
 async fn two_cues_answered_in_reverse_order_each_get_their_own_answer() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
-    let (first, second) = (shell.ask_for_id("One?").await, shell.ask_for_id("Two?").await);
+    let first = shell.ask_for_id("One?").await;
+    let second = shell.ask_for_id("Two?").await;
     answer(&hub, &second, json!("two")).await;
     answer(&hub, &first, json!("one")).await;
     assert_eq!(shell.outcome(&first).await["reply"]["text"], "one");
@@ -211,7 +212,8 @@ async fn kept(shell: &Shell) -> Vec<Value> {
 async fn what_came_while_nobody_waited_is_kept_and_what_is_being_printed_is_not() {
     let hub = Hub::start().await;
     let shell = Shell::join(&hub).await;
-    let (left, held) = (shell.ask_for_id("Left?").await, shell.ask_for_id("Held?").await);
+    let left = shell.ask_for_id("Left?").await;
+    let held = shell.ask_for_id("Held?").await;
     shell.waiting(&hub, &left).await.abort();
     until_gone(&hub, &left).await;
     let process = shell.waiting(&hub, &held).await;

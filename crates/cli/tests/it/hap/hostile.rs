@@ -97,7 +97,8 @@ async fn the_terminals_of_one_person_share_one_rate() {
         .start()
         .await;
     hub.person("alice", "resolver").await;
-    let (mine, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
+    let mine = Shell::join(&hub).await;
+    let other = Shell::join_as(&hub, "alice").await;
     mine.ask("One?").await;
     mine.ask("Two?").await;
     let mut words = mine.words("Three?");

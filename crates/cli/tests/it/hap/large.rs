@@ -57,7 +57,8 @@ async fn many_small_values_are_refused_before_they_fill_the_memory() {
 async fn whoever_has_much_under_way_waits_and_others_do_not() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let (shell, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
+    let shell = Shell::join(&hub).await;
+    let other = Shell::join_as(&hub, "alice").await;
     let token = terminal_token(&hub, "owner").await;
     let head = b"content-length: 28311552\r\n\r\n{\"request_id\": \"slow\", ";
     let slow = half(&hub, &token, "POST /v1/hap/import HTTP/1.1", head);

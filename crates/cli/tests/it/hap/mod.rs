@@ -94,7 +94,8 @@ impl Shell {
 
     /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
     pub async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
-        let (api, path) = (self.api.clone(), format!("/v1/hap/cues/{id}?wait=60"));
+        let api = self.api.clone();
+        let path = format!("/v1/hap/cues/{id}?wait=60");
         let process = tokio::spawn(async move { api.get(&path).await });
         eventually("the process waits", async || {
             (item(hub, id).await["waiting_now"] == true).then_some(())

@@ -92,7 +92,8 @@ async fn the_command_line_makes_a_terminals_token_for_those_who_may_answer() {
 async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let (mine, other) = (Shell::join(&hub).await, Shell::join_as(&hub, "alice").await);
+    let mine = Shell::join(&hub).await;
+    let other = Shell::join_as(&hub, "alice").await;
     let id = mine.ask_for_id("Ship it?").await;
     other
         .post(&mine.words("Ship it?"))
@@ -165,7 +166,8 @@ async fn an_owner_tells_tokens_apart_and_ends_one() {
         assert_eq!(made["label"], label);
         hub.anonymous().bearer(made["token"].as_str().expect("a token"))
     };
-    let (container, laptop) = (make("the container"), make("the laptop"));
+    let container = make("the container");
+    let laptop = make("the laptop");
     let shown = hub.cli(&["person", "tokens", "alice"]).ok();
     assert!(
         shown.contains("the container") && shown.contains("terminals") && !shown.contains("cst_"),
@@ -211,9 +213,12 @@ async fn an_owner_tells_tokens_apart_and_ends_one() {
 async fn whoever_waits_with_a_token_that_ends_is_sent_away_at_once() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let (shell, other) = (Shell::join_as(&hub, "alice").await, Shell::join(&hub).await);
-    let (id, kept) = (shell.ask_for_id("May I?").await, other.ask_for_id("May I?").await);
-    let (process, stays) = (shell.waiting(&hub, &id).await, other.waiting(&hub, &kept).await);
+    let shell = Shell::join_as(&hub, "alice").await;
+    let other = Shell::join(&hub).await;
+    let id = shell.ask_for_id("May I?").await;
+    let kept = other.ask_for_id("May I?").await;
+    let process = shell.waiting(&hub, &id).await;
+    let stays = other.waiting(&hub, &kept).await;
     hub.cli(&["person", "token-end", "alice", &tokens_of(&hub, "alice")[0].1])
         .ok();
     within("the wait ends", process)

@@ -61,7 +61,8 @@ impl Api {
 
     pub async fn try_send(request: RequestBuilder) -> Result<Reply, reqwest::Error> {
         let response = request.send().await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
         Ok(Reply {
             status,
             headers,

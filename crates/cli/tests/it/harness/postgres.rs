@@ -159,7 +159,8 @@ async fn relay(
         return;
     };
     let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
-    let (mut transaction, is_lost) = (Transaction::default(), AtomicBool::new(false));
+    let mut transaction = Transaction::default();
+    let is_lost = AtomicBool::new(false);
     let hub_says = |said: &[u8]| {
         transaction.follow(said);
         let now = *switch.borrow();

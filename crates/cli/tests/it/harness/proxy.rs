@@ -45,10 +45,12 @@ impl Proxy {
         let port = listener.local_addr().expect("a bound address").port();
         let plan = Arc::new(Mutex::new(Plan::default()));
         let (sender, relayed) = watch::channel(Vec::new());
-        let (shared, sender) = (plan.clone(), Arc::new(sender));
+        let shared = plan.clone();
+        let sender = Arc::new(sender);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (plan, sender) = (shared.clone(), sender.clone());
+                let plan = shared.clone();
+                let sender = sender.clone();
                 tokio::spawn(async move { relay(stream, &plan, &sender).await });
             }
         });

@@ -72,7 +72,9 @@ impl Receiver {
         let port = listener.local_addr().expect("a bound address").port();
         let script = Arc::new(Mutex::new(Script::default()));
         let (sender, pushes) = watch::channel(Vec::new());
-        let (acts, sender, let_go) = (script.clone(), Arc::new(sender), Arc::new(Notify::new()));
+        let acts = script.clone();
+        let sender = Arc::new(sender);
+        let let_go = Arc::new(Notify::new());
         let told = Arc::clone(&let_go);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {

@@ -32,10 +32,8 @@ pub fn signed(push: &Push, family: &str, callback_url: &str) -> Signed {
             .collect::<Vec<_>>()
     };
     let one = |key: &str| all(key).into_iter().next();
-    let (t, jti) = (
-        one("t").expect("t in the header"),
-        one("jti").expect("jti in the header"),
-    );
+    let t = one("t").expect("t in the header");
+    let jti = one("jti").expect("jti in the header");
     let context = context(&push.json(), family, callback_url, &t, &jti);
     let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
     Signed {

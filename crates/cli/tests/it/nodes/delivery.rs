@@ -12,7 +12,8 @@ async fn stage(count: usize) -> (Cluster, Receiver, Agent) {
 
 async fn stage_of(count: usize, setup: impl Fn() -> Setup) -> (Cluster, Receiver, Agent) {
     let cluster = Cluster::of(count, setup).await;
-    let (receiver, bot) = (Receiver::start().await, cluster.agent("bot").await);
+    let receiver = Receiver::start().await;
+    let bot = cluster.agent("bot").await;
     cluster.hubs[0].approve(&bot, &receiver.host()).await;
     (cluster, receiver, bot)
 }

@@ -95,7 +95,8 @@ impl Load {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     let mut cluster = Cluster::of(3, Setup::pushing).await;
-    let (receiver, bot) = (Receiver::start().await, cluster.agent("bot").await);
+    let receiver = Receiver::start().await;
+    let bot = cluster.agent("bot").await;
     cluster.hubs[0].approve(&bot, &receiver.host()).await;
     let load = Arc::new(Load {
         agents: cluster.hubs.iter().map(|hub| bot.at(hub)).collect(),

@@ -92,7 +92,8 @@ async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
     there
         .send(json!({"type": "continue_run", "runId": run, "input": ""}))
         .await;
-    let (mut has_asked, mut refused) = (false, Value::Null);
+    let mut has_asked = false;
+    let mut refused = Value::Null;
     while !has_asked || refused.is_null() {
         let frame = there.next().await;
         has_asked |= frame["type"] == "request_input";

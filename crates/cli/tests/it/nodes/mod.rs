@@ -79,7 +79,8 @@ impl Cluster {
 
     pub async fn of(count: usize, setup: impl Fn() -> Setup) -> Self {
         let database = Database::create().await;
-        let (mut hubs, mut wires) = (Vec::new(), Vec::new());
+        let mut hubs = Vec::new();
+        let mut wires = Vec::new();
         for _ in 0..count {
             let wire = Wire::to(&database).await;
             hubs.push(setup().remembering_in(&wire.url()).start().await);

@@ -71,7 +71,8 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
     let waiting = tokio::spawn({
-        let (api, id) = (agent.at(&cluster.hubs[0]), id.clone());
+        let api = agent.at(&cluster.hubs[0]);
+        let id = id.clone();
         async move { api.outcome(&id).await }
     });
     is_waited_for(&cluster.hubs[0], 1).await;
@@ -106,7 +107,8 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_that_asks_or_waits_sits_an_outage_out() {
     let cluster = Cluster::start(1).await;
-    let (hub, wire) = (&cluster.hubs[0], &cluster.wires[0]);
+    let hub = &cluster.hubs[0];
+    let wire = &cluster.wires[0];
     let agent = cluster.agent("bot").await;
     let terminal = Terminal::of(hub, &hub.url, &agent);
     let id = agent.accepted(&ask("bot")).await;
@@ -178,7 +180,8 @@ async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
     let agent = hub.agent("bot").await;
     let before = agent.accepted(&ask("bot")).await;
     let waiting = tokio::spawn({
-        let (api, id) = (agent.at(&hub), before.clone());
+        let api = agent.at(&hub);
+        let id = before.clone();
         async move { api.outcome(&id).await }
     });
     is_waited_for(&hub, 1).await;

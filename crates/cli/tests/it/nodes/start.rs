@@ -82,11 +82,9 @@ async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_flag_goes_before_the_environment_and_that_before_the_file() {
-    let (flag, env, file) = (
-        Database::create().await,
-        Database::create().await,
-        Database::create().await,
-    );
+    let flag = Database::create().await;
+    let env = Database::create().await;
+    let file = Database::create().await;
     let by_file = || Setup::default().config(&format!("database_url = \"{}\"\n", file.url()));
     let by_env = || by_file().remembering_in(&env.url());
     let by_flag = || by_env().args(&["--database-url", &flag.url()]);

@@ -17,7 +17,8 @@ async fn a_hub_speaks_tls_to_whom_it_can_trust_and_tells_nobody_its_password() {
         );
         assert!(!said.contains(PASSWORD), "{said}");
     };
-    let (ours, stranger) = (postgres.authority(), postgres.stranger());
+    let ours = postgres.authority();
+    let stranger = postgres.stranger();
     for how in ["", "?sslmode=require"] {
         refused(trusting(to(how), &stranger), "invalid peer certificate");
     }

@@ -59,10 +59,12 @@ fn assert_soon(since: Instant) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_without_a_word_reaches_whoever_waits_and_whoever_looks_on() {
     let cluster = Cluster::start(1).await;
-    let (agent, mute) = (cluster.agent("bot").await, Mute::beside(&cluster).await);
+    let agent = cluster.agent("bot").await;
+    let mute = Mute::beside(&cluster).await;
     let [first, second] = [agent.accepted(&ask("bot")).await, agent.accepted(&ask("bot")).await];
     let waiting = tokio::spawn({
-        let (agent, first) = (agent.at(&cluster.hubs[0]), first.clone());
+        let agent = agent.at(&cluster.hubs[0]);
+        let first = first.clone();
         async move { agent.outcome(&first).await }
     });
     is_waited_for(&cluster.hubs[0], 1).await;

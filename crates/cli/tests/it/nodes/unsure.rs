@@ -39,7 +39,8 @@ async fn an_answer_taken_unheard_stands_and_reaches_whoever_waits_elsewhere() {
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
     let waiting = tokio::spawn({
-        let (api, id) = (agent.at(&cluster.hubs[1]), id.clone());
+        let api = agent.at(&cluster.hubs[1]);
+        let id = id.clone();
         async move { (api.outcome(&id).await, Instant::now()) }
     });
     is_waited_for(&cluster.hubs[1], 1).await;

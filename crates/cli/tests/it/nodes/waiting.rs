@@ -65,7 +65,8 @@ async fn a_hub_that_dies_right_after_an_answer_leaves_nobody_waiting() {
             async move { waiting.outcome(&id).await }
         });
         let answering = tokio::spawn({
-            let (owner, id) = (cluster.hubs[0].owner.clone(), id.clone());
+            let owner = cluster.hubs[0].owner.clone();
+            let id = id.clone();
             async move { owner.answer(&id, "approve").await.expect(200) }
         });
         answering.await.expect("it is answered");

@@ -166,7 +166,8 @@ async fn since_with_wait_returns_when_something_changes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_or_unknown_message_does_not_exist() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let id = bot.accepted(&ask("bot")).await;
     let foreign = other.get(&format!("/v1/messages/{id}")).await;
     foreign.refused("not_found");

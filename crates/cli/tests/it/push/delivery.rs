@@ -122,11 +122,9 @@ async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
         .start()
         .await;
     let bot = hub.agent("bot").await;
-    let (slow, endless, good) = (
-        Receiver::start().await,
-        Receiver::start().await,
-        Receiver::start().await,
-    );
+    let slow = Receiver::start().await;
+    let endless = Receiver::start().await;
+    let good = Receiver::start().await;
     slow.otherwise(Act::Hang);
     endless.otherwise(Act::Endless);
     let resolved = async |receiver: &Receiver, path: &str| {

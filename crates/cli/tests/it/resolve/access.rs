@@ -54,7 +54,8 @@ async fn an_agent_may_resolve_what_lists_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_list_only_the_submitter_may_resolve() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     for (mut envelope, part, resolution) in [
         (
             ask("bot"),

@@ -50,7 +50,8 @@ async fn only_asks_can_be_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_submitter_can_cancel() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let id = bot
         .accepted(&resolvers(ask("bot"), &["agent:other", "human:owner"]))
         .await;

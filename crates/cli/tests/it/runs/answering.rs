@@ -165,8 +165,10 @@ async fn a_run_outlives_its_starter_and_whoever_comes_later_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_runs_with_the_same_agent_name_do_not_cross() {
     let hub = Hub::start().await;
-    let (mut one, mut two) = (Client::connect(&hub).await, Client::connect(&hub).await);
-    let (first, second) = (one.begin(&hub, &talk(), "").await, two.begin(&hub, &talk(), "").await);
+    let mut one = Client::connect(&hub).await;
+    let mut two = Client::connect(&hub).await;
+    let first = one.begin(&hub, &talk(), "").await;
+    let second = two.begin(&hub, &talk(), "").await;
     one.asked().await;
     two.asked().await;
     one.answer(&second, "user", "for the second").await;

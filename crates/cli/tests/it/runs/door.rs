@@ -187,7 +187,8 @@ async fn a_hub_that_listens_beyond_this_machine_needs_a_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
     let hub = Hub::start().await;
-    let (alice, vic) = (hub.person("alice", "resolver").await, hub.person("vic", "viewer").await);
+    let alice = hub.person("alice", "resolver").await;
+    let vic = hub.person("vic", "viewer").await;
     let bot = hub.agent("bot").await;
     let body = json!({"name": "owner", "terminal": true});
     let terminal = hub.owner.post("/v1/admin/people/token", &body).await.expect(200)["token"]

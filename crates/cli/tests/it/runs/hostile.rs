@@ -41,7 +41,8 @@ async fn the_longest_answer_arrives_however_it_is_written() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &talk(), "").await;
     client.asked().await;
-    let (letters, escaped) = ("ж".repeat(512 * 1024), r"\u0436".repeat(512 * 1024));
+    let letters = "ж".repeat(512 * 1024);
+    let escaped = r"\u0436".repeat(512 * 1024);
     let answer = format!(r#"{{"type":"user_input","runId":"{run}","agentName":"user","text":"{escaped}"}}"#);
     client.send_text(&answer).await;
     assert!(client.result().await == letters, "all of it");

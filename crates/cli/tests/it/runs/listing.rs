@@ -106,7 +106,8 @@ async fn kept_runs_are_listed_by_their_directory_exactly() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
-    let (home, data) = (hub.scratch().home(), hub.data());
+    let home = hub.scratch().home();
+    let data = hub.data();
     for cwd in [&home, &data, &home] {
         let message = json!({"type": "prepare_run", "strategyPath": path, "cwd": cwd});
         let run = client.call(message, "run_prepared").await["runId"]
@@ -172,7 +173,8 @@ async fn health_counts_runs_and_clients() {
     counts(0, 1).await;
     drop(client);
     counts(0, 0).await;
-    let (first, second) = (health().await["uptime"].clone(), health().await["uptime"].clone());
+    let first = health().await["uptime"].clone();
+    let second = health().await["uptime"].clone();
     assert!(
         first.as_u64().unwrap() <= second.as_u64().unwrap(),
         "milliseconds since the start"

@@ -147,7 +147,8 @@ async fn an_agent_remembers_what_it_said_and_nothing_of_the_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_has_its_own_place_and_key() {
-    let (usual, other) = (Model::start().await, Model::start().await);
+    let usual = Model::start().await;
+    let other = Model::start().await;
     let config = usual.config(&format!(
         "[llm.providers.acme]\nbase_url = \"{}\"\napi_key_env = \"ACME_KEY\"\n",
         other.base_url()

@@ -16,7 +16,8 @@ async fn stampede(clients: Vec<Client>, run: &str) -> Vec<(usize, Vec<Value>)> {
     let start = Arc::new(Barrier::new(clients.len()));
     let mut crowd = JoinSet::new();
     for (nth, mut client) in clients.into_iter().enumerate() {
-        let (start, run) = (start.clone(), run.to_owned());
+        let start = start.clone();
+        let run = run.to_owned();
         crowd.spawn(async move {
             start.wait().await;
             client.answer(&run, "user", &format!("voice {nth}")).await;
@@ -31,7 +32,8 @@ async fn stampede(clients: Vec<Client>, run: &str) -> Vec<(usize, Vec<Value>)> {
 async fn of_a_hundred_answers_exactly_one_counts() {
     let hub = Hub::start().await;
     for _ in 0..3 {
-        let (mut one, mut two) = (Client::connect(&hub).await, Client::connect(&hub).await);
+        let mut one = Client::connect(&hub).await;
+        let mut two = Client::connect(&hub).await;
         let run = one.prepare(&strategy_file(&hub, &talk())).await;
         two.subscribe(&run).await;
         two.silence().await;
@@ -80,7 +82,9 @@ async fn of_a_hundred_stops_one_is_told() {
     let start = Arc::new(Barrier::new(CROWD));
     let mut crowd = JoinSet::new();
     for _ in 0..CROWD {
-        let (mut client, start, run) = (Client::connect(&hub).await, start.clone(), run.clone());
+        let mut client = Client::connect(&hub).await;
+        let start = start.clone();
+        let run = run.clone();
         crowd.spawn(async move {
             start.wait().await;
             client.stop(&run).await;
@@ -100,7 +104,9 @@ async fn of_a_hundred_starts_one_begins() {
     let start = Arc::new(Barrier::new(CROWD));
     let mut crowd = JoinSet::new();
     for nth in 0..CROWD {
-        let (mut client, start, run) = (Client::connect(&hub).await, start.clone(), run.clone());
+        let mut client = Client::connect(&hub).await;
+        let start = start.clone();
+        let run = run.clone();
         crowd.spawn(async move {
             start.wait().await;
             client
@@ -142,7 +148,8 @@ async fn the_socket_and_the_inbox_agree_on_who_was_first() {
         let people = async {
             let mut requests = JoinSet::new();
             for nth in 0..CROWD / 2 {
-                let (owner, id) = (hub.owner.clone(), id.clone());
+                let owner = hub.owner.clone();
+                let id = id.clone();
                 requests.spawn(async move { owner.answer(&id, &format!("desk {nth}")).await.status });
             }
             requests.join_all().await

@@ -129,7 +129,9 @@ async fn watchers_that_come_and_go_in_the_middle_see_every_event_once() {
     let run = driver.prepare(&strategy_file(&hub, &many(1500))).await;
     let mut watchers = JoinSet::new();
     for nth in 1..=6_usize {
-        let (mut client, dial, run) = (Client::connect(&hub).await, hub.url.clone(), run.clone());
+        let mut client = Client::connect(&hub).await;
+        let dial = hub.url.clone();
+        let run = run.clone();
         client.subscribe(&run).await;
         client.silence().await;
         watchers.spawn(async move {

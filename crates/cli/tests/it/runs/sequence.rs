@@ -33,7 +33,8 @@ fn says_exactly(frame: &Value, own: Value) {
 async fn a_run_that_pauses_for_a_person_says_exactly_this() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let (strategy, names) = (talk(), json!(["user", "assistant"]));
+    let strategy = talk();
+    let names = json!(["user", "assistant"]);
     let path = strategy_file(&hub, &strategy);
     let prepared = client
         .call(json!({"type": "prepare_run", "strategyPath": path}), "run_prepared")

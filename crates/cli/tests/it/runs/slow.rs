@@ -48,7 +48,8 @@ async fn a_subscriber_that_falls_too_far_behind_is_told_to_come_again_and_can() 
     slow.subscribe(&run).await;
     slow.silence().await;
     reader.start(&run, &"x".repeat(WIDTH)).await;
-    let (mut got, mut end) = (vec![], None);
+    let mut got = vec![];
+    let mut end = None;
     for number in 0.. {
         if reader.next().await["type"] == "strategy_completed" {
             break;

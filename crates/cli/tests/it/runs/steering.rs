@@ -123,7 +123,8 @@ async fn steering_without_end_is_bounded_and_told() {
         client.send(steer(&run, "more")).await;
     }
     let told = client.so_far().await;
-    let (queued, refused) = (told.of("steer_queued").len(), told.of("error").len());
+    let queued = told.of("steer_queued").len();
+    let refused = told.of("error").len();
     assert_eq!(queued + refused, 1_000);
     assert!(refused > 0, "not everything is kept: {queued}");
     assert!(

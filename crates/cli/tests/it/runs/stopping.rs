@@ -18,7 +18,8 @@ fn bare(frame: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_a_run_that_waits_is_told_once_and_nothing_follows() {
     let hub = Hub::start().await;
-    let (mut one, mut two) = (Client::connect(&hub).await, Client::connect(&hub).await);
+    let mut one = Client::connect(&hub).await;
+    let mut two = Client::connect(&hub).await;
     let run = one.begin(&hub, &talk(), "").await;
     one.asked().await;
     two.subscribe(&run).await;

@@ -134,7 +134,9 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
     let steer = json!({"type": "steer_run", "runId": "r", "text": "t"});
     let proceed = json!({"type": "continue_run", "runId": "r", "input": "i"});
     let prepare = json!({"type": "prepare_run", "strategyPath": "p"});
-    let (absent, empty, null) = (json!("(absent)"), json!(""), Value::Null);
+    let absent = json!("(absent)");
+    let empty = json!("");
+    let null = Value::Null;
     for (message, field, values) in [
         (&run("start_run"), "runId", vec![&absent, &empty, &null]),
         (&run("start_run"), "input", vec![&null]),

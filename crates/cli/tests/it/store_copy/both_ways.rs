@@ -17,7 +17,8 @@ async fn stopped_hub() -> (Hub, Agent, [String; 2]) {
 async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (open, answered) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let open = bot.accepted(&ask("bot")).await;
+    let answered = bot.accepted(&ask("bot")).await;
     hub.cli(&["answer", &answered, "approve"]).ok();
     (hub, bot, [open, answered])
 }
@@ -25,7 +26,8 @@ async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
     let (mut hub, bot, [open, answered]) = stopped_hub().await;
-    let (database, back) = (Database::create().await, hub.scratch().path("back"));
+    let database = Database::create().await;
+    let back = hub.scratch().path("back");
     let there = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
     let lines: Vec<&str> = there.lines().filter(|line| line.ends_with("  same")).collect();
     assert!(

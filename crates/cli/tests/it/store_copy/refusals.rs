@@ -48,7 +48,8 @@ async fn no_hub_starts_on_half_a_copy() {
 async fn what_cannot_be_copied_is_said_and_left_alone() {
     let mut hub = Hub::start().await;
     assert!(hub.interrupt().success());
-    let (scratch, data) = (hub.scratch(), hub.data());
+    let scratch = hub.scratch();
+    let data = hub.data();
     let said = copy(scratch, scratch.path("nowhere"), scratch.path("other"), &[]).fails(1);
     assert!(
         said.contains("there is no hub's store") && said.contains("nowhere/hub.db does not exist"),

@@ -152,7 +152,8 @@ async fn a_message_cannot_bring_its_own_id_status_or_response() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_lists_its_own_messages_and_a_person_those_of_all() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let mut ids = vec![];
     for _ in 0..3 {
         ids.push(bot.accepted(&ask("bot")).await);

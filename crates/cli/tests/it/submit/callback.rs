@@ -11,7 +11,8 @@ fn with_auth(url: &str, auth: Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_callback_goes_only_to_a_host_the_owner_approved_for_this_agent() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let envelope = push_to(ask("bot"), "https://hooks.example/resume");
     bot.submit(&envelope)
         .await
@@ -113,7 +114,8 @@ async fn a_secret_is_one_registered_here_and_never_a_variable_of_the_process() {
         .env("A2H_CALLBACK_SECRET", "from the environment")
         .start()
         .await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     hub.approve(&bot, "hooks.example").await;
     let secret = json!({"agent_id": other.id, "name": "deploy", "value": "s3cret"});
     hub.owner.post("/v1/admin/secrets", &secret).await.expect(200);

@@ -107,7 +107,8 @@ async fn another_payload_under_the_same_key_is_a_conflict() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_belongs_to_one_agent() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     let mut envelope = ask("bot");
     let id = bot.accepted(&envelope).await;
     envelope["agent"]["id"] = json!("other");

@@ -57,7 +57,8 @@ async fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed
 async fn the_loser_of_a_race_is_told_who_won() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (ann, ben) = (hub.person("ann", "resolver").await, hub.person("ben", "resolver").await);
+    let ann = hub.person("ann", "resolver").await;
+    let ben = hub.person("ben", "resolver").await;
     let id = bot.accepted(&resolvers(ask("bot"), &["human:ben", "human:ann"])).await;
     // News never comes through this proxy, so ben cannot know.
     let proxy = Proxy::start().await;

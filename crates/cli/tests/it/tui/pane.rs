@@ -99,7 +99,8 @@ impl Look {
             program.replace('\'', "'\\''")
         );
         let script = pane.scratch.write("script", &script);
-        let (width, height) = (self.width.to_string(), self.height.to_string());
+        let width = self.width.to_string();
+        let height = self.height.to_string();
         let started = format!("sh {}", script.display());
         pane.tmux(&[
             "-f",

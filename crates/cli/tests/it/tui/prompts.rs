@@ -79,7 +79,8 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday").await;
-    let (first, second) = (bot.accepted(&task("bot")).await, bot.accepted(&ask("bot")).await);
+    let first = bot.accepted(&task("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
     let pane = Look::of(&hub).term("dumb").size(100, 60).start();
     pane.shows("Which one?").await;
     pane.write("1\n");

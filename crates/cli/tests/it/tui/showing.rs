@@ -55,7 +55,8 @@ async fn long_content_scrolls_in_a_small_window() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_asked_for_is_listed() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other").await;
     bot.accepted(&ask("bot")).await;
     other.accepted(&task("other")).await;
     let pane = Look::of(&hub).args("--agent other --kind task").start();

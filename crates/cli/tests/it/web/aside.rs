@@ -74,7 +74,8 @@ async fn what_was_set_aside_comes_back_by_itself() {
 async fn setting_aside_wants_a_time_to_come_and_something_open() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (open, over) = (bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await);
+    let open = bot.accepted(&ask("bot")).await;
+    let over = bot.accepted(&ask("bot")).await;
     let notice = bot.accepted(&notify("bot")).await;
     hub.owner.answer(&over, "approve").await.expect(200);
     let owner = Visitor::signed_in(&hub).await;

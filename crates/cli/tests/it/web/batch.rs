@@ -100,7 +100,8 @@ async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
 async fn declining_leaves_what_may_not_be_declined() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (form, choice) = (bot.accepted(&input("bot")).await, bot.accepted(&select("bot")).await);
+    let form = bot.accepted(&input("bot")).await;
+    let choice = bot.accepted(&select("bot")).await;
     let mut must = ask("bot");
     must["request"]["permissions"] = json!({"allow_ignore": false});
     let must = bot.accepted(&must).await;
@@ -120,8 +121,10 @@ async fn declining_leaves_what_may_not_be_declined() {
 async fn several_are_set_aside_or_archived_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (ask_id, task_id) = (bot.accepted(&ask("bot")).await, bot.accepted(&task("bot")).await);
-    let (one, two) = (bot.accepted(&notify("bot")).await, bot.accepted(&notify("bot")).await);
+    let ask_id = bot.accepted(&ask("bot")).await;
+    let task_id = bot.accepted(&task("bot")).await;
+    let one = bot.accepted(&notify("bot")).await;
+    let two = bot.accepted(&notify("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let review = owner
         .get(&review_of("aside", &[&ask_id, &task_id, &one]))

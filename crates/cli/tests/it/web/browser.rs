@@ -248,11 +248,13 @@ impl Visitor {
     }
 
     async fn follow(&self, path: &str, request: RequestBuilder) -> Page {
-        let (mut path, mut request) = (path.to_owned(), request);
+        let mut path = path.to_owned();
+        let mut request = request;
         for _ in 0..MOST_REDIRECTS {
             let response = within("a page", request.send()).await.expect("the hub replies");
             self.keep_cookies(&response);
-            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            let status = response.status().as_u16();
+            let headers = response.headers().clone();
             let html = within("the page's text", response.text())
                 .await
                 .expect("the reply is text");

@@ -97,7 +97,8 @@ async fn looking_decides_nothing_however_the_address_reads() {
 async fn a_rejection_brings_its_preset_and_its_reason_to_the_agent() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (confirm, choice) = (bot.accepted(&ask("bot")).await, bot.accepted(&select("bot")).await);
+    let confirm = bot.accepted(&ask("bot")).await;
+    let choice = bot.accepted(&select("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &confirm).await;
     let filled = [("preset", "Too risky"), ("reason", "Not on a Friday.")];
@@ -206,7 +207,8 @@ async fn one_of_several_is_picked_or_said_in_own_words_but_not_both() {
     let bot = hub.agent("bot").await;
     let mut editable = a2h(select("bot"), "0.6");
     editable["request"]["permissions"] = json!({"allow_edit": true});
-    let (picked, worded) = (bot.accepted(&select("bot")).await, bot.accepted(&editable).await);
+    let picked = bot.accepted(&select("bot")).await;
+    let worded = bot.accepted(&editable).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &picked).await;
     assert_eq!(page.count("[name=typed]"), 0);
@@ -417,7 +419,8 @@ async fn a_choice_that_is_missing_from_a_form_is_told_where_it_is() {
 async fn a_task_sends_back_what_was_ticked() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let (done, left) = (bot.accepted(&task("bot")).await, bot.accepted(&task("bot")).await);
+    let done = bot.accepted(&task("bot")).await;
+    let left = bot.accepted(&task("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = open(&owner, &done).await;
     let after = owner
@@ -462,7 +465,8 @@ async fn the_loser_sees_who_won_and_keeps_what_was_typed() {
         .accepted(&resolvers(secret_form(), &["human:owner", "human:alice"]))
         .await;
     let owner = Visitor::signed_in(&hub).await;
-    let (seen_by_owner, seen_by_alice) = (open(&owner, &id).await, open(&alice, &id).await);
+    let seen_by_owner = open(&owner, &id).await;
+    let seen_by_alice = open(&alice, &id).await;
     let first = [("field.reason", "alice was here")];
     alice
         .submit(&seen_by_alice, "form#answer", &first, ANSWERED)

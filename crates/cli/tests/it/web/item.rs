@@ -98,7 +98,8 @@ async fn every_part_of_the_context_is_shown_as_what_it_is() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_agents_keep_for_themselves_and_what_is_secret_is_never_on_the_page() {
-    let (hub, receiver) = (Setup::pushing().start().await, Receiver::start().await);
+    let hub = Setup::pushing().start().await;
+    let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     let mut envelope = push_to(input("bot"), &receiver.url("/hook?key=URLSECRET"));
@@ -231,10 +232,8 @@ async fn an_expired_item_says_that_nobody_decided() {
     let bot = hub.agent("bot").await;
     let mut with_default = expiring(ask("bot"), 1200);
     with_default["request"]["default_on_expire"] = json!("deny");
-    let (defaulted, silent) = (
-        bot.accepted(&with_default).await,
-        bot.accepted(&expiring(task("bot"), 1200)).await,
-    );
+    let defaulted = bot.accepted(&with_default).await;
+    let silent = bot.accepted(&expiring(task("bot"), 1200)).await;
     let owner = Visitor::signed_in(&hub).await;
     for id in [&defaulted, &silent] {
         bot.outcome(id).await;
@@ -294,7 +293,8 @@ async fn an_agent_that_waits_right_now_is_seen_waiting() {
     let id = bot.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     let waiter = {
-        let (bot, id) = (bot.bearer(&bot.token), id.clone());
+        let bot = bot.bearer(&bot.token);
+        let id = id.clone();
         tokio::spawn(async move { bot.outcome(&id).await })
     };
     eventually("the agent is seen waiting", async || {
@@ -307,7 +307,8 @@ async fn an_agent_that_waits_right_now_is_seen_waiting() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delivery_that_was_given_up_says_why_and_an_owner_has_it_tried_again() {
-    let (hub, receiver) = (Setup::pushing().start().await, Receiver::start().await);
+    let hub = Setup::pushing().start().await;
+    let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     receiver.script("/hook", &[Act::Status(404)]);

@@ -98,7 +98,8 @@ async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_is_narrowed_down_by_form_and_by_the_names_in_it() {
     let hub = Hub::start().await;
-    let (bot, other) = (hub.agent("bot").await, hub.agent("other&co").await);
+    let bot = hub.agent("bot").await;
+    let other = hub.agent("other&co").await;
     let mut tagged = titled(select("bot"), "tagged");
     tagged["tags"] = json!(["a&b=c"]);
     tagged["agent"]["project"] = json!("shop");

@@ -194,7 +194,8 @@ async fn a_run_is_stopped_by_those_who_may_decide_and_by_no_foreign_form() {
     let mut client = Client::connect(&hub).await;
     let run = client.begin(&hub, &review(), "fish").await;
     client.asked().await;
-    let (path, stop) = (address(&run), format!("/runs/{run}/stop"));
+    let path = address(&run);
+    let stop = format!("/runs/{run}/stop");
     let eve = Visitor::as_person(&hub, "eve", "viewer").await;
     let seen = eve.get(&path).await.expect(200);
     assert_eq!(seen.count("#panel form"), 0);

@@ -193,7 +193,8 @@ async fn a_person_sees_and_ends_the_tokens_of_their_terminals() {
         let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
         hub.anonymous().bearer(made["token"].as_str().expect("a token"))
     };
-    let (container, laptop) = (make("the container").await, make("the laptop").await);
+    let container = make("the container").await;
+    let laptop = make("the laptop").await;
     let page = alice.get("/inbox/settings").await.expect(200);
     assert!(page.text_at("#terminal-tokens").contains("the container") && !page.has("cst_"));
     assert!(
@@ -255,10 +256,8 @@ async fn a_password_is_changed_only_by_whoever_knows_it() {
 async fn a_new_password_ends_every_other_session() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let (there, bob) = (
-        Visitor::by_new_link(&hub, "alice").await,
-        Visitor::as_person(&hub, "bob", "resolver").await,
-    );
+    let there = Visitor::by_new_link(&hub, "alice").await;
+    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
     let page = alice.get("/inbox/settings").await.expect(200);
     assert!(
@@ -299,7 +298,8 @@ async fn the_reasons_an_owner_writes_are_offered_to_everybody() {
 #[tokio::test]
 async fn the_reasons_an_owner_writes_come_back_from_the_api() {
     let hub = Hub::start().await;
-    let (bot, vic) = (hub.agent("bot").await, hub.person("vic", "viewer").await);
+    let bot = hub.agent("bot").await;
+    let vic = hub.person("vic", "viewer").await;
     let before = vic.get("/v1/presets").await.expect(200);
     assert_eq!(before["reject"][0], "Too risky");
     Visitor::signed_in(&hub)
@@ -320,10 +320,8 @@ async fn the_reasons_an_owner_writes_come_back_from_the_api() {
 async fn no_settings_page_is_for_strangers_and_owners_pages_are_for_owners() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    let (stranger, alice) = (
-        Visitor::stranger(&hub),
-        Visitor::as_person(&hub, "alice", "resolver").await,
-    );
+    let stranger = Visitor::stranger(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         let path = format!("/inbox/settings/{page}");
         assert!(stranger.get(&path).await.url.starts_with("/signin"), "{path}");

@@ -74,7 +74,8 @@ async fn what_took_the_place_of_what_is_a_link_either_way() {
     shell.waiting(&hub, &first).await.abort();
     until_gone(&hub, &first).await;
     let second = shell.ask_for_id("Two?").await;
-    let (old, new) = (open(&owner, &first).await, open(&owner, &second).await);
+    let old = open(&owner, &first).await;
+    let new = open(&owner, &second).await;
     assert_eq!(
         old.attribute("#superseded a", "href"),
         Some(format!("/inbox/items/{second}"))
@@ -213,7 +214,8 @@ async fn a_long_prompt_is_one_link_away_and_only_for_who_is_signed_in() {
     let shell = Shell::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let prompt = format!("Long\n{}", "<b>word</b> ".repeat(40_000));
-    let (long, short) = (shell.ask_for_id(&prompt).await, shell.ask_for_id("Short?").await);
+    let long = shell.ask_for_id(&prompt).await;
+    let short = shell.ask_for_id("Short?").await;
     assert_eq!(open(&owner, &short).await.count("#whole-text"), 0);
     let link = open(&owner, &long)
         .await
@@ -237,7 +239,8 @@ async fn terminals_are_listed_the_latest_first_with_how_they_stand() {
             .text_at(".empty")
             .contains("cueme -p")
     );
-    let (idle, asking) = (Shell::join(&hub).await, Shell::join(&hub).await);
+    let idle = Shell::join(&hub).await;
+    let asking = Shell::join(&hub).await;
     let first = asking.ask_for_id("One?").await;
     let process = asking.waiting(&hub, &first).await;
     let page = owner.get("/inbox/terminals").await.expect(200);

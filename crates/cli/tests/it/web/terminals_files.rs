@@ -47,7 +47,8 @@ async fn post(visitor: &Visitor, path: &str, body: Vec<u8>) -> Page {
         .header("content-type", kind)
         .body(body);
     let response = within("a page", request.send()).await.expect("the hub replies");
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
     let html = response.text().await.expect("the reply is text");
     Page {
         status,

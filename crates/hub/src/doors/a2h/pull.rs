@@ -91,7 +91,8 @@ async fn look_until_terminal(
     wait: Duration,
 ) -> Result<Pulled, Problem> {
     let deadline = Instant::now() + wait;
-    let (mut stopping, mut endings) = (hub.stopping.clone(), hub.credentials.endings());
+    let mut stopping = hub.stopping.clone();
+    let mut endings = hub.credentials.endings();
     let mut has_looked = false;
     loop {
         let mut waiter = hub.wake.register(id);

@@ -90,7 +90,9 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
     if let Some(callback) = &callback {
         check_callback(hub, &envelope, callback).await?;
     }
-    let (kind, priority, expires_at) = (envelope.kind, envelope.priority, envelope.expires_at);
+    let kind = envelope.kind;
+    let priority = envelope.priority;
+    let expires_at = envelope.expires_at;
     let source = envelope::source(&envelope);
     let content = envelope::content(envelope)?;
     content.check()?;
@@ -148,7 +150,8 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
     let bad_url = |reason: String| Problem::invalid(format!("{place}.url"), reason);
     let url = Url::parse(&callback.url).map_err(|error| bad_url(error.to_string()))?;
     check_url(&url, hub.config.push.allow_loopback).map_err(|refused| bad_url(refused.to_string()))?;
-    let (agent_id, host) = (envelope.agent.id.clone(), callback.host.clone());
+    let agent_id = envelope.agent.id.clone();
+    let host = callback.host.clone();
     if !hub
         .store
         .run(IsApproved {
@@ -187,7 +190,9 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
 }
 
 async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Response, Problem> {
-    let (id, kind, expires_at) = (message.id.clone(), message.kind, message.expires_at);
+    let id = message.id.clone();
+    let kind = message.kind;
+    let expires_at = message.expires_at;
     let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
     let submitted = hub.store.run(Submit { message, max_open }).await;
     match submitted.inspect_err(|error| hub.may_be_done(error))? {

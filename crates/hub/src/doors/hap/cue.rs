@@ -77,7 +77,9 @@ fn read(bytes: &[u8]) -> Result<(String, String, Cue, Place), Problem> {
 }
 
 async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<Ack>), Problem> {
-    let (id, agent_id, person) = (new.message.id.clone(), new.message.agent_id.clone(), new.person.clone());
+    let id = new.message.id.clone();
+    let agent_id = new.message.agent_id.clone();
+    let person = new.person.clone();
     let earlier = hub
         .store
         .run(OpenCues {
@@ -178,7 +180,9 @@ async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[
         }
         Status::Delivered | Status::Resolved(_) => 0,
     };
-    let (status, warning, url) = (status.as_str(), cue.warning(), page(hub, &id));
+    let status = status.as_str();
+    let warning = cue.warning();
+    let url = page(hub, &id);
     Ok(Ack {
         status,
         attached: true,

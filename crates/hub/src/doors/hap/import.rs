@@ -37,7 +37,8 @@ pub struct Ack {
 pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: Body) -> Result<Json<Ack>, Problem> {
     hub.rate_limit.check_terminals(&caller).await?;
     let (bytes, _hold) = body::read_counted(&hub, &caller.key(), body, WITH_FILES).await?;
-    let (size, now) = (bytes.len(), hub.store.clock().now());
+    let size = bytes.len();
+    let now = hub.store.clock().now();
     let Old {
         agent_id,
         place,
@@ -46,7 +47,8 @@ pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: B
         ended,
     } = body::work(size, move || Old::read(&bytes, now)).await??;
     let terminal = whole(&hub, &caller.person, agent_id, place).await?;
-    let (kind, at) = (cue.kind, elsewhere.at);
+    let kind = cue.kind;
+    let at = elsewhere.at;
     let made = move || {
         let wire = json!({
             "request_id": elsewhere.key, "agent_id": terminal.agent_id,
@@ -60,7 +62,8 @@ pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: B
         new_cue(&cue, terminal, caller.person, asked)
     };
     let cue = body::work(size, made).await??;
-    let (id, is_open) = (cue.message.id.clone(), ended.resolution.is_none());
+    let id = cue.message.id.clone();
+    let is_open = ended.resolution.is_none();
     let Ended {
         resolution,
         files,
@@ -109,7 +112,9 @@ impl Old {
     fn read(bytes: &[u8], now: Timestamp) -> Result<Self, Problem> {
         let mut given = Given::parse(bytes)?;
         let key = request_id(&mut given)?;
-        let (agent_id, cue, place) = (given.agent_id()?, given.cue()?, given.place()?);
+        let agent_id = given.agent_id()?;
+        let cue = given.cue()?;
+        let place = given.place()?;
         let at = past(now, "created_at", given.instant("created_at")?)?;
         let ended = given
             .take("resolution")
@@ -192,7 +197,8 @@ fn resolution(
         }
     };
     let resolved_at = past(now, "resolved_at", given.instant("resolved_at")?)?;
-    let (text, comment) = (given.text("text")?, given.text("comment")?);
+    let text = given.text("text")?;
+    let comment = given.text("comment")?;
     comment.as_deref().map_or(Ok(()), check_comment)?;
     let attached = Attached::read(given.take("files"))?;
     let is_answer = outcome == Outcome::Answered;

@@ -120,7 +120,8 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
         wire: asked.wire,
         id,
     };
-    let (envelope, resolution_id) = (hap::digest(cue), new_resolution_id());
+    let envelope = hap::digest(cue);
+    let resolution_id = new_resolution_id();
     Ok(NewCue {
         message,
         terminal,

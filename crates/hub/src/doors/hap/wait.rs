@@ -72,7 +72,8 @@ async fn look_while_held(
     held: &mut Option<Held>,
 ) -> Result<Box<FoundCue>, Problem> {
     let deadline = Instant::now() + wait;
-    let (mut stopping, mut endings) = (hub.stopping.clone(), hub.credentials.endings());
+    let mut stopping = hub.stopping.clone();
+    let mut endings = hub.credentials.endings();
     loop {
         let mut waiter = hub.wake.register(id);
         let found = match look(hub, &caller.person, id).await {

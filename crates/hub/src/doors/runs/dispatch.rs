@@ -22,7 +22,9 @@ pub async fn message(session: &Session, bytes: Bytes) {
 }
 
 async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>) -> Result<(), Refusal> {
-    let (hub, client, caller) = (&session.hub, session.client(), &session.caller);
+    let hub = &session.hub;
+    let client = session.client();
+    let caller = &session.caller;
     match message {
         ClientMessage::Ping => session.reply(&Reply::Pong, request_id),
         ClientMessage::PrepareRun(request) => {

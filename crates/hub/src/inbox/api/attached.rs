@@ -43,7 +43,8 @@ pub async fn whole_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Re
             return Err(Problem::NotFound { message });
         }
     };
-    let (name, wire) = (format!("{}.txt", pulled.id), pulled.wire);
+    let name = format!("{}.txt", pulled.id);
+    let wire = pulled.wire;
     let hold = hub.room.take(person.as_str(), wire.len()).await?;
     let text = body::work(wire.len(), move || said(&wire, names)).await??;
     Ok(to_keep(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))

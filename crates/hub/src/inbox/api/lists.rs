@@ -23,7 +23,9 @@ pub async fn list(
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (limit, filter, after) = (query.limit()?, query.filter()?, query.open_cursor()?);
+    let limit = query.limit()?;
+    let filter = query.filter()?;
+    let after = query.open_cursor()?;
     let viewer = Some(person.name.clone());
     let found = hub
         .store
@@ -48,7 +50,8 @@ pub async fn notices(
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (limit, before) = (query.limit()?, query.place()?);
+    let limit = query.limit()?;
+    let before = query.place()?;
     let found = hub
         .store
         .run(Notices {
@@ -71,7 +74,9 @@ pub async fn search(
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (text, limit, before) = (query.words()?, query.limit()?, query.place()?);
+    let text = query.words()?;
+    let limit = query.limit()?;
+    let before = query.place()?;
     hub.indexer.caught_up().await;
     let found = hub.store.run(Search { text, before, limit }).await?;
     Ok(Json(page(
@@ -88,7 +93,9 @@ pub async fn decided(
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (limit, filter, before) = (query.limit()?, query.filter()?, query.decided_cursor()?);
+    let limit = query.limit()?;
+    let filter = query.filter()?;
+    let before = query.decided_cursor()?;
     let found = hub
         .store
         .run(Decided {
@@ -110,7 +117,8 @@ pub async fn history(
     AnyCaller(viewer): AnyCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (limit, before) = (query.limit()?, query.place()?);
+    let limit = query.limit()?;
+    let before = query.place()?;
     let status = query.status()?.map(|status| status.as_str().to_owned());
     let agent_id = match &viewer {
         Principal::Agent { id } => Some(id.clone()),

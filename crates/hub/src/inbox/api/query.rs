@@ -69,7 +69,8 @@ impl ListQuery {
                 format!("kind must be one of: {}", kinds.join(", ")),
             ));
         }
-        let (agent, project) = (self.agent.clone(), self.project.clone());
+        let agent = self.agent.clone();
+        let project = self.project.clone();
         Ok(Filter {
             agent,
             project,

@@ -111,7 +111,8 @@ async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
 }
 
 fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
-    let (message, content) = (&item.message, &item.message.content);
+    let message = &item.message;
+    let content = &item.message.content;
     let data = |title: &str, agent: &str| {
         json!({
             "id": message.id,
@@ -148,7 +149,8 @@ fn resolved(item: &Item) -> Option<Draft> {
             "at_ms": resolution.resolved_at.as_millis(),
         })
     };
-    let (web, api) = (data(&escape(&words)), data(&words));
+    let web = data(&escape(&words));
+    let api = data(&words);
     Some(Draft {
         kind: "resolved",
         about: item.message.id.to_string(),

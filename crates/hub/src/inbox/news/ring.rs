@@ -106,7 +106,8 @@ mod tests {
     }
 
     fn large(id: u64, length: usize) -> Heard {
-        let (about, web) = (String::new(), Bytes::from(vec![b'x'; length]));
+        let about = String::new();
+        let web = Bytes::from(vec![b'x'; length]);
         Heard::Event(Arc::new(Event {
             id,
             kind: "opened",

@@ -81,7 +81,8 @@ where
     W: Fn() -> F + Send + 'static,
     F: Future<Output = bool> + Send + 'static,
 {
-    let (seat, endings) = (hub.news.seats.take(person)?, hub.credentials.endings());
+    let seat = hub.news.seats.take(person)?;
+    let endings = hub.credentials.endings();
     let mut beat = interval_at(Instant::now() + BEAT, BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let feed = Feed {

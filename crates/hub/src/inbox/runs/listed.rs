@@ -123,7 +123,8 @@ pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunP
             limit: looked_at,
         })
         .await?;
-    let (mut last, mut next) = (None, page.next);
+    let mut last = None;
+    let mut next = page.next;
     for summary in page.runs {
         let place = summary.place();
         let run = Listed::of(hub, summary).complete(hub).await?;

@@ -31,7 +31,8 @@ pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
         return prepared(hub, run_id).ok_or_else(Problem::no_run);
     };
     let (plan, segment) = read_plan(&run).map_err(StoreError::from)?;
-    let (input, pruned_seq) = (segment.input, run.pruned_seq);
+    let input = segment.input;
+    let pruned_seq = run.pruned_seq;
     let listed = Listed::of(hub, run.summary).complete(hub).await?;
     Ok(OneRun {
         listed,

@@ -175,7 +175,8 @@ impl Timeline {
                 }));
             }
             Event::StepCompleted { step_name, result } => {
-                let (text, usage) = (Text::of(&result.text, seq), result.usage);
+                let text = Text::of(&result.text, seq);
+                let usage = result.usage;
                 self.complete(
                     step_name,
                     Done {
@@ -262,7 +263,9 @@ impl Timeline {
         match self.under_way().filter(|step| step.name == name) {
             Some(step) => step.done = Some(done),
             None => {
-                let (began, happened, seq) = (None, Vec::new(), done.seq);
+                let began = None;
+                let happened = Vec::new();
+                let seq = done.seq;
                 self.entries.push(Entry::Step(Step {
                     seq,
                     name,

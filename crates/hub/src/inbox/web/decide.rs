@@ -109,7 +109,8 @@ impl Desk<'_> {
                     .await;
             }
         };
-        let (id, actor) = (&item.message.id, self.visitor.actor());
+        let id = &item.message.id;
+        let actor = self.visitor.actor();
         let command = Command::Resolve {
             actor,
             verdict,

@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
-        let (over, further) = (empty(None), empty(Some("/inbox/history?tag=rare&before=1.1")));
+        let over = empty(None);
+        let further = empty(Some("/inbox/history?tag=rare&before=1.1"));
         assert!(
             over.contains("Nothing decided fits these filters") && !over.contains("looks further"),
             "{over}"

@@ -161,7 +161,8 @@ async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<P
             .for_field(FILES, MOST_READ),
     );
     let mut form = Multipart::with_constraints(body.into_data_stream(), boundary, limits);
-    let (mut parts, mut count) = (Parts::default(), 0);
+    let mut parts = Parts::default();
+    let mut count = 0;
     while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
         count += 1;
         if count > MOST_PARTS {
@@ -244,7 +245,8 @@ impl Parts {
 
     fn faults(&self) -> Vec<String> {
         let large = self.too_large.iter().map(|name| {
-            let (each, together) = (size(MAX_FILE_BYTES), size(MAX_FILES_BYTES));
+            let each = size(MAX_FILE_BYTES);
+            let together = size(MAX_FILES_BYTES);
             format!("{name} is too large: a file may have {each}, and all of them {together} together")
         });
         let many = self.too_many.then(|| format!("attach at most {MAX_FILES} files"));

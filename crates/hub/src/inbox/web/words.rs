@@ -34,7 +34,9 @@ pub fn instant(at: Timestamp) -> Instant {
 /// In its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    let minutes = seconds / 60;
+    let hours = seconds / 3600;
+    let days = seconds / 86_400;
     let two = |large: u64, large_unit: &str, small: u64, small_unit: &str| match small {
         0 => format!("{large} {large_unit}"),
         _ => format!("{large} {large_unit} {small} {small_unit}"),

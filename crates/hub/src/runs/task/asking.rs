@@ -41,7 +41,8 @@ impl Task {
     ) -> Result<Result<String, String>, Halt> {
         let mut waiting = std::mem::take(&mut self.left);
         if waiting.is_empty() {
-            let (agent_name, id) = (call.agent.clone(), Uuid::new_v4().to_string());
+            let agent_name = call.agent.clone();
+            let id = Uuid::new_v4().to_string();
             let event = Event::RequestInput {
                 agent_name,
                 prompt: prompt.clone(),
@@ -67,8 +68,12 @@ impl Task {
         state: Value,
     ) -> Result<Vec<Waiting>, Halt> {
         let resolvers = self.resolvers().await?;
-        let (mut asks, mut pending, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-        let (now, of, mut state) = (self.now(), questions.len(), Some(state));
+        let mut asks = Vec::new();
+        let mut pending = Vec::new();
+        let mut waiting = Vec::new();
+        let now = self.now();
+        let of = questions.len();
+        let mut state = Some(state);
         for question in questions {
             let id = MessageId::from_uuid(Uuid::now_v7());
             let frame = self.ledger.add(&question.event, now);
@@ -79,7 +84,8 @@ impl Task {
             };
             let asked = self.run_ask(agent_name, question.kind, resolvers.clone());
             let message = self.message(id.clone(), &asked, &question.id, &frame, now);
-            let (message, text) = (message.map_err(unwritable)?, json_text(&body).map_err(unwritable)?);
+            let message = message.map_err(unwritable)?;
+            let text = json_text(&body).map_err(unwritable)?;
             asks.push(NewAsk {
                 message,
                 number,

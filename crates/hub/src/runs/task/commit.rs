@@ -49,7 +49,8 @@ impl Task {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let (mut pause, mut is_sure) = (FIRST_PAUSE, true);
+        let mut pause = FIRST_PAUSE;
+        let mut is_sure = true;
         loop {
             let error = match attempt().await {
                 Ok(done) => return Ok(done),

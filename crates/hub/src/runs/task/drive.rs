@@ -88,7 +88,8 @@ impl Task {
                 Err(cause) => return Err(self.failed(&cause)),
             },
         };
-        let (usage, responses) = (Usage::default(), vec![ChatMessage::assistant(text.clone())]);
+        let usage = Usage::default();
+        let responses = vec![ChatMessage::assistant(text.clone())];
         STOP.clone_into(&mut self.finish_reason);
         self.record(&call, call.message.clone(), &text, usage, responses)?;
         Ok(Output { text, usage })
@@ -140,7 +141,8 @@ impl Task {
     async fn resumed(&mut self, agent_name: &str) -> Result<Option<Resumed>, Halt> {
         let left = std::mem::take(&mut self.left);
         let Some(first) = left.first() else { return Ok(None) };
-        let (of, state) = (first.body.of, first.body.state.clone());
+        let of = first.body.of;
+        let state = first.body.state.clone();
         if left.len() != of {
             return Err(self.failed(&format!("a question of agent {agent_name:?} is not kept any more")));
         }

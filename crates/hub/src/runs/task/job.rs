@@ -44,7 +44,9 @@ impl Task {
             AgentKind::Llm(_) => self.memory.of(&self.hub, &self.run.id, &agent.name).await,
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) | AgentKind::Command(_) => Vec::new(),
         };
-        let (hub, run, plan) = (Arc::clone(&self.hub), Arc::clone(&self.run), Arc::clone(&self.plan));
+        let hub = Arc::clone(&self.hub);
+        let run = Arc::clone(&self.run);
+        let plan = Arc::clone(&self.plan);
         let (wishes, mut wished) = mpsc::channel(AHEAD);
         let mut desk = AgentDesk {
             wishes,
@@ -162,7 +164,8 @@ impl<F: Future + Unpin> Beside<F> {
 }
 
 fn question(agent_name: &str, ask: AgentAsk) -> Question {
-    let (agent_name, request_id) = (agent_name.to_owned(), Uuid::new_v4().to_string());
+    let agent_name = agent_name.to_owned();
+    let request_id = Uuid::new_v4().to_string();
     let id = request_id.clone();
     match ask {
         AgentAsk::Permission {

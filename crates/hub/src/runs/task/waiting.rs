@@ -188,8 +188,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_look_that_is_dropped_is_made_again_at_once() {
-        let (wake, id) = (Arc::new(Wake::default()), MessageId::from_uuid(Uuid::from_u128(7)));
-        let (mut waiting, looks) = (Waiting::at(&wake, id.clone(), AskBody::default()), Cell::new(0));
+        let wake = Arc::new(Wake::default());
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        let mut waiting = Waiting::at(&wake, id.clone(), AskBody::default());
+        let looks = Cell::new(0);
         let pull = async |id: MessageId| {
             looks.set(looks.get() + 1);
             tokio::task::yield_now().await;
@@ -205,7 +207,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_ask_that_nobody_rings_for_is_looked_at_by_itself() {
-        let (wake, id) = (Arc::new(Wake::default()), MessageId::from_uuid(Uuid::from_u128(7)));
+        let wake = Arc::new(Wake::default());
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
         let mut waiting = Waiting::at(&wake, id, AskBody::default());
         let pull = async |id: MessageId| Ok(Some(cancelled(&id)));
         let resolution = timeout(Duration::from_secs(36), waiting.resolution_by(&wake, &pull)).await;

@@ -213,7 +213,8 @@ async fn deliveries(scene: &Scene) -> String {
 
 async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
     let host = scene.store.run(PendingHosts).await.expect("the store works").remove(0);
-    let (node, lease) = ("node".to_owned(), Duration::from_secs(60));
+    let node = "node".to_owned();
+    let lease = Duration::from_secs(60);
     scene
         .store
         .run(EnterNode {

@@ -173,7 +173,8 @@ async fn expiry(scene: &Scene) {
     let with_default = submitted(scene, &rich("expire-with-default")).await;
     let mut bare = confirm("expire");
     bare["expires_at"] = json!("2026-11-15T10:30:00Z");
-    let (bare, late) = (submitted(scene, &bare).await, rich("too-late"));
+    let bare = submitted(scene, &bare).await;
+    let late = rich("too-late");
     let late_id = submitted(scene, &late).await;
     scene.advance(3601);
     let pulled = scene

@@ -30,7 +30,10 @@ impl SignatureHeader {
         if text.len() > MAX_BYTES {
             return Err(SignatureError::TooLong);
         }
-        let (mut t, mut jti, mut kid, mut v1) = (None, None, None, Vec::new());
+        let mut t = None;
+        let mut jti = None;
+        let mut kid = None;
+        let mut v1 = Vec::new();
         for pair in without_name(text).split(',') {
             let (name, value) = pair.trim().split_once('=').ok_or(SignatureError::NotAPair)?;
             match name {

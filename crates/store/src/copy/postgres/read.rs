@@ -91,7 +91,8 @@ impl Source for PostgresSide {
     }
 
     async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
-        let (mut found, mut bytes) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut bytes = 0;
         while !portion.is_reached(found.len(), bytes)
             && let Some(reading) = &mut self.reading
         {

@@ -63,7 +63,8 @@ impl Target for PostgresSide {
 
     /// One statement, which is a transaction of its own. Many times faster than an INSERT for each row.
     async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
-        let (name, columns) = (quoted(&table.name), sql::columns(table));
+        let name = quoted(&table.name);
+        let columns = sql::columns(table);
         let text = format!("COPY {name} ({columns}) FROM STDIN BINARY");
         let sink = self.connection.copy_in::<_, Bytes>(&text).await?;
         let types: Vec<Type> = table.columns.iter().map(|column| wire_type(column.kind)).collect();

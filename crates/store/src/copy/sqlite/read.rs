@@ -74,7 +74,8 @@ impl Source for SqliteSide {
         };
         let mut statement = self.connection.prepare_cached(&text)?;
         bind(&mut statement, after.iter().flat_map(|key| &key.0).map(Param::from))?;
-        let (mut found, mut bytes) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut bytes = 0;
         let mut rows = statement.raw_query();
         while !portion.is_reached(found.len(), bytes)
             && let Some(row) = rows.next()?
@@ -108,7 +109,8 @@ fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
     }
     let row = Row(values);
     let Some(column) = unreadable else { return Ok(row) };
-    let (name, key) = (&table.name, table.key_in_words(&row));
+    let name = &table.name;
+    let key = table.key_in_words(&row);
     Err(StoreError::Corrupt(format!(
         "{name} ({key}): {column} is neither text, a whole number nor bytes"
     )))

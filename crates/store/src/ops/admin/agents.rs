@@ -11,7 +11,8 @@ use crate::ops::{audit, hold, left_open, terminal};
 pub const TOKEN_LABEL: &str = "token";
 
 fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
-    let (subject, label) = (agent_id.to_owned(), TOKEN_LABEL.to_owned());
+    let subject = agent_id.to_owned();
+    let label = TOKEN_LABEL.to_owned();
     NewCredential {
         hash,
         kind: Kind::Agent,

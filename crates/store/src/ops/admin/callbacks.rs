@@ -73,7 +73,8 @@ impl Op for PutHost {
 }
 
 fn host_row(row: &mut crate::exec::Row) -> Result<CallbackHost, StoreError> {
-    let (agent_id, host) = (row.text(0)?, row.text(1)?);
+    let agent_id = row.text(0)?;
+    let host = row.text(1)?;
     Ok(CallbackHost {
         agent_id,
         host,

@@ -150,7 +150,8 @@ impl Op for ListPeople {
              CASE WHEN p.password IS NULL THEN 0 ELSE 1 END FROM person p ORDER BY p.name";
         let mut people = Vec::new();
         for mut row in x.rows(SELECT, &[now.into()]).await? {
-            let (name, role) = (row.text(0)?, row.text(1)?);
+            let name = row.text(0)?;
+            let role = row.text(1)?;
             people.push(PersonSummary {
                 actor: Actor::human(&name).to_string(),
                 name,

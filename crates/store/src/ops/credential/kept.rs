@@ -77,7 +77,8 @@ impl Op for Relabel {
                 hold::person(x, &credential.subject).await?
             }
         };
-        let (kind, hash) = (credential.kind.as_str().into(), credential.hash.as_slice().into());
+        let kind = credential.kind.as_str().into();
+        let hash = credential.hash.as_slice().into();
         x.exec(
             DROP,
             &[kind, (&credential.subject).into(), (&credential.label).into(), hash],

@@ -27,7 +27,8 @@ impl Op for Aside {
             .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
             .await?
         {
-            let (seq, until) = (row.int(rows::MESSAGE)?, row.instant(rows::MESSAGE + 1)?);
+            let seq = row.int(rows::MESSAGE)?;
+            let until = row.instant(rows::MESSAGE + 1)?;
             aside.push(AsideItem {
                 item: rows::waiting_item(&mut row, seq)?,
                 until,

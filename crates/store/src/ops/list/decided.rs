@@ -57,7 +57,10 @@ impl List for Decided {
         );
         let (resolved_at, seq) = behind.copied().unwrap_or((Timestamp::from_millis(i64::MAX), i64::MAX));
         let agent = self.filter.agent();
-        let (resolved_at, seq, count, agent) = (resolved_at.into(), seq.into(), count.into(), agent.into());
+        let resolved_at = resolved_at.into();
+        let seq = seq.into();
+        let count = count.into();
+        let agent = agent.into();
         match self.status {
             None => x.rows(OF_ANY, &[resolved_at, seq, count, agent]).await,
             Some(status) => {

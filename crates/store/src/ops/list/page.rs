@@ -47,9 +47,11 @@ pub async fn page<X: Exec, L: List>(
 ) -> Result<Page<L::Place>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or(0);
     let mut items = Vec::new();
-    let (mut looked_at, mut shown) = (behind.cloned(), behind.cloned());
+    let mut looked_at = behind.cloned();
+    let mut shown = behind.cloned();
     // One more than is shown tells whether there is a next page.
-    let (mut wanted, mut left) = (limit.saturating_add(1), L::MOST_LOOKED_AT);
+    let mut wanted = limit.saturating_add(1);
+    let mut left = L::MOST_LOOKED_AT;
     while left > 0 {
         let count = wanted.min(left);
         let rows = list

@@ -37,7 +37,8 @@ impl Op for AdoptRuns {
         let is_all = i64::try_from(found.len()).is_ok_and(|count| count < self.limit);
         let mut runs = Vec::new();
         for mut row in found {
-            let (seq, last) = (row.int(0)?, row.text(1)?);
+            let seq = row.int(0)?;
+            let last = row.text(1)?;
             if last == *node || x.exec(ADOPT, &[node.into(), seq.into(), (&last).into()]).await? == 0 {
                 continue;
             }

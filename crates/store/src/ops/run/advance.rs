@@ -71,10 +71,8 @@ impl Op for AskInRun {
         };
         let segment = whole(self.advance.segment);
         for ask in &self.asks {
-            let (message_seq, body) = (
-                submit::create(x, &ask.message, &ask.message.source).await?,
-                plain(&ask.body),
-            );
+            let message_seq = submit::create(x, &ask.message, &ask.message.source).await?;
+            let body = plain(&ask.body);
             let number = whole(ask.number);
             let params = [
                 message_seq.into(),
@@ -203,8 +201,10 @@ impl Held {
 pub(super) async fn add_events<X: Exec>(x: &mut X, held: &Held, events: &[StoredEvent]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO run_event (run_seq, seq, kind, size, body) VALUES (?1, ?2, ?3, ?4, ?5)";
     for event in events {
-        let (kind, body) = (plain(&event.kind), plain(&event.body));
-        let (seq, size) = (whole(event.seq), whole(event.body.len()));
+        let kind = plain(&event.kind);
+        let body = plain(&event.body);
+        let seq = whole(event.seq);
+        let size = whole(event.body.len());
         let params = [
             held.run_seq.into(),
             seq.into(),
@@ -221,7 +221,8 @@ async fn add_records<X: Exec>(x: &mut X, held: &Held, records: &[String]) -> Res
     const INSERT: &str = "INSERT INTO run_record (run_seq, n, size, body) VALUES (?1, ?2, ?3, ?4)";
     let first = held.record_n - whole(records.len()) + 1;
     for (n, record) in (first..).zip(records) {
-        let (size, body) = (whole(record.len()), plain(record));
+        let size = whole(record.len());
+        let body = plain(record);
         x.exec(INSERT, &[held.run_seq.into(), n.into(), size.into(), (&*body).into()])
             .await?;
     }

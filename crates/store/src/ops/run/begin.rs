@@ -73,8 +73,12 @@ impl BeginRun {
         text: &'static str,
     ) -> Result<Option<Held>, StoreError> {
         let run = &self.run;
-        let (path, name, cwd) = (plain(&run.strategy_path), plain(&run.strategy_name), plain(&run.cwd));
-        let (machine, body, cwd_sha256) = (plain(&run.machine), plain(&run.body), Digest::of(cwd.as_bytes()));
+        let path = plain(&run.strategy_path);
+        let name = plain(&run.strategy_name);
+        let cwd = plain(&run.cwd);
+        let machine = plain(&run.machine);
+        let body = plain(&run.body);
+        let cwd_sha256 = Digest::of(cwd.as_bytes());
         let params: [Param<'_>; 13] = [
             (&run.run_id).into(),
             (&*path).into(),

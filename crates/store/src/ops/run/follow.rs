@@ -85,7 +85,8 @@ impl Op for FollowRun {
         let Some(mut row) = x.row(X::DIALECT.glances, &[(&run_ids).into()]).await? else {
             return Ok(None);
         };
-        let (glance, run_seq) = (glance(&mut row)?, row.int(6)?);
+        let glance = glance(&mut row)?;
+        let run_seq = row.int(6)?;
         let entered = match self.known_segment {
             Some(known) if known == glance.segment => None,
             Some(_) | None => entered(x, run_seq).await?,
@@ -147,7 +148,8 @@ impl Op for OpenAsks {
         let Some(mut row) = x.row(FIND, &[(&self.run_id).into()]).await? else {
             return Ok(Vec::new());
         };
-        let (run_seq, segment) = (row.int(0)?, count(&mut row, 1)?);
+        let run_seq = row.int(0)?;
+        let segment = count(&mut row, 1)?;
         open_asks(x, run_seq, segment).await
     }
 }

@@ -61,8 +61,11 @@ impl Op for ReadMail {
              WHERE (SELECT node FROM run WHERE run.run_id = run_mail.run_id) = ?1 ORDER BY seq LIMIT ?2";
         let mut letters = Vec::new();
         for mut row in x.rows(SELECT, &[(&self.node).into(), MOST.into()]).await? {
-            let (number, run_id, body) = (row.int(0)?, row.text(1)?, row.text(2)?);
-            let (written_at, begun_at) = (row.int(3)?, row.int(4)?);
+            let number = row.int(0)?;
+            let run_id = row.text(1)?;
+            let body = row.text(2)?;
+            let written_at = row.int(3)?;
+            let begun_at = row.int(4)?;
             let is_late = written_at < self.since.as_millis() || written_at + SLACK < begun_at;
             letters.push(Letter {
                 number,

@@ -33,7 +33,8 @@ impl Op for PurgeRuns {
         // While its run still says which it was.
         const FORGET_MAIL: &str = "DELETE FROM run_mail WHERE run_id = (SELECT run_id FROM run WHERE seq = ?1 \
              AND completed_at IS NOT NULL AND completed_at < ?2)";
-        let (mut gone, mut rows) = (0, 0);
+        let mut gone = 0;
+        let mut rows = 0;
         for mut row in x.rows(DUE, &[self.ended_before.into(), self.limit.into()]).await? {
             let seq = row.int(0)?;
             if rows >= MOST_ROWS {

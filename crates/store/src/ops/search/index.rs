@@ -115,7 +115,8 @@ impl Op for IndexSome {
         }
         hold_mark(x).await?;
         let before = mark(x).await?;
-        let (top, traffic) = (top(x).await?, traffic(x).await?);
+        let top = top(x).await?;
+        let traffic = traffic(x).await?;
         let (indexed, reached) = enter_missing(x, before.settled, self.limit).await?;
         // What came after the top was seen may have neighbours that are still to be committed.
         let after = before.moved(if indexed.is_all { top } else { reached.min(top) }, top, &traffic);
@@ -129,7 +130,9 @@ impl Op for IndexSome {
 
 /// From a mark on. Says how much, and the seq of the last one.
 async fn enter_missing<X: Exec>(x: &mut X, mark: i64, limit: i64) -> Result<(Indexed, i64), StoreError> {
-    let (mut count, mut bytes, mut reached) = (0, 0, mark);
+    let mut count = 0;
+    let mut bytes = 0;
+    let mut reached = mark;
     while count < limit {
         let wanted = STRETCH.min(limit - count);
         let missing = x
@@ -157,7 +160,9 @@ struct Entered {
 }
 
 async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<Entered, StoreError> {
-    let (seq, content, wire) = (row.int(0)?, row.opt_text(1)?, row.text(2)?);
+    let seq = row.int(0)?;
+    let content = row.opt_text(1)?;
+    let wire = row.text(2)?;
     let bytes = content.as_ref().unwrap_or(&wire).len();
     // What cannot be read has no words, and must not keep everything after it out.
     let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
@@ -221,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_horizon_of_another_server_is_not_waited_for() {
-        let (busy, later) = (Traffic { oldest: 40, next: 50 }, Traffic { oldest: 50, next: 60 });
+        let busy = Traffic { oldest: 40, next: 50 };
+        let later = Traffic { oldest: 50, next: 60 };
         let brought = START.moved(25, 25, &busy);
         assert_eq!(
             brought,

@@ -109,7 +109,8 @@ pub(super) async fn answer<X: Exec>(x: &mut X, cue: &NewCue, now: Timestamp) -> 
     let Some(mut row) = x.row(OLDEST, &[(&cue.message.agent_id).into()]).await? else {
         return Ok(None);
     };
-    let (seq, actor) = (row.int(0)?, Actor::human(&row.text(1)?));
+    let seq = row.int(0)?;
+    let actor = Actor::human(&row.text(1)?);
     let verdict = Verdict::Wrote(row.text(2)?);
     let proposal = Proposal {
         message_id: cue.message.id.clone(),

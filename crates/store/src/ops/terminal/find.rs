@@ -109,7 +109,8 @@ impl Op for Kept {
         let params = [(&self.agent_id).into(), (&self.person).into(), MOST_KEPT.into()];
         let mut kept = Vec::new();
         for mut row in x.rows(SELECT, &params).await? {
-            let (id, person) = (rows::message_id(&mut row, 0)?, self.person.clone());
+            let id = rows::message_id(&mut row, 0)?;
+            let person = self.person.clone();
             kept.extend(FindCue { id, person }.run(x, now).await?);
         }
         Ok(kept)

@@ -55,7 +55,8 @@ pub(super) async fn admit<X: Exec>(
     most: &Bounds,
     now: Timestamp,
 ) -> Result<Admission, StoreError> {
-    let (id, person) = (cue.terminal.agent_id.as_str(), cue.person.as_str());
+    let id = cue.terminal.agent_id.as_str();
+    let person = cue.person.as_str();
     if cue.message.agent_id != id {
         return Ok(Admission::NotYours);
     }
@@ -128,7 +129,8 @@ async fn enter<X: Exec>(x: &mut X, terminal: &Terminal, person: &str, now: Times
         now.into(),
     ];
     x.exec(JOIN, &params).await?;
-    let (actor, event) = (Actor::agent(id), format!("agent.joined for {}", Actor::human(person)));
+    let actor = Actor::agent(id);
+    let event = format!("agent.joined for {}", Actor::human(person));
     audit::append_operation(x, actor.as_str(), actor.as_str(), &event, now).await?;
     Ok(Entry::Done)
 }

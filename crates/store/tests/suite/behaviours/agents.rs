@@ -141,7 +141,8 @@ pub async fn rotating_nobody_does_nothing(store: &Store, _clock: &ManualClock) {
 
 pub async fn a_removed_agent_can_do_nothing(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let (agent_id, actor) = (BUILDER.to_owned(), OWNER.to_owned());
+    let agent_id = BUILDER.to_owned();
+    let actor = OWNER.to_owned();
     let host = PutHost {
         agent_id: agent_id.clone(),
         host: HOST.to_owned(),
@@ -149,7 +150,8 @@ pub async fn a_removed_agent_can_do_nothing(store: &Store, _clock: &ManualClock)
         actor: actor.clone(),
     };
     store.run(host).await.unwrap().expect("the agent is there");
-    let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
+    let name = "hook".to_owned();
+    let value = "s3cret".to_owned();
     assert!(
         store
             .run(PutSecret {

@@ -95,7 +95,9 @@ pub async fn an_entry_names_the_content_and_the_resolution(store: &Store, _clock
 
 pub async fn what_operators_do_is_chained_too(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let (agent_id, host, actor) = (BUILDER.to_owned(), HOST.to_owned(), OWNER.to_owned());
+    let agent_id = BUILDER.to_owned();
+    let host = HOST.to_owned();
+    let actor = OWNER.to_owned();
     let put = PutHost {
         agent_id: agent_id.clone(),
         host,
@@ -103,7 +105,8 @@ pub async fn what_operators_do_is_chained_too(store: &Store, _clock: &ManualCloc
         actor: actor.clone(),
     };
     store.run(put).await.unwrap().expect("the agent is there");
-    let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
+    let name = "hook".to_owned();
+    let value = "s3cret".to_owned();
     assert!(
         store
             .run(PutSecret {

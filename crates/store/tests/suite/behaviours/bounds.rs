@@ -106,7 +106,9 @@ pub async fn what_is_over_gives_its_place_back(store: &Store, _clock: &ManualClo
     assert!(is_full(7).await);
     resolved(store, &message_id(1), answer("late")).await;
     assert!(is_full(8).await, "its place was given back with its agent");
-    let (agent_id, person, text) = ("bertold".to_owned(), "alice".to_owned(), "go on".to_owned());
+    let agent_id = "bertold".to_owned();
+    let person = "alice".to_owned();
+    let text = "go on".to_owned();
     store.run(TypeAhead { agent_id, person, text }).await.unwrap();
     resolved(store, &message_id(4), answer("yes")).await;
     created(store, cue_of("bertold", "alice", 9, "Nine?"))

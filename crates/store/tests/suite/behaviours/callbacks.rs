@@ -6,7 +6,9 @@ use countersign_store::ops::audit::Trail;
 use crate::scene::*;
 
 async fn put(store: &Store, agent: &str, host: &str, approve: bool) -> Option<String> {
-    let (agent_id, host, actor) = (agent.to_owned(), host.to_owned(), OWNER.to_owned());
+    let agent_id = agent.to_owned();
+    let host = host.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(PutHost {
             agent_id,
@@ -20,7 +22,9 @@ async fn put(store: &Store, agent: &str, host: &str, approve: bool) -> Option<St
 }
 
 async fn remove(store: &Store, host: &str) -> bool {
-    let (agent_id, host, actor) = (BUILDER.to_owned(), host.to_owned(), OWNER.to_owned());
+    let agent_id = BUILDER.to_owned();
+    let host = host.to_owned();
+    let actor = OWNER.to_owned();
     store.run(RemoveHost { agent_id, host, actor }).await.unwrap()
 }
 

@@ -8,7 +8,9 @@ use countersign_store::ops::credential::{Authenticate, Kind, NewCredential, Rela
 use crate::scene::*;
 
 pub fn credential(kind: Kind, subject: &str, token: &str, expires_at: Option<Timestamp>) -> NewCredential {
-    let (hash, subject, label) = (hash_of(token), subject.to_owned(), "laptop".to_owned());
+    let hash = hash_of(token);
+    let subject = subject.to_owned();
+    let label = "laptop".to_owned();
     NewCredential {
         hash,
         kind,

@@ -154,7 +154,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, clock: &ManualClo
             (Filter::default(), vec![5, 4, 6, 2, 1, 3]),
             (tester.clone(), vec![4, 6, 2]),
         ] {
-            let (mut seen, mut before) = (Vec::new(), None);
+            let mut seen = Vec::new();
+            let mut before = None;
             loop {
                 let page = page(
                     store,

@@ -286,7 +286,8 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
         ..Filter::default()
     };
     for limit in 1..=7 {
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut after = None;
         loop {
             let page = store
                 .run(Inbox {
@@ -341,7 +342,8 @@ pub async fn backwards_it_has_no_gap_and_no_duplicate(store: &Store, _clock: &Ma
     let drafts = fill(store, 17).await;
     let all: Vec<_> = drafts.iter().rev().map(Draft::id).collect();
     for size in [1, 2, 5, 16, 17, 18] {
-        let (mut seen, mut before) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut before = None;
         loop {
             let found = back_from(store, before, i64::try_from(size).unwrap()).await;
             seen.extend(ids(&found.items));

@@ -20,7 +20,8 @@ async fn redeem(store: &Store, link: &str, token: &str) -> Option<String> {
 }
 
 async fn add_link(store: &Store, name: &str, link: &str) -> bool {
-    let (person, actor) = (name.to_owned(), OWNER.to_owned());
+    let person = name.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(AddLink {
             person,

@@ -58,7 +58,8 @@ pub async fn letters_come_in_the_order_they_were_written(store: &Store, _clock: 
 
 pub async fn a_letter_stays_until_it_is_dropped(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let (first, second) = (written(store, RUN, "one").await, written(store, RUN, "two").await);
+    let first = written(store, RUN, "one").await;
+    let second = written(store, RUN, "two").await;
     assert_eq!(read(store, NODE).await, [first.clone(), second.clone()]);
     for _ in 0..2 {
         store.run(DropLetter { number: first.number }).await.unwrap();
@@ -103,10 +104,8 @@ pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &St
 pub async fn letters_are_for_the_node_that_has_the_run(store: &Store, _clock: &ManualClock) {
     begun_by(store, NODE, "one").await;
     begun_by(store, OTHER, "other").await;
-    let (one, other) = (
-        written(store, "one", "stop").await,
-        written(store, "other", "go on").await,
-    );
+    let one = written(store, "one", "stop").await;
+    let other = written(store, "other", "go on").await;
     assert!(read(store, "node-3").await.is_empty());
     assert_eq!(read(store, OTHER).await, [other]);
     assert_eq!(read(store, NODE).await, [one]);

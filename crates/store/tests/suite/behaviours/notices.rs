@@ -43,7 +43,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
         assert!(put_away(store, "alice", number, None).await);
     }
     for limit in 1..=5 {
-        let (mut seen, mut before) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut before = None;
         loop {
             let page = page(store, Some("alice"), before, limit).await;
             seen.extend(ids(&page.items));

@@ -21,7 +21,9 @@ async fn parcel(store: &Store, number: u64) -> Parcel {
 }
 
 async fn approve(store: &Store, agent: &str, host: &str) {
-    let (agent_id, host, actor) = (agent.to_owned(), host.to_owned(), OWNER.to_owned());
+    let agent_id = agent.to_owned();
+    let host = host.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(PutHost {
             agent_id,
@@ -35,7 +37,10 @@ async fn approve(store: &Store, agent: &str, host: &str) {
 }
 
 async fn set_secret(store: &Store, agent: &str, name: &str, value: &str) {
-    let (agent_id, name, value, actor) = (agent.to_owned(), name.to_owned(), value.to_owned(), OWNER.to_owned());
+    let agent_id = agent.to_owned();
+    let name = name.to_owned();
+    let value = value.to_owned();
+    let actor = OWNER.to_owned();
     assert!(
         store
             .run(PutSecret {

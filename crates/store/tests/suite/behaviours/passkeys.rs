@@ -13,7 +13,9 @@ use super::credentials::add_person;
 use crate::scene::*;
 
 async fn adding(store: &Store, name: &str, id: &[u8]) -> Adding {
-    let (person, name, body) = (name.to_owned(), format!("key of {name}"), r#"{"counter":0}"#.to_owned());
+    let person = name.to_owned();
+    let name = format!("key of {name}");
+    let body = r#"{"counter":0}"#.to_owned();
     store
         .run(AddPasskey {
             person,
@@ -43,7 +45,8 @@ async fn find(store: &Store, id: &[u8]) -> Option<Passkey> {
 }
 
 async fn remove(store: &Store, name: &str, id: &[u8]) -> bool {
-    let (person, actor) = (name.to_owned(), OWNER.to_owned());
+    let person = name.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(RemovePasskey {
             person,

@@ -18,7 +18,8 @@ async fn password(store: &Store, name: &str) -> Option<String> {
 }
 
 async fn set(store: &Store, name: &str, hash: Option<&str>) -> bool {
-    let (person, actor) = (name.to_owned(), OWNER.to_owned());
+    let person = name.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(SetPassword {
             person,
@@ -46,7 +47,8 @@ pub async fn a_password_is_set_replaced_and_removed(store: &Store, _clock: &Manu
     assert!(set(store, "alice", None).await);
     assert_eq!(password(store, "alice").await, None);
     assert_eq!(has_one().await, [false, false]);
-    let (set, removed) = ("person.password_set", "person.password_removed");
+    let set = "person.password_set";
+    let removed = "person.password_removed";
     assert_eq!(events_about(store, "alice").await, ["person.added", set, set, removed]);
 }
 

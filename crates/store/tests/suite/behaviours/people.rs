@@ -160,7 +160,8 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
             .await
             .unwrap()
     );
-    let (id, body) = (b"key".to_vec(), "{}".to_owned());
+    let id = b"key".to_vec();
+    let body = "{}".to_owned();
     let passkey = AddPasskey {
         person: name(),
         id: id.clone(),

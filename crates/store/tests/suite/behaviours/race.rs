@@ -208,7 +208,8 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     for round in 0..8 {
         add_agent(store, BUILDER).await;
-        let (name, link) = (format!("alice {round}"), format!("link {round}"));
+        let name = format!("alice {round}");
+        let link = format!("link {round}");
         assert!(add_person(store, &name, Role::Resolver, &format!("{name} token")).await);
         store
             .run(Relabel(credential(Kind::SignIn, &name, &link, Some(at(10)))))
@@ -429,7 +430,8 @@ pub async fn asks_and_answers_at_once_are_counted(store: &Store, _clock: &Manual
     };
     let asked = join_all((1..).zip(&names).map(ask)).await;
     assert!(asked.into_iter().all(|asked| asked.unwrap()));
-    let (answers, later) = (1..=16_u64, 201..=216_u64);
+    let answers = 1..=16_u64;
+    let later = 201..=216_u64;
     let answered = answers.map(|number| async move { resolved(store, &message_id(number), answer("approve")).await });
     join(join_all(answered), join_all(later.zip(&names).map(ask))).await;
     let open = store

@@ -133,7 +133,8 @@ pub async fn an_answer_waits_until_the_run_has_taken_it_in(store: &Store, _clock
     begun(store).await;
     asked(store, &[1, 2]).await;
     let resolution = resolved(store, &message_id(1), answer("approve")).await;
-    let (first, second) = (message_id(1).to_string(), message_id(2).to_string());
+    let first = message_id(1).to_string();
+    let second = message_id(2).to_string();
     let waiting = waits(&waiting_for(store, RUN).await);
     assert_eq!(
         waiting,

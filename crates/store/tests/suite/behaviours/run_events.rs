@@ -113,7 +113,8 @@ pub async fn what_streams_is_not_stored(_store: &Store, _clock: &ManualClock) {
         text: "word".to_owned(),
     });
     assert_eq!(StoredEvent::of(&text, 1, "{}"), None);
-    let (usage, finish_reason) = (Usage::default(), "stop".to_owned());
+    let usage = Usage::default();
+    let finish_reason = "stop".to_owned();
     let result = StepResult {
         text: "word".to_owned(),
         usage,

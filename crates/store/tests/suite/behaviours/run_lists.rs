@@ -100,7 +100,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
     }
     for (cwd, step) in [(None, 1), (Some("/even"), 2)] {
         for limit in 1..=10 {
-            let (mut seen, mut before) = (Vec::new(), None);
+            let mut seen = Vec::new();
+            let mut before = None;
             loop {
                 let page = list(store, cwd, before, limit).await;
                 seen.extend(page.runs.iter().map(|run| run.run_id.clone()));
@@ -122,7 +123,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
 pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &ManualClock) {
     for (run_id, ends) in [("a", Some(10)), ("b", None), ("c", Some(20)), ("d", Some(5))] {
         assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
-        let (events, records) = (vec![event(1)], vec!["one".to_owned()]);
+        let events = vec![event(1)];
+        let records = vec!["one".to_owned()];
         assert!(
             advance(
                 store,

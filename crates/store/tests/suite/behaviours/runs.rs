@@ -37,7 +37,9 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
         started_at: at(3),
         last_seq: 2,
     };
-    let (node, machine, body) = (new.node, new.machine, new.body);
+    let node = new.node;
+    let machine = new.machine;
+    let body = new.body;
     let run = Run {
         summary,
         node,
@@ -97,7 +99,8 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
             "{wrong} does not follow 1"
         );
     }
-    let (cwd, strategy_name) = ("/elsewhere".to_owned(), "Walk".to_owned());
+    let cwd = "/elsewhere".to_owned();
+    let strategy_name = "Walk".to_owned();
     let next = NewRun {
         cwd,
         strategy_name,

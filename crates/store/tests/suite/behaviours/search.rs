@@ -210,7 +210,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
         .collect();
     fill(store, &drafts).await;
     for limit in 1..=7 {
-        let (mut seen, mut before) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut before = None;
         loop {
             let page = page(store, "deploy", before, limit).await;
             seen.extend(ids(&page.items));

@@ -5,7 +5,10 @@ use countersign_store::ops::admin::secrets::{HasSecret, ListSecrets, PutSecret, 
 use crate::scene::*;
 
 async fn put(store: &Store, agent: &str, name: &str, value: &str) -> bool {
-    let (agent_id, name, value, actor) = (agent.to_owned(), name.to_owned(), value.to_owned(), OWNER.to_owned());
+    let agent_id = agent.to_owned();
+    let name = name.to_owned();
+    let value = value.to_owned();
+    let actor = OWNER.to_owned();
     store
         .run(PutSecret {
             agent_id,

@@ -7,7 +7,9 @@ use super::audit::assert_chained;
 use crate::scene::*;
 
 async fn put(store: &Store, name: &str, value: &str) {
-    let (name, value, actor) = (name.to_owned(), value.to_owned(), OWNER.to_owned());
+    let name = name.to_owned();
+    let value = value.to_owned();
+    let actor = OWNER.to_owned();
     store.run(PutSetting { name, value, actor }).await.unwrap();
 }
 

@@ -185,7 +185,9 @@ pub async fn a_terminal_token_ends_with_its_person(store: &Store, _clock: &Manua
     let held = store.run(list()).await.unwrap();
     assert_eq!(held.len(), 2);
     for (kind, ended) in [(Kind::Person, false), (Kind::Terminal, true)] {
-        let (person, id, actor) = ("alice".to_owned(), held[0].id.clone(), OWNER.to_owned());
+        let person = "alice".to_owned();
+        let id = held[0].id.clone();
+        let actor = OWNER.to_owned();
         assert_eq!(
             store
                 .run(EndCredential {

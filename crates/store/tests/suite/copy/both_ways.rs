@@ -20,7 +20,9 @@ use crate::sqlite::fresh::Scratch;
 
 #[tokio::test]
 async fn there_and_back_everything_is_the_same() {
-    let (start, between, end) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let between = Database::create().await;
+    let end = Scratch::new();
     let there = copied(&file(&start), &database(&between)).await;
     assert!(
         there.tables.iter().all(|table| table.source.rows > 0),
@@ -33,17 +35,21 @@ async fn there_and_back_everything_is_the_same() {
 
 #[tokio::test]
 async fn a_store_can_move_to_another_of_its_kind() {
-    let (start, other_file) = (full_file().await, Scratch::new());
+    let start = full_file().await;
+    let other_file = Scratch::new();
     copied(&file(&start), &file(&other_file)).await;
     assert_eq!(dump(&start.connect()), dump(&other_file.connect()));
-    let (one, other) = (Database::create().await, Database::create().await);
+    let one = Database::create().await;
+    let other = Database::create().await;
     let there = copied(&file(&other_file), &database(&one)).await;
     assert_eq!(copied(&database(&one), &database(&other)).await.tables, there.tables);
 }
 
 #[tokio::test]
 async fn an_empty_store_is_a_store_too() {
-    let (start, between, end) = (Scratch::new(), Database::create().await, Scratch::new());
+    let start = Scratch::new();
+    let between = Database::create().await;
+    let end = Scratch::new();
     drop(start.open_at(&clock()).unwrap());
     assert_eq!(copied(&file(&start), &database(&between)).await.rows(), 0);
     assert_eq!(copied(&database(&between), &file(&end)).await.rows(), 0);

@@ -21,7 +21,9 @@ async fn finished_in_single_portions(from: &Place, to: &Place) -> usize {
 
 #[tokio::test]
 async fn cut_after_every_portion_the_result_is_the_same() {
-    let (start, between, end) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let between = Database::create().await;
+    let end = Scratch::new();
     let attempts = finished_in_single_portions(&file(&start), &database(&between)).await;
     assert!(attempts > 50, "cut often enough: {attempts}");
     let attempts = finished_in_single_portions(&database(&between), &file(&end)).await;
@@ -31,7 +33,8 @@ async fn cut_after_every_portion_the_result_is_the_same() {
 
 #[tokio::test]
 async fn cut_while_the_source_is_read_nothing_was_begun() {
-    let (start, target) = (full_file().await, Database::create().await);
+    let start = full_file().await;
+    let target = Database::create().await;
     let cut = copied_until(&file(&start), &database(&target), |progress| {
         progress.table == "message"
     })
@@ -43,8 +46,10 @@ async fn cut_while_the_source_is_read_nothing_was_begun() {
 /// The database ends the connection in the middle of a portion, as a restart of the server would.
 #[tokio::test]
 async fn a_lost_connection_loses_no_more_than_a_portion() {
-    let (start, target) = (full_file().await, Database::create().await);
-    let (from, to) = (file(&start), database(&target));
+    let start = full_file().await;
+    let target = Database::create().await;
+    let from = file(&start);
+    let to = database(&target);
     assert!(cut_after(&from, &to, 20).await.is_none());
     let operator = target.connect().await;
     let trap = "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -77,7 +82,9 @@ async fn a_lost_connection_loses_no_more_than_a_portion() {
 
 #[tokio::test]
 async fn no_hub_starts_on_half_a_copy() {
-    let (start, database_, other) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let database_ = Database::create().await;
+    let other = Scratch::new();
     let from = file(&start);
     assert!(cut_after(&from, &database(&database_), 3).await.is_none());
     assert!(cut_after(&from, &file(&other), 3).await.is_none());

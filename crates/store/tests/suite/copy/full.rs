@@ -125,7 +125,8 @@ async fn terminals(store: &Store) {
     created(store, cue(11, "And now?")).await;
     typed_ahead(store, "go on").await;
     // Its number was given, and nothing in the table says so any more.
-    let (agent_id, id) = (ZOBAL.to_owned(), typed_ahead(store, "no, wait").await);
+    let agent_id = ZOBAL.to_owned();
+    let id = typed_ahead(store, "no, wait").await;
     assert!(
         store
             .run(DropAhead {
@@ -141,10 +142,8 @@ async fn terminals(store: &Store) {
 async fn a_run(store: &Store) {
     runs::begun(store).await;
     runs::asked(store, &[20]).await;
-    let (events, records) = (
-        (1..=12).map(runs::event).collect(),
-        vec!["one".to_owned(), "\u{2400}".to_owned()],
-    );
+    let events = (1..=12).map(runs::event).collect();
+    let records = vec!["one".to_owned(), "\u{2400}".to_owned()];
     assert!(
         runs::advance(
             store,
@@ -166,13 +165,17 @@ async fn what_people_do(store: &Store) {
         })
         .await
         .unwrap();
-    let (actor, person) = (OWNER.to_owned(), "alice".to_owned());
+    let actor = OWNER.to_owned();
+    let person = "alice".to_owned();
     // Capitals first and accents last, as bytes go; no dictionary has them so.
     for name in ["reasons", "Zeit", "änderung"] {
-        let (name, value, actor) = (name.to_owned(), r#"["später"]"#.to_owned(), actor.clone());
+        let name = name.to_owned();
+        let value = r#"["später"]"#.to_owned();
+        let actor = actor.clone();
         store.run(PutSetting { name, value, actor }).await.unwrap();
     }
-    let (name, body) = ("key".to_owned(), "{}".to_owned());
+    let name = "key".to_owned();
+    let body = "{}".to_owned();
     store
         .run(AddPasskey {
             person,
@@ -182,7 +185,8 @@ async fn what_people_do(store: &Store) {
         })
         .await
         .unwrap();
-    let (agent_id, host) = (BUILDER.to_owned(), HOST.to_owned());
+    let agent_id = BUILDER.to_owned();
+    let host = HOST.to_owned();
     store
         .run(PutHost {
             agent_id,

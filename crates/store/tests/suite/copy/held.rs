@@ -56,8 +56,10 @@ async fn a_lease_that_has_not_run_out_is_a_hub_at_work() {
 #[tokio::test]
 async fn nobody_changes_a_source_while_it_is_copied() {
     let (_start, moved) = full_database().await;
-    let (from, target) = (database(&moved), Scratch::new());
-    let (to, under_way) = (file(&target), Notify::new());
+    let from = database(&moved);
+    let target = Scratch::new();
+    let to = file(&target);
+    let under_way = Notify::new();
     let tell = |progress: countersign_store::copy::Progress<'_>| {
         if is_portion(&progress) {
             under_way.notify_one();
@@ -87,7 +89,8 @@ async fn nobody_changes_a_source_while_it_is_copied() {
 
 #[tokio::test]
 async fn two_copies_do_not_write_to_one_database() {
-    let (start, target) = (full_file().await, Database::create().await);
+    let start = full_file().await;
+    let target = Database::create().await;
     let other = target.connect().await;
     let number = i64::from_be_bytes(*b"cscopies");
     other.execute("SELECT pg_advisory_lock($1)", &[&number]).await.unwrap();

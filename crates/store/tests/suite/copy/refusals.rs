@@ -10,7 +10,9 @@ use crate::sqlite::fresh::Scratch;
 
 #[tokio::test]
 async fn a_target_with_anything_in_it_is_refused_and_left_alone() {
-    let (start, target, other) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let target = Database::create().await;
+    let other = Scratch::new();
     let from = file(&start);
     {
         let store = open_database(&target).await.unwrap();
@@ -39,7 +41,8 @@ async fn a_finished_copy_is_not_copied_to_again() {
 
 #[tokio::test]
 async fn a_source_of_another_version_is_refused() {
-    let (start, target) = (full_file().await, Scratch::new());
+    let start = full_file().await;
+    let target = Scratch::new();
     let (moved_from, moved) = full_database().await;
     drop(moved_from);
     let operator = moved.connect().await;
@@ -67,7 +70,8 @@ async fn a_source_of_another_version_is_refused() {
 
 #[tokio::test]
 async fn a_newer_target_is_refused() {
-    let (start, target) = (full_file().await, Scratch::new());
+    let start = full_file().await;
+    let target = Scratch::new();
     drop(target.open_at(&clock()).unwrap());
     target
         .connect()
@@ -88,7 +92,9 @@ async fn a_newer_target_is_refused() {
 
 #[tokio::test]
 async fn where_there_is_no_store_there_is_nothing_to_copy() {
-    let (nothing, nothing_either, target) = (Scratch::new(), Database::create().await, Scratch::new());
+    let nothing = Scratch::new();
+    let nothing_either = Database::create().await;
+    let target = Scratch::new();
     for from in [file(&nothing), database(&nothing_either)] {
         assert!(
             matches!(refused(&from, &file(&target)).await, CopyError::NoStore { .. }),
@@ -113,7 +119,9 @@ async fn where_there_is_no_store_there_is_nothing_to_copy() {
 
 #[tokio::test]
 async fn half_a_copy_is_no_source() {
-    let (start, half, target) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let half = Database::create().await;
+    let target = Scratch::new();
     assert!(cut_after(&file(&start), &database(&half), 3).await.is_none());
     let error = refused(&database(&half), &file(&target)).await;
     assert!(matches!(error, CopyError::HalfCopiedSource { .. }), "{error}");
@@ -122,7 +130,9 @@ async fn half_a_copy_is_no_source() {
 
 #[tokio::test]
 async fn a_copy_of_another_store_or_of_an_earlier_state_does_not_go_on() {
-    let (start, other, target) = (full_file().await, Scratch::new(), Database::create().await);
+    let start = full_file().await;
+    let other = Scratch::new();
+    let target = Database::create().await;
     assert!(cut_after(&file(&start), &database(&target), 3).await.is_none());
     add_agent(&other.open_at(&clock()).unwrap(), BUILDER).await;
     let error = refused(&file(&other), &database(&target)).await;
@@ -139,7 +149,8 @@ async fn a_copy_of_another_store_or_of_an_earlier_state_does_not_go_on() {
 
 #[tokio::test]
 async fn tables_that_only_one_side_has_are_named() {
-    let (start, target) = (full_file().await, Database::create().await);
+    let start = full_file().await;
+    let target = Database::create().await;
     let operator = target.connect().await;
     operator
         .batch_execute("CREATE TABLE guest (id BIGINT PRIMARY KEY)")
@@ -162,7 +173,9 @@ async fn tables_that_only_one_side_has_are_named() {
 
 #[tokio::test]
 async fn what_the_target_cannot_hold_is_named_before_anything_is_written() {
-    let (start, target, other) = (full_file().await, Database::create().await, Scratch::new());
+    let start = full_file().await;
+    let target = Database::create().await;
+    let other = Scratch::new();
     let set = |value: &str| {
         let changed = start
             .connect()

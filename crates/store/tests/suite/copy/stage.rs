@@ -42,7 +42,8 @@ pub async fn full_file() -> Scratch {
 
 /// The same in PostgreSQL, beside the file it comes from.
 pub async fn full_database() -> (Scratch, Database) {
-    let (scratch, target) = (full_file().await, Database::create().await);
+    let scratch = full_file().await;
+    let target = Database::create().await;
     copied(&file(&scratch), &database(&target)).await;
     (scratch, target)
 }

@@ -18,8 +18,10 @@ fn different(report: &Report) -> Vec<&str> {
 
 #[tokio::test]
 async fn one_changed_byte_is_noticed_in_a_file() {
-    let (start, target) = (full_file().await, Scratch::new());
-    let (from, to) = (file(&start), file(&target));
+    let start = full_file().await;
+    let target = Scratch::new();
+    let from = file(&start);
+    let to = file(&target);
     assert!(
         copied_until(&from, &to, |progress| is_portion(progress)
             && progress.table == "resolution")
@@ -41,8 +43,10 @@ async fn one_changed_byte_is_noticed_in_a_file() {
 
 #[tokio::test]
 async fn one_changed_byte_is_noticed_in_postgresql() {
-    let (start, target) = (full_file().await, Database::create().await);
-    let (from, to) = (file(&start), database(&target));
+    let start = full_file().await;
+    let target = Database::create().await;
+    let from = file(&start);
+    let to = database(&target);
     assert!(
         copied_until(&from, &to, |progress| is_portion(progress)
             && progress.table == "setting")
@@ -67,8 +71,10 @@ async fn one_changed_byte_is_noticed_in_postgresql() {
 
 #[tokio::test]
 async fn what_was_lost_at_the_end_of_a_table_is_brought_again() {
-    let (start, target) = (full_file().await, Database::create().await);
-    let (from, to) = (file(&start), database(&target));
+    let start = full_file().await;
+    let target = Database::create().await;
+    let from = file(&start);
+    let to = database(&target);
     assert!(
         copied_until(&from, &to, |progress| is_portion(progress)
             && progress.table == "setting")

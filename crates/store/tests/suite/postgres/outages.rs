@@ -193,10 +193,8 @@ async fn while_the_database_is_away_few_try_and_nobody_waits() {
 async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
-    let (still, other) = (
-        proxy.open().await,
-        database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap(),
-    );
+    let still = proxy.open().await;
+    let other = database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap();
     add_agent(&still, BUILDER).await;
     proxy.obey(Rule::HoldCommit);
     let held = Draft::ask(1);

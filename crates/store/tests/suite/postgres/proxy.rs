@@ -59,8 +59,10 @@ impl Proxy {
         ));
         std::fs::create_dir(&directory).expect("a directory for the socket");
         let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
-        let (rule, real) = (Mutex::new(Rule::Carry), real.join(SOCKET));
-        let (came, said) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let rule = Mutex::new(Rule::Carry);
+        let real = real.join(SOCKET);
+        let came = AtomicUsize::new(0);
+        let said = AtomicUsize::new(0);
         let shared = Arc::new(Shared {
             rule,
             came,
@@ -155,7 +157,8 @@ async fn listen(listener: UnixListener, shared: Arc<Shared>) {
 /// Until one of the two has gone, or the rule says so; then both are let go.
 async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
     let mut database = UnixStream::connect(&shared.real).await?;
-    let (mut said, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    let mut said = vec![0; 65_536];
+    let mut answered = vec![0; 65_536];
     loop {
         tokio::select! {
             length = hub.read(&mut said) => {

@@ -180,7 +180,8 @@ async fn a_replay_is_known_although_its_message_took_the_last_place() {
     };
     submitted(&fresh.store, &draft(1)).await;
     // As if the first submit had not been committed yet.
-    let (key, open) = ("UPDATE message SET idempotency_key", "UPDATE agent SET open");
+    let key = "UPDATE message SET idempotency_key";
+    let open = "UPDATE agent SET open";
     fresh
         .database
         .connect()

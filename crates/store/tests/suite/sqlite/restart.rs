@@ -98,7 +98,8 @@ async fn people_agents_keys_and_secrets_are_still_known() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     assert!(add_person(&fresh.store, "owner", Role::Owner, "owner token").await);
-    let (agent_id, actor) = (BUILDER.to_owned(), OWNER.to_owned());
+    let agent_id = BUILDER.to_owned();
+    let actor = OWNER.to_owned();
     let host = PutHost {
         agent_id: agent_id.clone(),
         host: HOST.to_owned(),
@@ -106,7 +107,8 @@ async fn people_agents_keys_and_secrets_are_still_known() {
         actor: actor.clone(),
     };
     fresh.store.run(host).await.unwrap().expect("the agent is there");
-    let (name, value) = ("hook".to_owned(), "s3cret".to_owned());
+    let name = "hook".to_owned();
+    let value = "s3cret".to_owned();
     assert!(
         fresh
             .store

@@ -183,7 +183,8 @@ impl Rows {
             escape(&field.label),
             escape(&entry.hint())
         );
-        let (first, labels) = (sheet.height(), entry.labels());
+        let first = sheet.height();
+        let labels = entry.labels();
         self.option(sheet, " ", &head, field.description.as_deref(), is_here);
         let choices = sheet.height();
         for (index, label) in labels.iter().enumerate() {

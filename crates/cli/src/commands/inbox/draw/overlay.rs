@@ -118,7 +118,8 @@ fn refusal(open: Option<&Open>) -> &'static str {
 }
 
 fn choice(sheet: &mut Sheet, index: usize, text: &str, cursor: Option<usize>, paint: Paint) {
-    let (is_here, first) = (cursor == Some(index), sheet.height());
+    let is_here = cursor == Some(index);
+    let first = sheet.height();
     let style = if is_here { paint.chosen() } else { paint.plain() };
     sheet.hang(
         &format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1),

@@ -12,7 +12,8 @@ pub fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
     }
-    let (mut out, mut used) = (String::new(), 0);
+    let mut out = String::new();
+    let mut used = 0;
     let span = Span::raw(text);
     for letter in letters(&span) {
         used += width(letter);
@@ -34,7 +35,9 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
     if text.len() <= most {
         return vec![text.trim_end().to_owned()];
     }
-    let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    let mut used = 0;
     // Where the row could be broken.
     let mut edge: Option<usize> = None;
     let span = Span::raw(text);
@@ -65,7 +68,8 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
 /// Typed text, broken exactly at the width, with the row and column of the caret.
 pub fn lay(before: &str, after: &str, most: usize) -> (Vec<String>, (usize, usize)) {
     let most = most.max(1);
-    let (mut rows, mut used) = (vec![String::new()], 0);
+    let mut rows = vec![String::new()];
+    let mut used = 0;
     let mut caret = (0, 0);
     for (index, text) in [before, after].into_iter().enumerate() {
         for line in text.split_inclusive('\n') {

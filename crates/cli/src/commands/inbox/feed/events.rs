@@ -55,7 +55,8 @@ impl Events {
 
     fn take(&mut self, line: &str) -> Option<News> {
         if line.is_empty() {
-            let (kind, data) = (std::mem::take(&mut self.kind), std::mem::take(&mut self.data));
+            let kind = std::mem::take(&mut self.kind);
+            let data = std::mem::take(&mut self.data);
             return news(&kind, &data);
         }
         let (name, value) = line.split_once(':').unwrap_or((line, ""));

@@ -13,7 +13,8 @@ use crate::item::Item;
 use crate::screen::{self, escape};
 
 pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let (sensitive, other) = (item.sensitive, verdict::other(item.open_ended));
+    let sensitive = item.sensitive;
+    let other = verdict::other(item.open_ended);
     let prompt = format!("Enter fills in the form{other}{}, b goes back: ", offered(refusal));
     let Some(line) = asker.line(&prompt).await? else {
         return Ok(Asked::Back);

@@ -117,7 +117,8 @@ fn listed(choices: &Choices) -> String {
 async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
     let takes_text = choices.allow_edit || item.open_ended;
-    let (other, no) = (other(takes_text), offered(refusal));
+    let other = other(takes_text);
+    let no = offered(refusal);
     let prompt = format!("Your answer (a number{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else {
@@ -142,7 +143,8 @@ fn picked<'a>(typed: &str, choices: &'a Choices) -> Option<&'a str> {
 
 async fn many(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
     screen::print(&listed(choices))?;
-    let (other, no) = (other(item.open_ended), offered(refusal));
+    let other = other(item.open_ended);
+    let no = offered(refusal);
     let prompt = format!("Your answer (numbers with spaces{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else {

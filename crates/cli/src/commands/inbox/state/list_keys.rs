@@ -44,7 +44,8 @@ impl State {
     }
 
     fn step(&mut self, rows: isize) -> Vec<Effect> {
-        let (tab, words) = (self.tab, self.words.clone());
+        let tab = self.tab;
+        let words = self.words.clone();
         self.list_mut(tab).step(rows, &words);
         let listing = self.listing(tab);
         let more = self.list_mut(tab).begin_more(&words);
@@ -127,7 +128,8 @@ impl State {
         if !self.list(self.tab).is_settled(self.now.elapsed) {
             return Vec::new();
         }
-        let (tab, words) = (self.tab, self.words.clone());
+        let tab = self.tab;
+        let words = self.words.clone();
         let effects = self.archive(&seen);
         // The next one is at hand before the hub has replied, so that many can be archived one after the other.
         if !effects.is_empty() {

@@ -38,7 +38,8 @@ impl State {
     }
 
     fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<Page, HubError>) -> Vec<Effect> {
-        let (tab, now) = (listing.tab(), self.now.elapsed);
+        let tab = listing.tab();
+        let now = self.now.elapsed;
         // The answer to an earlier search, while a later one is under way.
         let is_outrun = *listing != self.listing(tab);
         match page {

@@ -149,7 +149,8 @@ impl Mailbox {
     pub fn fill(&self, count: i64) {
         self.connection.execute_batch("BEGIN").expect("begin");
         for number in 0..count {
-            let (id, asked) = (format!("req_{number:012x}"), at(number / 60 - count / 60 - 10));
+            let id = format!("req_{number:012x}");
+            let asked = at(number / 60 - count / 60 - 10);
             let is_open = number >= count - 10;
             let status = if is_open { "PENDING" } else { "COMPLETED" };
             self.request(

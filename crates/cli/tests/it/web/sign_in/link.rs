@@ -57,8 +57,10 @@ async fn whoever_signs_in_while_something_waits_comes_to_it() {
 async fn two_who_press_the_button_at_once_are_one_session() {
     let hub = Hub::start().await;
     let link = printed_link(&hub).await;
-    let (one, other) = (Visitor::stranger(&hub), Visitor::stranger(&hub));
-    let (first, second) = (one.get(&link).await, other.get(&link).await);
+    let one = Visitor::stranger(&hub);
+    let other = Visitor::stranger(&hub);
+    let first = one.get(&link).await;
+    let second = other.get(&link).await;
     let (first, second) = tokio::join!(
         one.submit(&first, "form#redeem", &[], None),
         other.submit(&second, "form#redeem", &[], None)

@@ -24,7 +24,8 @@ async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Va
     let response = within("a reply", client.execute(request))
         .await
         .expect("the hub replies");
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
     Reply {
         status,
         headers,
@@ -200,10 +201,8 @@ async fn a_passkey_is_added_by_pages_of_ones_own_session_only() {
     let origin = origin(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let bob = Visitor::as_person(&hub, "bob", "resolver").await;
-    let (hers, his) = (
-        csrf(&alice.get("/inbox/settings").await),
-        csrf(&bob.get("/inbox/settings").await),
-    );
+    let hers = csrf(&alice.get("/inbox/settings").await);
+    let his = csrf(&bob.get("/inbox/settings").await);
     const BEGIN: &str = "/inbox/settings/passkeys/begin";
     call(&alice, &origin, BEGIN, &his, &json!({}))
         .await

@@ -19,7 +19,8 @@ fn started(name: &str, message: &str) -> Event {
 }
 
 fn completed(name: &str, text: &str) -> Event {
-    let (text, finish_reason) = (text.to_owned(), "stop".to_owned());
+    let text = text.to_owned();
+    let finish_reason = "stop".to_owned();
     Event::StepCompleted {
         step_name: name.to_owned(),
         result: StepResult {

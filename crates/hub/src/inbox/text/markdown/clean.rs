@@ -43,7 +43,9 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
 const MAX_BYTES_LOOKED_AT: usize = 200_000_000;
 
 pub fn is_quick(html: &str) -> bool {
-    let (mut looked_at, mut length, mut stops) = (0, 0, 0);
+    let mut looked_at = 0;
+    let mut length = 0;
+    let mut stops = 0;
     for (at, byte) in html.bytes().enumerate() {
         length += 1;
         match byte {

@@ -67,7 +67,8 @@ pub async fn show(
     error: Option<Problem>,
 ) -> Result<Response, Failure> {
     let wish = Wish::of(fields)?;
-    let (mut going, mut left) = (Vec::new(), Vec::new());
+    let mut going = Vec::new();
+    let mut left = Vec::new();
     for id in &wish.ids {
         let plan = Plan::of(hub, id, wish.act, visitor).await;
         match &plan.step {

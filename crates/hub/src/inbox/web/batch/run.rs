@@ -64,7 +64,8 @@ pub async fn run(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
         Ok(order) => order,
         Err(problem) => return show(&hub, &visitor, &asked, &fields, Some(problem)).await,
     };
-    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    let mut done = Vec::new();
+    let mut failed = Vec::new();
     for id in &wish.ids {
         let plan = Plan::of(&hub, id, order.act, &visitor).await;
         match carry_out(&hub, &plan, &order, &visitor).await {

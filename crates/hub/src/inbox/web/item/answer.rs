@@ -110,7 +110,8 @@ pub struct Again<'a> {
 impl Answer {
     /// A notify has none.
     pub fn of(message: &Message, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
-        let (content, faults) = (&message.content, again.faults);
+        let content = &message.content;
+        let faults = again.faults;
         let is_run = OfRun::of(&message.source).is_some();
         let (wanted, own_words, withdrawn, reject) = match &content.matter {
             Matter::Ask(ask) => (
@@ -193,7 +194,8 @@ fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
 }
 
 fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec<Offer> {
-    let (yes, no) = (approval(question), denial(question));
+    let yes = approval(question);
+    let no = denial(question);
     let offer = |(index, option): (usize, &Choice)| Offer {
         value: option.value.clone(),
         label: option.label.clone(),

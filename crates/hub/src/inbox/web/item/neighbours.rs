@@ -92,7 +92,8 @@ impl Around<'_> {
     }
 
     async fn look(&self, side: &Side, limit: i64) -> Result<InboxPage, Failure> {
-        let (viewer, filter) = (Some(self.visitor.name.clone()), Filter::default());
+        let viewer = Some(self.visitor.name.clone());
+        let filter = Filter::default();
         Ok(match side {
             Side::Before(place) => {
                 let before = Some(place.clone());

@@ -91,9 +91,11 @@ pub async fn page(
     item: &Item,
     occasion: Occasion<'_>,
 ) -> Result<Response, Failure> {
-    let (message, now) = (&item.message, hub.store.clock().now());
+    let message = &item.message;
+    let now = hub.store.clock().now();
     let presence = Presence::of(hub, message, now).await?;
-    let (status, notice) = (occasion.status(), occasion.notice(message, visitor));
+    let status = occasion.status();
+    let notice = occasion.notice(message, visitor);
     let (sent, faults) = match occasion {
         Occasion::Look => (None, Faults::default()),
         Occasion::Refused { sent, faults } => (Some(sent), faults),

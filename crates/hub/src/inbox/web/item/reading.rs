@@ -197,7 +197,8 @@ fn is_filled_in(schema: &Value, fields: &Fields) -> bool {
 }
 
 fn filled_in(schema: &Value, fields: &Fields) -> Result<Value, Faults> {
-    let (mut answer, mut faults) = (Map::new(), Faults::default());
+    let mut answer = Map::new();
+    let mut faults = Faults::default();
     for field in form::fields(schema) {
         let control = control(&field.name);
         let typed = sent_for(&field, fields);

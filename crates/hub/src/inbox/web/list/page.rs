@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
-        let (over, further) = (empty(None), empty(Some("/inbox?tag=rare&cursor=1.1")));
+        let over = empty(None);
+        let further = empty(Some("/inbox?tag=rare&cursor=1.1"));
         assert!(
             over.contains("Nothing open fits these filters") && !over.contains("looks further"),
             "{over}"

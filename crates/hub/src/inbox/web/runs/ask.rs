@@ -52,7 +52,8 @@ impl Ask {
             Ok(_) | Err(Problem::Gone | Problem::NotFound { .. }) => return Ok(None),
             Err(problem) => return Err(problem.into()),
         };
-        let (item, message) = (&message, &message.message);
+        let item = &message;
+        let message = &message.message;
         let again = Again {
             sent: None,
             faults: &Faults::default(),

@@ -75,10 +75,8 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Failure> {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let (word, cursor) = (
-        query.text("status"),
-        query.get("cursor").filter(|text| !text.is_empty()),
-    );
+    let word = query.text("status");
+    let cursor = query.get("cursor").filter(|text| !text.is_empty());
     let asking = Asking {
         status: status(word)?,
         cwd: None,

@@ -107,7 +107,8 @@ async fn show(
     before: Option<u64>,
 ) -> Result<Response, Failure> {
     let told = timeline(hub, &run.listed.run_id, before).await?;
-    let (earlier, newest) = (told.earlier, told.newest);
+    let earlier = told.earlier;
+    let newest = told.newest;
     let standing = Standing {
         // On a page of earlier steps the last one has its end elsewhere.
         is_over: run.listed.status.is_over() || before.is_some(),

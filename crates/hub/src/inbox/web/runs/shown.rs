@@ -121,7 +121,8 @@ pub struct Standing {
 
 pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
     let mut before: Option<Text> = None;
-    let (last, mut lines) = (timeline.entries.len(), Vec::new());
+    let last = timeline.entries.len();
+    let mut lines = Vec::new();
     for (nth, entry) in timeline.entries.into_iter().enumerate() {
         let is_first = standing.is_whole && lines.iter().all(|line: &Line| !matches!(line.kind, Kind::Began { .. }));
         lines.push(match entry {

@@ -157,7 +157,8 @@ pub async fn remove_host(State(hub): State<Arc<Hub>>, asked: Asked, posted: Owne
 pub async fn set_secret(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
     let OwnerPosted { visitor, fields } = posted;
     let id = fields.text("id").to_owned();
-    let (name, value) = (fields.text("name").trim().to_owned(), fields.text("value").to_owned());
+    let name = fields.text("name").trim().to_owned();
+    let value = fields.text("value").to_owned();
     let secret = NewSecret {
         agent_id: id.clone(),
         name,
@@ -171,7 +172,8 @@ pub async fn set_secret(State(hub): State<Arc<Hub>>, asked: Asked, posted: Owner
 
 pub async fn remove_secret(State(hub): State<Arc<Hub>>, posted: OwnerPosted) -> Result<Response, Failure> {
     let OwnerPosted { visitor, fields } = posted;
-    let (agent_id, name) = (fields.text("id").to_owned(), fields.text("name").to_owned());
+    let agent_id = fields.text("id").to_owned();
+    let name = fields.text("name").to_owned();
     let removal = RemoveSecret {
         agent_id: agent_id.clone(),
         name,

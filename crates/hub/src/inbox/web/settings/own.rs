@@ -112,7 +112,9 @@ async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<Cre
 /// A borrowed browser must not be able to change the password: whoever has one must know it.
 pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
-    let (new, again, current) = (fields.text("password"), fields.text("again"), fields.text("current"));
+    let new = fields.text("password");
+    let again = fields.text("again");
+    let current = fields.text("current");
     let set = async {
         check_current(&hub, &visitor, current).await?;
         if new != again {
@@ -159,8 +161,10 @@ pub async fn remove_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: 
 
 /// Whoever came in by the old password is out again: only this browser stays signed in.
 async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Result<(), Problem> {
-    let (person, actor) = (visitor.name.clone(), visitor.actor().to_string());
-    let (store, keep) = (Arc::clone(&hub.store), visitor.session);
+    let person = visitor.name.clone();
+    let actor = visitor.actor().to_string();
+    let store = Arc::clone(&hub.store);
+    let keep = visitor.session;
     let change = async move {
         store
             .run(SetPassword {

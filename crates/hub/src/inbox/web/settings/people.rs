@@ -83,7 +83,8 @@ async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<Word, Problem> {
 
 pub async fn invite(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
     let OwnerPosted { visitor, fields } = posted;
-    let (name, actor) = (fields.text("name").trim().to_owned(), visitor.actor().to_string());
+    let name = fields.text("name").trim().to_owned();
+    let actor = visitor.actor().to_string();
     let invited = async {
         check_name(&name)?;
         let role = role_of(fields.text("role"))?;

@@ -57,7 +57,8 @@ pub async fn save(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted
         )
         .await;
     }
-    let (name, actor) = (SETTING.to_owned(), visitor.actor().to_string());
+    let name = SETTING.to_owned();
+    let actor = visitor.actor().to_string();
     hub.store
         .run(PutSetting {
             name,

@@ -11,7 +11,8 @@ use crate::problem::Problem;
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
-    let (id, actor) = (fields.text("id").to_owned(), visitor.actor().to_string());
+    let id = fields.text("id").to_owned();
+    let actor = visitor.actor().to_string();
     if !hub
         .end_credentials(EndCredential {
             person: visitor.name.clone(),

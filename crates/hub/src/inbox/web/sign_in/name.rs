@@ -79,8 +79,10 @@ pub async fn sign_in(
     asked: Asked,
     posted: StrangerPosted,
 ) -> Result<Response, Failure> {
-    let (headers, fields) = (&posted.headers, &posted.fields);
-    let (name, next) = (fields.text("name").trim(), back(fields.text("next")));
+    let headers = &posted.headers;
+    let fields = &posted.fields;
+    let name = fields.text("name").trim();
+    let next = back(fields.text("next"));
     hub.sign_in_attempts.by_password(name, from).await?;
     let stored = match is_person_name(name) {
         true => {

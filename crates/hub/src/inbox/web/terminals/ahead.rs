@@ -74,7 +74,8 @@ pub struct Refused {
 
 pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
     let Posted { visitor, fields } = posted;
-    let (agent_id, text) = (fields.text("agent").to_owned(), lines(fields.text("text")));
+    let agent_id = fields.text("agent").to_owned();
+    let text = lines(fields.text("text"));
     match put_ahead(&hub, visitor.principal(), agent_id.clone(), text.clone()).await {
         Ok(_) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {

@@ -95,7 +95,9 @@ struct Printed {
 impl Printed {
     /// Until the program has ended and nothing of it is left.
     async fn follow(&mut self, child: &mut Child, group: &mut Group, input: &str) -> Result<ExitStatus, String> {
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err("was started without its pipes".to_owned());
         };

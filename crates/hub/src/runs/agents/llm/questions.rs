@@ -130,7 +130,8 @@ impl Planned {
     }
 
     pub fn event(&self) -> StreamEvent {
-        let (tool_call_id, tool_name) = (self.id.clone(), self.name.clone());
+        let tool_call_id = self.id.clone();
+        let tool_name = self.name.clone();
         StreamEvent::ToolCall {
             tool_call_id,
             tool_name,

@@ -144,7 +144,8 @@ impl Line {
         desk: &mut D,
     ) -> Result<(), Trouble> {
         let mut events = Events::default();
-        let (mut has_events, mut beginning) = (false, Vec::new());
+        let mut has_events = false;
+        let mut beginning = Vec::new();
         let too_long = |_| Trouble::lasting("sent an event that has no end");
         while let Some(bytes) = next(patience, &mut response, heard).await? {
             beginning.extend_from_slice(&bytes[..bytes.len().min(KEPT - beginning.len())]);

@@ -28,7 +28,9 @@ fn content(matter: Matter) -> Content {
 }
 
 fn asked(question: Question) -> Content {
-    let (may_respond, may_decline, open_ended) = (true, true, false);
+    let may_respond = true;
+    let may_decline = true;
+    let open_ended = false;
     content(Matter::Ask(Ask {
         question,
         may_respond,
@@ -213,7 +215,9 @@ fn a_comment_has_its_bounds() {
 }
 
 fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Reading, Faults> {
-    let (may_respond, may_decline, open_ended) = (true, true, true);
+    let may_respond = true;
+    let may_decline = true;
+    let open_ended = true;
     let ask = Ask {
         question,
         may_respond,
