@@ -16,11 +16,12 @@ use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
 use crate::health::Proof;
-use crate::inbox::news::News;
+use crate::inbox::news::{News, RowRenderer};
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
 use crate::peers::Peers;
 use crate::presence::Presence;
+use crate::problem::Problem;
 use crate::receipts::Receipts;
 use crate::room::Room;
 use crate::runs::Runs;
@@ -29,7 +30,7 @@ use crate::seats::Seats;
 use crate::terminals::Terminals;
 use crate::timers::Alarm;
 use crate::wake::Wake;
-use crate::{admin, health, inbox, openapi};
+use crate::{address, admin, health, inbox, openapi};
 
 /// Of the terminals of one person.
 const MOST_WAITS: usize = 1000;
@@ -71,7 +72,7 @@ pub struct Hub {
     pub(crate) me: Weak<Self>,
     /// Known once the listener is bound.
     url: OnceLock<String>,
-    pub(crate) browser_url: OnceLock<String>,
+    browser_url: OnceLock<String>,
 }
 
 impl Hub {
@@ -137,6 +138,11 @@ impl Hub {
     /// What agents and people reach the hub under.
     pub fn url(&self) -> &str {
         self.config.public_url.as_deref().unwrap_or_else(|| self.local_url())
+    }
+
+    /// The address that people open in a browser.
+    pub fn browser_url(&self) -> &str {
+        self.browser_url.get_or_init(|| address::browser_url(self.url()))
     }
 
     /// The address the hub itself listens on.
@@ -262,13 +268,25 @@ fn admin_routes(routes: Routes) -> Routes {
         .post("/v1/admin/keys/rotate", admin::keys::rotate)
 }
 
-pub fn router(hub: Arc<Hub>) -> Router {
+/// The pages for browsers. They are built on the hub, so the hub is given them at its start.
+#[derive(Clone, Copy)]
+pub struct Pages {
+    /// Adds the routes of the pages, and the replies to unknown addresses.
+    pub add_to: fn(Router<Arc<Hub>>) -> Router<Arc<Hub>>,
+    pub row: RowRenderer,
+}
+
+/// The hub for programs: everything but the pages.
+pub fn api() -> Router<Arc<Hub>> {
     routes()
         .router
-        // No call of the API: what is said there is a protocol of its own.
+        // The run socket speaks a protocol of its own and is not part of the API description.
         .route("/ws", get(run_door::upgrade))
-        .merge(inbox::web::router())
-        .fallback(inbox::web::no_such_address)
-        .method_not_allowed_fallback(inbox::web::no_such_method)
-        .with_state(hub)
+        .fallback(async || Problem::no_address())
+        .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
+}
+
+pub fn router(hub: Arc<Hub>, pages: Pages) -> Router {
+    hub.news.render_rows_with(pages.row);
+    (pages.add_to)(api()).with_state(hub)
 }

@@ -1,5 +1,6 @@
 //! Everything that listens or sends: doors for agents, the inbox for people, delivery, and the timers.
 
+mod address;
 pub mod admin;
 pub mod app;
 mod attachments;
@@ -31,4 +32,4 @@ mod testing;
 mod timers;
 mod wake;
 
-pub use app::Hub;
+pub use app::{Hub, Pages};

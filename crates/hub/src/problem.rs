@@ -78,6 +78,12 @@ impl Problem {
         }
     }
 
+    pub fn no_address() -> Self {
+        Self::NotFound {
+            message: "no such address; see /openapi.json".to_owned(),
+        }
+    }
+
     pub fn no_message() -> Self {
         Self::NotFound {
             message: "no such message, or not yours to see".to_owned(),

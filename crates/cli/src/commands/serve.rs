@@ -50,7 +50,8 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
             _ = terminate.recv() => {}
         }
     };
-    run_hub(ServeOptions { config, data }, stop).await
+    let pages = countersign_hub::inbox::web::PAGES;
+    run_hub(ServeOptions { config, data, pages }, stop).await
 }
 
 /// A session without a terminal: no key pressed there and no closing of its window reaches the hub.

@@ -14,9 +14,8 @@ use serde_json::{Value, json};
 use super::no_randomness;
 use super::tokens::usual_label;
 use crate::app::Hub;
-use crate::auth::{OwnerCaller, Token};
+use crate::auth::{OwnerCaller, Token, new_link};
 use crate::body::read_json;
-use crate::inbox::web::sign_in::new_link;
 use crate::problem::Problem;
 
 #[derive(Deserialize)]

@@ -4,6 +4,7 @@ mod attempts;
 mod cache;
 mod caller;
 mod ending;
+mod link;
 mod password;
 mod peer;
 mod rate;
@@ -12,6 +13,7 @@ mod token;
 
 pub use cache::CredentialCache;
 pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals, presented};
+pub use link::{link_to, new_link};
 pub use password::{Passwords, check_password};
 pub use peer::Peer;
 pub use rate::RateLimit;

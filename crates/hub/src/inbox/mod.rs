@@ -7,6 +7,7 @@ mod find;
 mod item;
 mod kind;
 pub mod news;
+pub mod outcome;
 mod presets;
 mod runs;
 mod shelf;

@@ -13,8 +13,7 @@ use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
 use countersign_store::ops::node::LABEL;
 
 use crate::app::Hub;
-use crate::auth::{Token, new_signing_key};
-use crate::inbox::web::sign_in::link_to;
+use crate::auth::{Token, link_to, new_signing_key};
 
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";

@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::admin::keys::ensure_key;
-use crate::app::{self, Hub};
+use crate::app::{self, Hub, Pages};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::peers;
@@ -39,6 +39,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct ServeOptions {
     pub config: Config,
     pub data: PathBuf,
+    pub pages: Pages,
 }
 
 /// Serves until `stop` resolves, then drains and returns.
@@ -64,7 +65,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     data.announce(&welcome)?;
     hub.outbox.start().await?;
     let mut beside = tasks::start(&hub);
-    let router = app::router(Arc::clone(&hub));
+    let router = app::router(Arc::clone(&hub), options.pages);
     let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
     print(&welcome.text(&hub))?;
     stop.await;

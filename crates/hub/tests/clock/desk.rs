@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use countersign_core::access::Role;
 use countersign_hub::Hub;
-use countersign_hub::app::router;
+use countersign_hub::app::api;
 use countersign_hub::auth::Token;
 use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
@@ -193,7 +193,7 @@ fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
     let outbox = Outbox::new(Arc::clone(store), config.push).expect("an outbox");
     let (stop, stopping) = watch::channel(false);
     (
-        router(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")),
+        api().with_state(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")),
         stop,
     )
 }

@@ -116,7 +116,7 @@ impl Scene {
             terminal: terminal(&store, "ann").await,
             other_terminal: terminal(&store, "owner").await,
             document: Document::read(),
-            router: app::router(Arc::clone(&hub)),
+            router: app::api().with_state(Arc::clone(&hub)),
             hub,
             seen: seen.clone(),
             store,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::Hub;
 use crate::inbox::asker::asker;
 use crate::inbox::find::find;
-use crate::inbox::web::{row, words};
+use crate::inbox::outcome;
 use crate::problem::Problem;
 
 /// What whoever changed something has to say about it, after the commit.
@@ -127,7 +127,9 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
     let api = data(&content.title, &content.agent.id);
     // A page shows these two as they stand.
     let mut web = data(&escape(&content.title), &escape(asker(message)));
-    web["html"] = row::html(item, hub.store.clock().now()).into();
+    if let Some(row) = hub.news.row_renderer() {
+        web["html"] = row(item, hub.store.clock().now()).into();
+    }
     Draft {
         kind,
         about: message.id.to_string(),
@@ -140,7 +142,7 @@ fn resolved(item: &Item) -> Option<Draft> {
     let State::Resolved(resolution) = &item.message.state else {
         return None;
     };
-    let words = words::outcome(resolution, &item.message.content);
+    let words = outcome::in_words(resolution, &item.message.content);
     let data = |words: &str| {
         json!({
             "id": item.message.id,

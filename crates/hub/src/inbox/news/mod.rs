@@ -11,4 +11,4 @@ mod teller;
 pub use event::{Change, Event, Heard, record};
 pub use listener::Listener;
 pub use stream::{Format, Origin, last_event_id, stream, stream_of};
-pub use teller::{News, run};
+pub use teller::{News, RowRenderer, run};

@@ -1,9 +1,10 @@
 //! Takes what happens, puts it into words once, and lets everybody know.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use countersign_protocol::time::Timestamp;
+use countersign_store::model::Item;
 use tokio::sync::{Mutex, mpsc, watch};
 
 use super::audience::Audience;
@@ -22,6 +23,9 @@ const MOST_STREAMS: usize = 50;
 /// another ring: hubs that start in the same millisecond begin somewhere in it.
 const PER_MILLISECOND: u64 = 1 << 20;
 
+/// The HTML of a list row. The pages register it, and it runs once per change, however many people look on.
+pub type RowRenderer = fn(&Item, Timestamp) -> String;
+
 pub struct News {
     ring: RwLock<Ring>,
     newest: watch::Sender<u64>,
@@ -36,6 +40,7 @@ pub struct News {
     pub(super) seats: Arc<Seats>,
     stopping: watch::Receiver<bool>,
     peers: Arc<Peers>,
+    row_renderer: OnceLock<RowRenderer>,
 }
 
 impl News {
@@ -60,7 +65,17 @@ impl News {
             ),
             stopping,
             peers,
+            row_renderer: OnceLock::new(),
         })
+    }
+
+    /// Events carry HTML from here on. The first registration stays.
+    pub fn render_rows_with(&self, renderer: RowRenderer) {
+        let _ = self.row_renderer.set(renderer);
+    }
+
+    pub(super) fn row_renderer(&self) -> Option<RowRenderer> {
+        self.row_renderer.get().copied()
     }
 
     /// Call it after the commit. Never waits and never fails; with nobody there it costs next to nothing.

@@ -25,6 +25,7 @@ use super::words;
 use crate::app::Hub;
 use crate::inbox::asker::OfRun;
 use crate::inbox::cursor::pair;
+use crate::inbox::outcome;
 use crate::problem::Problem;
 
 const ADDRESS: &str = "/inbox/history";
@@ -117,7 +118,7 @@ pub fn row(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor
 fn ending(item: &Item, resolution: &Resolution) -> Ending {
     let message = &item.message;
     Ending {
-        words: words::outcome(resolution, &message.content),
+        words: outcome::in_words(resolution, &message.content),
         actor: resolution.actor.to_string(),
         at: words::instant(resolution.resolved_at),
         took: words::span(resolution.resolved_at.since(message.received_at)),

@@ -28,14 +28,18 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 
-use crate::app::Hub;
+use crate::app::{Hub, Pages};
 
-pub use nowhere::{no_such_address, no_such_method};
+use nowhere::{no_such_address, no_such_method};
 
-/// Pages are for people and stand in no API description.
-pub fn router() -> Router<Arc<Hub>> {
-    Router::new()
-        .route("/", get(async || page::see_other("/inbox")))
+pub const PAGES: Pages = Pages {
+    add_to: add_pages,
+    row: row::html,
+};
+
+/// The pages are for people and are not part of the API description.
+fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
+    api.route("/", get(async || page::see_other("/inbox")))
         .route("/inbox/assets/{hash}/{name}", get(assets::asset))
         .route("/inbox/manifest.webmanifest", get(assets::manifest))
         .route("/inbox/sw.js", get(assets::worker))
@@ -53,4 +57,6 @@ pub fn router() -> Router<Arc<Hub>> {
         .merge(terminals::router())
         .merge(runs::router())
         .merge(events::router())
+        .fallback(no_such_address)
+        .method_not_allowed_fallback(no_such_method)
 }

@@ -14,10 +14,7 @@ pub async fn no_such_address(uri: Uri) -> Response {
         })
         .into_response();
     }
-    Problem::NotFound {
-        message: "no such address; see /openapi.json".to_owned(),
-    }
-    .into_response()
+    Problem::no_address().into_response()
 }
 
 /// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.

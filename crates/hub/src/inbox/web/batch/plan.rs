@@ -12,9 +12,9 @@ use crate::app::Hub;
 use crate::inbox::asker::asker;
 use crate::inbox::find::find;
 use crate::inbox::kind::kind_words;
+use crate::inbox::outcome;
 use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::Visitor;
-use crate::inbox::web::words;
 
 /// What can be done to an item.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +60,8 @@ fn step(act: Act, item: &Item, visitor: &Visitor) -> Result<(Step, String), Stri
             Err("it is a notice and wants no answer; archive it".to_owned())
         }
         (State::Resolved(resolution), _) => {
-            let outcome = words::outcome(resolution, &item.message.content);
-            Err(format!("already {outcome}, by {}", resolution.actor))
+            let words = outcome::in_words(resolution, &item.message.content);
+            Err(format!("already {words}, by {}", resolution.actor))
         }
         (State::Open, Act::Archive) => Err("it waits for an answer; only notices are archived".to_owned()),
         (State::Open, Act::Aside) => Ok((Step::SetAside, "set aside".to_owned())),

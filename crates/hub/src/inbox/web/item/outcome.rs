@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::control::{answered, plain};
 use super::presence::Presence;
 use super::track::{Way, way};
+use crate::inbox::outcome;
 use crate::inbox::web::words::{self, Instant};
 
 /// What is longer does not belong into a sentence.
@@ -62,10 +63,10 @@ impl Outcome {
     pub fn of(item: &Item, resolution: &Resolution, presence: Presence) -> Self {
         let message = &item.message;
         let content = &message.content;
-        let words = words::outcome(resolution, content);
+        let words = outcome::in_words(resolution, content);
         let is_long = words.chars().count() > LONGEST_IN_A_SENTENCE || words.contains('\n');
         let bare = || {
-            words::outcome(
+            outcome::in_words(
                 &Resolution {
                     value: None,
                     ..resolution.clone()
@@ -122,7 +123,7 @@ fn told(resolution: &Resolution, content: &Content, is_long: bool) -> Told {
             Value::Object(_),
         ) => Told::Form(rows(schema, value)),
         (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) if is_long => {
-            Told::Text(words::answered(resolution, content).unwrap_or_else(|| plain(value)))
+            Told::Text(outcome::answered(resolution, content).unwrap_or_else(|| plain(value)))
         }
         (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) => Told::Nothing,
     }

@@ -11,10 +11,10 @@ use countersign_store::ops::admin::people::{AddPerson, Change, ListPeople, SetRo
 use super::word::{DoneQuery, Word};
 use crate::admin::people::{check_name, no_person, remove_person};
 use crate::app::Hub;
+use crate::auth::new_link;
 use crate::inbox::web::filters;
 use crate::inbox::web::form::OwnerPosted;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::inbox::web::sign_in::new_link;
 use crate::inbox::web::visitor::{OwnerVisitor, Visitor};
 use crate::inbox::web::words::{Instant, instant};
 use crate::problem::Problem;

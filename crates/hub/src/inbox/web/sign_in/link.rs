@@ -1,47 +1,24 @@
 //! GET and POST /signin/{token}: a link that works once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use askama::Template;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink};
+use countersign_store::ops::credential::{Kind, LinkWorks, RedeemLink};
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::PasswordOf;
 
 use super::session::{Fresh, leave_earlier};
 use super::stranger::{Pass, StrangerPosted};
-use crate::admin::no_randomness;
 use crate::app::Hub;
-use crate::auth::{Peer, Token, hash_token, looks_like};
+use crate::auth::{Peer, hash_token, looks_like};
 use crate::inbox::web::filters;
 use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
 use crate::problem::Problem;
-
-const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 3600);
-
-pub fn link_to(hub: &Hub, token: &str) -> String {
-    format!("{}/signin/{token}", hub.browser_url())
-}
-
-/// A link for somebody who is there, and until when it works. It replaces the one they were given before.
-pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
-    let token = Token::new(Kind::SignIn).map_err(no_randomness)?;
-    let expires_at = hub.store.clock().now().plus(INVITATION_LIVES);
-    let op = AddLink {
-        person: person.to_owned(),
-        hash: token.hash,
-        expires_at,
-        actor: actor.to_owned(),
-    };
-    let is_there = hub.store.run(op).await?;
-    Ok(is_there.then(|| (link_to(hub, &token.text), expires_at)))
-}
 
 #[derive(Template)]
 #[template(path = "sign_in_link.html")]

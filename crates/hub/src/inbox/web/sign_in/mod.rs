@@ -16,8 +16,6 @@ use axum::routing::{get, post};
 
 use crate::app::Hub;
 
-pub use link::{link_to, new_link};
-
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/signin", get(name::page).post(name::sign_in))
