@@ -42,34 +42,34 @@ pub struct Hub {
     pub config: Config,
     pub outbox: Arc<Outbox>,
     pub started_at: Timestamp,
-    pub(crate) credentials: CredentialCache,
-    pub(crate) passwords: Passwords,
-    pub(crate) sign_in_attempts: SignInAttempts,
-    pub(crate) wake: Arc<Wake>,
-    pub(crate) news: Arc<News>,
-    pub(crate) peers: Arc<Peers>,
+    pub credentials: CredentialCache,
+    pub passwords: Passwords,
+    pub sign_in_attempts: SignInAttempts,
+    pub wake: Arc<Wake>,
+    pub news: Arc<News>,
+    pub peers: Arc<Peers>,
     /// Where the id of this process stands, for the next one on the same data directory.
-    pub(crate) node_file: OnceLock<PathBuf>,
+    pub node_file: OnceLock<PathBuf>,
     /// What this start made for programs of this machine.
-    pub(crate) start_credentials: Mutex<Vec<NewCredential>>,
-    pub(crate) presence: Presence,
-    pub(crate) terminals: Arc<Terminals>,
+    pub start_credentials: Mutex<Vec<NewCredential>>,
+    pub presence: Presence,
+    pub terminals: Arc<Terminals>,
     /// The terminals that wait for an answer now.
-    pub(crate) waits: Arc<Seats>,
+    pub waits: Arc<Seats>,
     /// The sockets of runs that are open.
-    pub(crate) sockets: Arc<Seats>,
-    pub(crate) room: Arc<Room>,
-    pub(crate) runs: Arc<Runs>,
-    pub(crate) receipts: Receipts,
-    pub(crate) indexer: Indexer,
-    pub(crate) expiry_alarm: Alarm,
-    pub(crate) rate_limit: RateLimit,
-    pub(crate) metrics: Metrics,
-    pub(crate) proof: Proof,
+    pub sockets: Arc<Seats>,
+    pub room: Arc<Room>,
+    pub runs: Arc<Runs>,
+    pub receipts: Receipts,
+    pub indexer: Indexer,
+    pub expiry_alarm: Alarm,
+    pub rate_limit: RateLimit,
+    pub metrics: Metrics,
+    pub proof: Proof,
     /// Turns true when the hub is to stop: whoever waits is answered and sent home.
-    pub(crate) stopping: watch::Receiver<bool>,
+    pub stopping: watch::Receiver<bool>,
     /// For what must go on when whoever asked for it has left.
-    pub(crate) me: Weak<Self>,
+    pub me: Weak<Self>,
     /// Known once the listener is bound.
     url: OnceLock<String>,
     browser_url: OnceLock<String>,
@@ -123,7 +123,7 @@ impl Hub {
     }
 
     /// For a store that others share: who starts here next knows then that this process is gone.
-    pub(crate) fn note_node(&self) {
+    pub fn note_node(&self) {
         let Some(file) = self.node_file.get() else { return };
         if let Err(error) = std::fs::write(file, self.store.node()) {
             tracing::warn!(%error, "the data directory takes no note of this hub");

@@ -108,7 +108,7 @@ impl Problem {
         }
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::Validation { .. } | Self::VersionNotSupported { .. } => StatusCode::BAD_REQUEST,
             Self::Unauthenticated | Self::TokenNeeded { .. } => StatusCode::UNAUTHORIZED,
@@ -146,7 +146,7 @@ impl Problem {
         }
     }
 
-    pub(crate) fn message(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::Validation { message, .. }
             | Self::VersionNotSupported { message }
@@ -172,7 +172,7 @@ impl Problem {
         }
     }
 
-    pub(crate) fn field(&self) -> Option<&str> {
+    pub fn field(&self) -> Option<&str> {
         match self {
             Self::Validation { field, .. } => field.as_deref().filter(|field| !field.is_empty()),
             Self::InvalidField { field, .. } => Some(field),
@@ -207,7 +207,7 @@ impl IntoResponse for Problem {
 
 impl Problem {
     /// When to come back, and how to say who one is.
-    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
+    pub fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
             Self::RateLimited {
                 retry_after_seconds, ..

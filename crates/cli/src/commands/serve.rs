@@ -50,7 +50,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
             _ = terminate.recv() => {}
         }
     };
-    let pages = countersign_hub::inbox::web::PAGES;
+    let pages = countersign_web::PAGES;
     run_hub(ServeOptions { config, data, pages }, stop).await
 }
 

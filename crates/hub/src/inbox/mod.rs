@@ -1,15 +1,13 @@
 //! What people see. Never in it: `state`, `client_ref`, callbacks, keys.
 
 pub mod api;
-mod asker;
-mod cursor;
-mod find;
-mod item;
-mod kind;
+pub mod asker;
+pub mod cursor;
+pub mod find;
+pub mod item;
+pub mod kind;
 pub mod news;
 pub mod outcome;
-mod presets;
-mod runs;
-mod shelf;
-pub mod text;
-pub mod web;
+pub mod presets;
+pub mod runs;
+pub mod shelf;

@@ -55,7 +55,7 @@ impl Run {
 }
 
 /// Of what a run waits for, as much as is shown.
-pub(crate) fn waits(pending: &[Pending]) -> Vec<Wait> {
+pub fn waits(pending: &[Pending]) -> Vec<Wait> {
     pending.iter().take(MOST_WAITS).map(wait).collect()
 }
 

@@ -11,10 +11,7 @@ use crate::web::browser::Visitor;
 /// Every address that takes a POST, read from where they are declared, so that a new one is never forgotten here.
 fn post_routes() -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
-    collect(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../hub/src/inbox/web"),
-        &mut routes,
-    );
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/src"), &mut routes);
     for known in [
         "/signin",
         "/signout",

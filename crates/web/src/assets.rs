@@ -1,0 +1,167 @@
+//! Styles, scripts and icons, from the binary. Their address holds a hash of them all, so a browser may keep them for ever
+//! and still gets new ones with a new hub.
+
+use std::io::Write;
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_core::Digest;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::frame::page::POLICY;
+
+struct Asset {
+    name: &'static str,
+    mime: &'static str,
+    bytes: &'static [u8],
+}
+
+macro_rules! assets {
+    ($($name:literal $mime:literal),+ $(,)?) => {
+        [$(Asset { name: $name, mime: $mime, bytes: include_bytes!(concat!("../assets/", $name)) }),+]
+    };
+}
+
+static ASSETS: &[Asset] = &assets![
+    "answer.js" "text/javascript; charset=utf-8",
+    "app.css" "text/css; charset=utf-8",
+    "app.js" "text/javascript; charset=utf-8",
+    "arrivals.js" "text/javascript; charset=utf-8",
+    "batch.js" "text/javascript; charset=utf-8",
+    "clock.js" "text/javascript; charset=utf-8",
+    "counts.js" "text/javascript; charset=utf-8",
+    "drafts.js" "text/javascript; charset=utf-8",
+    "files.js" "text/javascript; charset=utf-8",
+    "guard.js" "text/javascript; charset=utf-8",
+    "icon-192.png" "image/png",
+    "icon-512.png" "image/png",
+    "icon-maskable-512.png" "image/png",
+    "icon.svg" "image/svg+xml",
+    "item.js" "text/javascript; charset=utf-8",
+    "keys.js" "text/javascript; charset=utf-8",
+    "live.js" "text/javascript; charset=utf-8",
+    "manifest.webmanifest" "application/manifest+json",
+    "notify.js" "text/javascript; charset=utf-8",
+    "offline.html" "text/html; charset=utf-8",
+    "passkey.js" "text/javascript; charset=utf-8",
+    "prefs.js" "text/javascript; charset=utf-8",
+    "refresh.js" "text/javascript; charset=utf-8",
+    "rows.js" "text/javascript; charset=utf-8",
+    "run.js" "text/javascript; charset=utf-8",
+    "runs.js" "text/javascript; charset=utf-8",
+    "sw.js" "text/javascript; charset=utf-8",
+    "swap.js" "text/javascript; charset=utf-8",
+    "tabs.js" "text/javascript; charset=utf-8",
+    "tell.js" "text/javascript; charset=utf-8",
+    "terminals.js" "text/javascript; charset=utf-8",
+];
+
+static BASE: LazyLock<String> = LazyLock::new(|| {
+    let all: Vec<u8> = ASSETS.iter().flat_map(|asset| asset.bytes).copied().collect();
+    let digest = Digest::of(&all).to_string();
+    format!("/inbox/assets/{}", digest.get(..16).unwrap_or(&digest))
+});
+
+/// Made once; only assets are sent compressed. A page holds both a secret and what somebody else may have put into its
+/// address, and the length of the two compressed together would tell of the secret.
+static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
+    let compress = |asset: &Asset| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(asset.bytes).ok()?;
+        encoder
+            .finish()
+            .ok()
+            .filter(|smaller| smaller.len() < asset.bytes.len())
+    };
+    ASSETS.iter().map(compress).collect()
+});
+
+/// What the entry imports, so that a page can ask for all of it at once.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    let scripts = ASSETS
+        .iter()
+        .map(|asset| asset.name)
+        .filter(|name| name.ends_with(".js"));
+    scripts.filter(|name| !matches!(*name, "app.js" | "sw.js"))
+}
+
+/// What the addresses of all assets begin with.
+pub fn base() -> &'static str {
+    &BASE
+}
+
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// For what stands at a fixed address.
+const ALWAYS_ASK: HeaderValue = HeaderValue::from_static("no-cache");
+const NO_SNIFFING: (HeaderName, HeaderValue) = (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+
+/// An address with another hash, of an older page or a fixed one, gets what there is now, and asks again next time.
+pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
+    let is_current = base().ends_with(&hash);
+    let caching = if is_current { FOREVER } else { ALWAYS_ASK };
+    let taken = headers
+        .get(header::ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let compressed = ASSETS
+        .iter()
+        .position(|asset| asset.name == name)
+        .and_then(|at| COMPRESSED[at].as_deref());
+    let mut response = match compressed {
+        Some(bytes) if taken.contains("gzip") => {
+            let mut response = serve(&name, caching, bytes);
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response
+        }
+        Some(_) | None => whole(&name, caching),
+    };
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response
+}
+
+pub async fn manifest() -> Response {
+    whole("manifest.webmanifest", ALWAYS_ASK)
+}
+
+/// The worker lies below the pages it works for, so the browser has to be told that it may.
+pub async fn worker() -> Response {
+    let mut response = whole("sw.js", ALWAYS_ASK);
+    response
+        .headers_mut()
+        .insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
+    response
+}
+
+/// Kept by the worker for when the hub is away.
+pub async fn offline() -> Response {
+    let mut response = whole("offline.html", ALWAYS_ASK);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+fn find(name: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.name == name)
+}
+
+fn whole(name: &str, caching: HeaderValue) -> Response {
+    serve(name, caching, find(name).map_or(&[], |asset| asset.bytes))
+}
+
+fn serve(name: &str, caching: HeaderValue, bytes: &'static [u8]) -> Response {
+    match find(name) {
+        Some(asset) => {
+            let kind = (header::CONTENT_TYPE, HeaderValue::from_static(asset.mime));
+            ([kind, (header::CACHE_CONTROL, caching), NO_SNIFFING], bytes).into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}

@@ -1,0 +1,151 @@
+//! What a page posts: bounded, from our own pages only.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, header};
+use countersign_hub::Hub;
+use countersign_hub::body;
+use countersign_hub::problem::Problem;
+use url::form_urlencoded;
+
+use super::page::Failure;
+use super::signed_in::Visitor;
+
+/// Of what is typed.
+pub const LARGEST_FORM: usize = 256 * 1024;
+/// Where a long text is an answer. A byte of it may take three on its way.
+pub const LARGEST_LONG_FORM: usize = 3 * 1024 * 1024 + LARGEST_FORM;
+const MOST_FIELDS: usize = 1000;
+/// Scripts send it instead of a field.
+pub const CSRF_HEADER: &str = "x-csrf";
+
+/// The fields of a form, in their order; a name may come several times.
+#[derive(Debug, Default, Clone)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub fn parse(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().take(MOST_FIELDS).collect())
+    }
+
+    pub fn of(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs.into_iter().take(MOST_FIELDS).collect())
+    }
+
+    pub async fn read(body: Body) -> Result<Self, Problem> {
+        Self::read_within(body, LARGEST_FORM).await
+    }
+
+    pub async fn read_within(body: Body, most: usize) -> Result<Self, Problem> {
+        Ok(Self::parse(&body::read(body, most).await?))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0
+            .iter()
+            .filter(move |(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Nothing is the empty text.
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+}
+
+/// A form of somebody who is signed in.
+pub struct Posted {
+    pub visitor: Visitor,
+    pub fields: Fields,
+}
+
+impl FromRequest<Arc<Hub>> for Posted {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, hub).await?;
+        check_origin(&parts.headers)?;
+        let fields = Fields::read(body).await?;
+        check_csrf(&parts.headers, &fields, &visitor)?;
+        Ok(Self { visitor, fields })
+    }
+}
+
+pub struct OwnerPosted {
+    pub visitor: Visitor,
+    pub fields: Fields,
+}
+
+impl FromRequest<Arc<Hub>> for OwnerPosted {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+        let Posted { visitor, fields } = Posted::from_request(request, hub).await?;
+        if visitor.is_owner() {
+            Ok(Self { visitor, fields })
+        } else {
+            Err(Failure::owners_only())
+        }
+    }
+}
+
+pub fn check_csrf(headers: &HeaderMap, fields: &Fields, visitor: &Visitor) -> Result<(), Failure> {
+    let header = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
+    let is_ours = header.or_else(|| fields.get("csrf")) == Some(visitor.csrf.as_str());
+    if is_ours { Ok(()) } else { Err(Failure::foreign_form()) }
+}
+
+/// Browsers say where a request comes from. The token of the form is the guard; this stops most of the rest before it.
+pub fn check_origin(headers: &HeaderMap) -> Result<(), Failure> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_ours = match text("sec-fetch-site") {
+        Some(site) => matches!(site, "same-origin" | "none"),
+        None => match (text(header::ORIGIN.as_str()), text(header::HOST.as_str())) {
+            (Some(origin), Some(host)) => origin.split_once("://").is_some_and(|(_, from)| from == host),
+            (None, _) | (Some(_), None) => true,
+        },
+    };
+    if is_ours { Ok(()) } else { Err(Failure::foreign_form()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn a_form_of_another_site_is_refused() {
+        assert!(check_origin(&headers(&[("sec-fetch-site", "same-origin")])).is_ok());
+        assert!(check_origin(&headers(&[("sec-fetch-site", "cross-site")])).is_err());
+        assert!(check_origin(&headers(&[("sec-fetch-site", "same-site")])).is_err());
+        assert!(check_origin(&headers(&[("origin", "http://a.example:1"), ("host", "a.example:1")])).is_ok());
+        assert!(check_origin(&headers(&[("origin", "http://b.example"), ("host", "a.example")])).is_err());
+        assert!(check_origin(&headers(&[("origin", "null"), ("host", "a.example")])).is_err());
+        assert!(check_origin(&headers(&[("host", "a.example")])).is_ok());
+    }
+
+    #[test]
+    fn fields_keep_their_order_and_their_repetitions() {
+        let fields = Fields::parse(b"id=1&id=2&text=a+b%26c&empty=");
+        assert_eq!(fields.all("id").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(fields.text("text"), "a b&c");
+        assert_eq!(fields.get("empty"), Some(""));
+        assert_eq!(fields.get("absent"), None);
+    }
+}

@@ -1,0 +1,10 @@
+//! What every page shares: its layout, the signed-in person, posted forms, formatting, and the stream of events.
+
+pub mod events;
+pub mod filters;
+pub mod form;
+pub mod format;
+pub mod not_found;
+pub mod page;
+pub mod signed_in;
+pub mod upload;

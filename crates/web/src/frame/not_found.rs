@@ -1,0 +1,48 @@
+//! Addresses that lead nowhere. People get a page, or are led to one; programs get what the API says everywhere.
+
+use axum::http::{Method, Uri};
+use axum::response::{IntoResponse, Response};
+use countersign_hub::inbox::asker::run_href;
+use countersign_hub::problem::Problem;
+
+use super::page::{Failure, see_other};
+
+pub async fn no_such_address(uri: Uri) -> Response {
+    if is_for_people(uri.path()) {
+        return Failure::from(Problem::NotFound {
+            message: "there is no such page".to_owned(),
+        })
+        .into_response();
+    }
+    Problem::no_address().into_response()
+}
+
+/// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.
+pub async fn no_such_method(method: Method, uri: Uri) -> Response {
+    let is_look = method == Method::GET || method == Method::HEAD;
+    match is_for_people(uri.path()) {
+        true if is_look => see_other(&page_above(uri.path())),
+        true => Failure::from(Problem::MethodNotAllowed).into_response(),
+        false => Problem::MethodNotAllowed.into_response(),
+    }
+}
+
+fn is_for_people(path: &str) -> bool {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    matches!(first, "inbox" | "runs" | "signin" | "signout")
+}
+
+/// The page whose forms send to this address.
+fn page_above(path: &str) -> String {
+    let steps: Vec<&str> = path.split('/').skip(1).collect();
+    match steps[..] {
+        ["inbox", "items", id, ..] => format!("/inbox/items/{id}"),
+        ["inbox", "settings", page @ ("people" | "agents" | "deliveries"), ..] => format!("/inbox/settings/{page}"),
+        ["inbox", "settings", ..] => "/inbox/settings".to_owned(),
+        ["inbox", "terminals", ..] => "/inbox/terminals".to_owned(),
+        ["runs", run_id, ..] => run_href(run_id),
+        ["runs"] => "/runs".to_owned(),
+        ["signin", ..] => "/signin".to_owned(),
+        _ => "/inbox".to_owned(),
+    }
+}

@@ -1,0 +1,131 @@
+//! Who is looking: a person whose browser holds the cookie of a session.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_core::access::{Principal, Role};
+use countersign_core::{Actor, Digest};
+use countersign_hub::Hub;
+use countersign_hub::auth::hash_token;
+use url::Url;
+
+use super::page::{Asked, Failure};
+
+pub struct Visitor {
+    pub name: String,
+    pub role: Role,
+    /// Every form of this session carries it.
+    pub csrf: String,
+    /// The hash of the session's token.
+    pub session: [u8; 32],
+}
+
+impl Visitor {
+    pub fn principal(&self) -> Principal {
+        Principal::Person {
+            name: self.name.clone(),
+            role: self.role,
+        }
+    }
+
+    pub fn actor(&self) -> Actor {
+        Actor::human(&self.name)
+    }
+
+    pub fn is_owner(&self) -> bool {
+        self.role == Role::Owner
+    }
+
+    pub fn may_decide(&self) -> bool {
+        match self.role {
+            Role::Owner | Role::Resolver => true,
+            Role::Viewer => false,
+        }
+    }
+
+    /// What the list of sessions calls this one.
+    pub fn session_id(&self) -> String {
+        self.session.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, Failure> {
+        let Some(token) = cookie(headers, &cookie_name(hub)) else {
+            return Ok(None);
+        };
+        match hub.credentials.session(&hub.store, token).await? {
+            Some(Principal::Person { name, role }) => Ok(Some(Self {
+                name,
+                role,
+                csrf: csrf_of(token),
+                session: hash_token(token),
+            })),
+            Some(Principal::Agent { .. } | Principal::Terminal { .. }) | None => Ok(None),
+        }
+    }
+}
+
+/// Derived from the session's token: it needs no place of its own and ends with the session.
+fn csrf_of(token: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Digest::of(format!("csrf:{token}").as_bytes()).into_bytes())
+}
+
+/// With the port in it, because browsers share the cookies of one host between all of its ports. The one that browsers reach
+/// it by: hubs behind one address share their sessions.
+pub fn cookie_name(hub: &Hub) -> String {
+    if is_secure(hub) {
+        return "__Host-countersign".to_owned();
+    }
+    let port = Url::parse(hub.url())
+        .ok()
+        .and_then(|url| url.port_or_known_default())
+        .unwrap_or_default();
+    format!("countersign_{port}")
+}
+
+pub fn is_secure(hub: &Hub) -> bool {
+    hub.url().starts_with("https://")
+}
+
+pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let lines = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(';')).find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name && !value.is_empty() && value.len() <= 512).then_some(value)
+    })
+}
+
+impl FromRequestParts<Arc<Hub>> for Visitor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
+        let asked = Asked::from_parts(parts);
+        let found = Self::from_headers(&parts.headers, hub).await?;
+        found.ok_or(match parts.method {
+            Method::GET if !asked.fragment => Failure::SignIn { next: asked.path },
+            _ => Failure::SignedOut,
+        })
+    }
+}
+
+/// An owner, for the pages that administer the hub.
+pub struct OwnerVisitor(pub Visitor);
+
+impl FromRequestParts<Arc<Hub>> for OwnerVisitor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
+        let visitor = Visitor::from_request_parts(parts, hub).await?;
+        if visitor.is_owner() {
+            Ok(Self(visitor))
+        } else {
+            Err(Failure::owners_only())
+        }
+    }
+}

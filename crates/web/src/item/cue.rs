@@ -1,0 +1,105 @@
+//! What is to be known of a question from a terminal: where its agent runs, and how it stands to the agent's other ones.
+
+use countersign_core::{Message, Outcome, State};
+use countersign_hub::Hub;
+use countersign_hub::doors::hap::IMPORTED;
+use countersign_hub::terminals::{CueState, cue_kind};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::terminal::{OpenCues, TerminalOf};
+
+use crate::frame::format::{Instant, instant};
+use crate::frame::page::Failure;
+use crate::frame::signed_in::Visitor;
+use crate::lists::row::encoded;
+use crate::terminals::AheadBox;
+
+pub struct Cue {
+    pub runtime: String,
+    pub project_dir: String,
+    pub terminal: String,
+    /// Of one that was asked elsewhere: when it came here.
+    pub imported: Option<Instant>,
+    /// The cues it took the place of.
+    pub replaces: Vec<String>,
+    pub superseded_by: Option<String>,
+    /// How many that came before it are still open.
+    pub earlier: usize,
+    pub earlier_href: String,
+    /// Nobody waits for the answer now.
+    pub is_gone: bool,
+    /// Of what is over, for the person the agent asks.
+    pub ahead: Option<AheadBox>,
+}
+
+impl Cue {
+    /// Nothing for what came through another door.
+    pub async fn of(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option<Self>, Failure> {
+        if cue_kind(&message.source).is_none() {
+            return Ok(None);
+        }
+        let agent_id = &message.content.agent.id;
+        let said = |name: &str| message.source.ids.get(name).cloned().unwrap_or_default();
+        Ok(Some(Self {
+            runtime: said("runtime"),
+            project_dir: said("project_dir"),
+            terminal: said("terminal"),
+            imported: Timestamp::parse_rfc3339(&said(IMPORTED)).map(instant),
+            replaces: said("supersedes").split_whitespace().filter_map(id_of).collect(),
+            superseded_by: superseded_by(message),
+            earlier: earlier(hub, message).await?,
+            earlier_href: format!("/inbox?agent={}", encoded(agent_id)),
+            is_gone: hub.cue_presence(message).state == Some(CueState::Gone),
+            ahead: ahead(hub, message, visitor).await?,
+        }))
+    }
+}
+
+fn id_of(text: &str) -> Option<String> {
+    text.parse::<MessageId>().ok().map(|id| id.to_string())
+}
+
+fn superseded_by(message: &Message) -> Option<String> {
+    match &message.state {
+        State::Resolved(resolution) if resolution.outcome == Outcome::Cancelled => resolution
+            .comment
+            .as_deref()?
+            .strip_prefix("superseded by ")
+            .and_then(id_of),
+        State::Resolved(_) | State::Open | State::Delivered => None,
+    }
+}
+
+async fn earlier(hub: &Hub, message: &Message) -> Result<usize, Failure> {
+    if message.state != State::Open {
+        return Ok(0);
+    }
+    let open = hub
+        .store
+        .run(OpenCues {
+            agent_id: message.content.agent.id.clone(),
+        })
+        .await?;
+    Ok(open.iter().take_while(|id| **id != message.id).count())
+}
+
+async fn ahead(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option<AheadBox>, Failure> {
+    if message.state == State::Open {
+        return Ok(None);
+    }
+    let agent_id = &message.content.agent.id;
+    let Some(agent) = hub
+        .store
+        .run(TerminalOf {
+            agent_id: agent_id.clone(),
+        })
+        .await?
+    else {
+        return Ok(None);
+    };
+    let found = AheadBox::of(hub, visitor, agent_id, &agent.person).await?;
+    Ok(found.map(|found| AheadBox {
+        back: format!("/inbox/items/{}", message.id),
+        ..found
+    }))
+}

@@ -1,0 +1,170 @@
+//! The parts of the context, each shown as what it is. Nothing of it is fetched.
+
+use countersign_core::visible;
+use serde_json::Value;
+use url::Url;
+
+use crate::text::{self, Safe};
+
+/// What is longer gets a place of its own.
+const LONGEST_IN_A_LINK: usize = 200;
+/// The tree has all of it; the raw text is to look at.
+const LARGEST_RAW: usize = 64 * 1024;
+
+pub struct Part {
+    pub shown: Shown,
+    /// What the agent says about the part.
+    pub metadata: Option<Safe>,
+}
+
+pub enum Shown {
+    Text(Safe),
+    Diff(Safe),
+    Data { tree: Safe, raw: Raw },
+    File(File),
+}
+
+pub struct Raw {
+    pub text: String,
+    /// The beginning only.
+    pub is_cut: bool,
+}
+
+pub struct File {
+    pub name: Option<String>,
+    pub mime_type: Option<String>,
+    pub address: String,
+    /// Too long to be told whole by a link.
+    pub is_long: bool,
+    /// Only where a person could follow it.
+    pub link: Option<Safe>,
+}
+
+pub fn part(value: &Value) -> Part {
+    let metadata = value.get("metadata");
+    let shown = match value["kind"].as_str() {
+        Some("text") => text_part(value["text"].as_str().unwrap_or_default(), metadata),
+        Some("data") => data(&value["data"]),
+        Some("file") => Shown::File(file(&value["file"])),
+        // Of a kind this page has no picture for.
+        Some(_) | None => data(value),
+    };
+    let has_any = |metadata: &&Value| metadata.as_object().is_some_and(|members| !members.is_empty());
+    Part {
+        shown,
+        metadata: metadata.filter(has_any).map(text::tree),
+    }
+}
+
+fn text_part(said: &str, metadata: Option<&Value>) -> Shown {
+    if text::looks_like_diff(said, metadata) {
+        Shown::Diff(text::diff(said))
+    } else {
+        Shown::Text(text::markdown(said))
+    }
+}
+
+fn file(value: &Value) -> File {
+    let word = |key: &str| value[key].as_str().filter(|word| !word.is_empty()).map(str::to_owned);
+    let address = word("uri").unwrap_or_default();
+    let is_web = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    File {
+        name: word("name"),
+        mime_type: word("mime_type"),
+        link: is_web.then(|| text::link("", &address)),
+        is_long: address.chars().count() > LONGEST_IN_A_LINK,
+        address,
+    }
+}
+
+fn data(value: &Value) -> Shown {
+    Shown::Data {
+        tree: text::tree(value),
+        raw: raw(value),
+    }
+}
+
+/// The same JSON, with what cannot be seen in it spelled out.
+fn raw(value: &Value) -> Raw {
+    let text = text::json(value);
+    let end = text.floor_char_boundary(LARGEST_RAW);
+    let shown = text[..end].lines().map(visible::escape_json).collect::<Vec<_>>();
+    Raw {
+        text: shown.join("\n"),
+        is_cut: end < text.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn link(uri: &str) -> Option<String> {
+        match part(&json!({"kind": "file", "file": {"uri": uri}})).shown {
+            Shown::File(file) => file.link.map(|link| link.to_string()),
+            _ => panic!("no file"),
+        }
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_links() {
+        assert!(
+            link("https://files.example/plan.pdf").is_some_and(|html| html.contains("href=\"https://files.example/"))
+        );
+        for other in [
+            "mailto:a@b.example",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "s3://bucket/key",
+            "urn:x:y",
+        ] {
+            assert_eq!(link(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_diff_is_known_by_its_look_or_its_name() {
+        let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
+        let shown = |part_of: Value| part(&part_of).shown;
+        assert!(matches!(shown(json!({"kind": "text", "text": patch})), Shown::Diff(_)));
+        let named = json!({"kind": "text", "text": "+x", "metadata": {"format": "diff"}});
+        assert!(matches!(shown(named), Shown::Diff(_)));
+        assert!(matches!(
+            shown(json!({"kind": "text", "text": "- a list\n- of two"})),
+            Shown::Text(_)
+        ));
+    }
+
+    #[test]
+    fn raw_data_is_the_same_json_without_hidden_characters() {
+        let data = json!({"a\u{202e}": ["x\u{200b}", {"b": 1}]});
+        let Shown::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else {
+            panic!("no data")
+        };
+        assert!(
+            !raw.is_cut && !raw.text.contains(['\u{202e}', '\u{200b}']),
+            "{}",
+            raw.text
+        );
+        assert_eq!(serde_json::from_str::<Value>(&raw.text).expect("JSON"), data);
+    }
+
+    #[test]
+    fn much_deep_data_does_not_outgrow_its_page() {
+        let mut deep = json!("ä");
+        (0..100).for_each(|_| deep = json!([deep]));
+        let data = json!(vec![deep; 2_000]);
+        let sent = data.to_string().len();
+        let Shown::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else {
+            panic!("no data")
+        };
+        assert!(
+            raw.is_cut && raw.text.len() <= LARGEST_RAW,
+            "{} of {sent}",
+            raw.text.len()
+        );
+        assert!(tree.as_str().len() < 2 * sent, "{} of {sent}", tree.as_str().len());
+    }
+}

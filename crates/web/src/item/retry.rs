@@ -1,0 +1,28 @@
+//! POST /inbox/items/{id}/retry: another round for a delivery that was given up.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use countersign_hub::Hub;
+use countersign_hub::extract::MessagePath;
+use countersign_hub::problem::Problem;
+use countersign_store::ops::deliver::RetryDelivery;
+
+use crate::frame::form::OwnerPosted;
+use crate::frame::page::{Failure, see_other};
+
+/// Where nothing is left to deliver nothing happens, and the page says how it stands.
+pub async fn retry(
+    State(hub): State<Arc<Hub>>,
+    path: Result<MessagePath, Problem>,
+    posted: OwnerPosted,
+) -> Result<Response, Failure> {
+    let MessagePath(message_id) = path?;
+    let page = format!("/inbox/items/{message_id}");
+    let actor = posted.visitor.actor().to_string();
+    if let Some(host) = hub.store.run(RetryDelivery { message_id, actor }).await? {
+        hub.outbox.wake(&host);
+    }
+    Ok(see_other(&page))
+}

@@ -1,0 +1,44 @@
+//! The inbox in a browser: pages rendered here, live by server-sent events, usable without scripts.
+
+mod assets;
+mod frame;
+mod item;
+mod lists;
+mod runs;
+mod settings;
+mod sign_in;
+mod terminals;
+pub mod text;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use countersign_hub::{Hub, Pages};
+use frame::not_found::{no_such_address, no_such_method};
+use frame::{events, page};
+use lists::row;
+
+pub const PAGES: Pages = Pages {
+    add_to: add_pages,
+    row: row::html,
+};
+
+/// The pages are for people and are not part of the API description.
+fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
+    api.route("/", get(async || page::see_other("/inbox")))
+        .route("/inbox/assets/{hash}/{name}", get(assets::asset))
+        .route("/inbox/manifest.webmanifest", get(assets::manifest))
+        .route("/inbox/sw.js", get(assets::worker))
+        .route("/inbox/offline", get(assets::offline))
+        .route("/inbox/counts", get(page::counts))
+        .merge(settings::router())
+        .merge(sign_in::router())
+        .merge(item::router())
+        .merge(lists::router())
+        .merge(terminals::router())
+        .merge(runs::router())
+        .merge(events::router())
+        .fallback(no_such_address)
+        .method_not_allowed_fallback(no_such_method)
+}

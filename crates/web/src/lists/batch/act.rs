@@ -1,0 +1,116 @@
+//! What may be done to several items at once, and which items are meant.
+
+use countersign_hub::problem::Problem;
+use countersign_protocol::id::MessageId;
+
+use crate::frame::form::Fields;
+
+const MOST_ITEMS: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    Approve,
+    Deny,
+    Decline,
+    Aside,
+    Archive,
+}
+
+impl Act {
+    const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Decline, Self::Aside, Self::Archive];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::Decline => "decline",
+            Self::Aside => "aside",
+            Self::Archive => "archive",
+        }
+    }
+
+    /// On the button.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Approve => "Approve",
+            Self::Deny => "Deny",
+            Self::Decline => "Decline",
+            Self::Aside => "Set aside",
+            Self::Archive => "Archive",
+        }
+    }
+
+    /// Whether the agents are told something, so that a reason has somebody to read it.
+    pub fn decides(self) -> bool {
+        match self {
+            Self::Approve | Self::Deny | Self::Decline => true,
+            Self::Aside | Self::Archive => false,
+        }
+    }
+
+    /// The list the items were picked from.
+    pub fn list(self) -> &'static str {
+        match self {
+            Self::Approve | Self::Deny | Self::Decline | Self::Aside => "/inbox",
+            Self::Archive => "/inbox/notices",
+        }
+    }
+}
+
+/// What a form asks for.
+#[derive(Debug)]
+pub struct Wish {
+    pub act: Act,
+    /// Each once, in the order they were picked. What is no id cannot be found either, and is left out.
+    pub ids: Vec<MessageId>,
+}
+
+impl Wish {
+    pub fn of(fields: &Fields) -> Result<Self, Problem> {
+        let act = Act::ALL.into_iter().find(|act| act.as_str() == fields.text("verdict"));
+        let message = "choose approve, deny, decline, aside or archive";
+        let act = act.ok_or_else(|| Problem::invalid("verdict", message))?;
+        let mut ids: Vec<MessageId> = Vec::new();
+        for id in fields.all("id").filter_map(|text| text.parse().ok()) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        if ids.len() > MOST_ITEMS {
+            return Err(Problem::invalid(
+                "id",
+                format!("select at most {MOST_ITEMS} items at once"),
+            ));
+        }
+        Ok(Self { act, ids })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(nth: u128) -> String {
+        MessageId::from_uuid(uuid::Uuid::from_u128(nth)).to_string()
+    }
+
+    #[test]
+    fn every_item_is_meant_once() {
+        let query = format!("verdict=deny&id={}&id={}&id={}&id=nonsense", id(2), id(1), id(2));
+        let wish = Wish::of(&Fields::parse(query.as_bytes())).expect("a wish");
+        assert_eq!(wish.act, Act::Deny);
+        assert_eq!(
+            wish.ids.iter().map(MessageId::as_str).collect::<Vec<_>>(),
+            [id(2), id(1)]
+        );
+    }
+
+    #[test]
+    fn too_many_and_unknown_verdicts_are_refused() {
+        let many: String = (0..=MOST_ITEMS).map(|nth| format!("&id={}", id(nth as u128))).collect();
+        let refused = Wish::of(&Fields::parse(format!("verdict=approve{many}").as_bytes())).expect_err("too many");
+        assert_eq!(refused.field(), Some("id"));
+        let refused = Wish::of(&Fields::parse(b"verdict=delete")).expect_err("unknown");
+        assert_eq!(refused.field(), Some("verdict"));
+    }
+}

@@ -1,0 +1,17 @@
+//! Several items at once: a page says what will happen to each, then they go one by one through the same guarded path as
+//! any answer.
+
+mod act;
+mod plan;
+mod review;
+mod run;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use countersign_hub::Hub;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new().route("/inbox/batch", get(review::review).post(run::run))
+}

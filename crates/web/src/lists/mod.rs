@@ -1,0 +1,24 @@
+//! Lists of messages: open, notices, snoozed, history, search, and decisions on several at once.
+
+pub mod batch;
+pub mod history;
+pub mod notices;
+pub mod open;
+pub mod row;
+pub mod search;
+pub mod snoozed;
+
+use std::sync::Arc;
+
+use axum::Router;
+use countersign_hub::Hub;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .merge(open::router())
+        .merge(notices::router())
+        .merge(snoozed::router())
+        .merge(history::router())
+        .merge(search::router())
+        .merge(batch::router())
+}

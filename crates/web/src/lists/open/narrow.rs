@@ -1,0 +1,166 @@
+//! Narrowing a list down by agent, project, tag and kind.
+
+use countersign_core::{Outcome, visible};
+use countersign_hub::inbox::asker::in_words;
+use countersign_hub::inbox::kind::{kind_words, kinds_to_decide};
+use countersign_store::model::Item;
+use countersign_store::ops::list::Filter;
+
+use crate::frame::form::Fields;
+use crate::lists::row::encoded;
+
+/// What the filter form holds.
+#[derive(Debug, Default, Clone)]
+pub struct Narrow {
+    pub agent: String,
+    pub project: String,
+    pub tag: String,
+    pub kind: String,
+    /// Of the history only: answered, declined and so on.
+    pub status: String,
+}
+
+/// One filter that is on, and the list without it.
+pub struct Active {
+    pub words: String,
+    pub without: String,
+}
+
+impl Narrow {
+    /// Names nobody can have given are left to find nothing, not to fail.
+    pub fn of(query: &Fields) -> Self {
+        let text = |name: &str| query.text(name).trim().to_owned();
+        let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
+        Self {
+            agent,
+            project,
+            tag,
+            kind,
+            status,
+        }
+    }
+
+    pub fn filter(&self) -> Filter {
+        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Filter {
+            agent: given(&self.agent),
+            project: given(&self.project),
+            tag: given(&self.tag),
+            kind: given(&self.kind),
+        }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.pairs().next().is_some()
+    }
+
+    pub fn active(&self, page: &str) -> Vec<Active> {
+        let one = |(name, value): (&'static str, &str)| {
+            let shown = match name {
+                "kind" => kind_words(value).to_owned(),
+                "agent" => in_words(value),
+                _ => value.to_owned(),
+            };
+            Active {
+                words: format!("{name}: {}", visible::escape(&shown)),
+                without: self.address(page, Some(name), None),
+            }
+        };
+        self.pairs().map(one).collect()
+    }
+
+    /// The same list from another place on.
+    pub fn address(&self, page: &str, without: Option<&str>, more: Option<(&str, String)>) -> String {
+        let kept = self.pairs().filter(|(name, _)| Some(*name) != without);
+        let kept = kept.map(|(name, value)| format!("{name}={}", encoded(value)));
+        let more = more.map(|(name, value)| format!("{name}={}", encoded(&value)));
+        let query: Vec<String> = kept.chain(more).collect();
+        if query.is_empty() {
+            page.to_owned()
+        } else {
+            format!("{page}?{}", query.join("&"))
+        }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("agent", &self.agent),
+            ("project", &self.project),
+            ("tag", &self.tag),
+            ("kind", &self.kind),
+            ("status", &self.status),
+        ];
+        all.into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name, value.as_str()))
+    }
+
+    /// The names to type: label, field, the list of those offered, and what it holds.
+    pub fn names(&self) -> [(&'static str, &'static str, &'static str, &str); 3] {
+        [
+            ("Agent", "agent", "agents", &self.agent),
+            ("Project", "project", "projects", &self.project),
+            ("Tag", "tag", "tags", &self.tag),
+        ]
+    }
+
+    /// Whether a field shows all there is in a name. One with hidden characters is spelled out instead.
+    pub fn shows(&self, name: &str) -> bool {
+        visible::escape(name) == name
+    }
+
+    /// The kinds that can be decided on.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+        kinds_to_decide()
+    }
+
+    /// What a decided item can have come to.
+    pub fn outcomes(&self) -> [Outcome; 6] {
+        Outcome::ALL
+    }
+}
+
+/// Names that stand on this page, offered while typing; not those with hidden characters, which could pass for others.
+#[derive(Default)]
+pub struct Offered {
+    pub agents: Vec<String>,
+    pub projects: Vec<String>,
+    pub tags: Vec<String>,
+}
+
+impl Offered {
+    pub fn by<'i>(items: impl Iterator<Item = &'i Item>) -> Self {
+        let mut offered = Self::default();
+        for item in items {
+            let content = &item.message.content;
+            offered.agents.push(content.agent.id.clone());
+            offered.projects.extend(content.agent.project.clone());
+            offered.tags.extend(content.tags.iter().cloned());
+        }
+        for names in [&mut offered.agents, &mut offered.projects, &mut offered.tags] {
+            names.retain(|name| visible::escape(name) == *name);
+            names.sort_unstable();
+            names.dedup();
+        }
+        offered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_taken_off_alone() {
+        let narrow = Narrow::of(&Fields::parse(b"agent=a%26b&tag=two+words&kind=&junk=1&agent=second"));
+        assert_eq!(
+            narrow.address("/inbox", None, None),
+            "/inbox?agent=a%26b&tag=two%20words"
+        );
+        assert_eq!(narrow.address("/inbox", Some("agent"), None), "/inbox?tag=two%20words");
+        let on = narrow.address("/inbox", None, Some(("cursor", "2.7".to_owned())));
+        assert_eq!(on, "/inbox?agent=a%26b&tag=two%20words&cursor=2.7");
+        assert_eq!(narrow.active("/inbox").len(), 2);
+        assert_eq!(Narrow::default().address("/inbox", None, None), "/inbox");
+    }
+}

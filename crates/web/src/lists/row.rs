@@ -1,0 +1,326 @@
+//! One line of a list. One template makes it, for the pages and for those who watch them.
+
+use askama::Template;
+use countersign_core::access::may_resolve;
+use countersign_core::message::inbox_rank;
+use countersign_core::{Digest, Matter, Message, State};
+use countersign_hub::Hub;
+use countersign_hub::inbox::asker::{OfRun, asker};
+use countersign_hub::inbox::kind::kind_words;
+use countersign_hub::terminals::{CueState, cue_kind};
+use countersign_protocol::hap::Kind;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::Item;
+use url::form_urlencoded::byte_serialize;
+
+use crate::frame::filters;
+use crate::frame::format::{self, Expiry, Instant};
+use crate::frame::signed_in::Visitor;
+use crate::terminals::Mark;
+
+/// Which list a row stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    Open,
+    Notices,
+    Aside,
+    History,
+    Search,
+}
+
+impl List {
+    /// Where a name in a row leads to: the same list, narrowed down to that name.
+    fn narrowed(self) -> Option<&'static str> {
+        match self {
+            Self::Open => Some("/inbox"),
+            Self::History => Some("/inbox/history"),
+            Self::Notices | Self::Aside | Self::Search => None,
+        }
+    }
+
+    fn has_picks(self) -> bool {
+        match self {
+            Self::Open | Self::Notices => true,
+            Self::Aside | Self::History | Self::Search => false,
+        }
+    }
+}
+
+/// An agent may send many long tags and name many people; a row stays short all the same.
+const MOST_TAGS: usize = 8;
+const MOST_TAG_BYTES: usize = 8 * 1024;
+const MOST_PEOPLE: usize = 200;
+
+/// A name that may lead to everything else that has it.
+pub struct Chip {
+    /// `agent`, `project`, `kind`, `run` or `tag`.
+    pub class: &'static str,
+    pub text: String,
+    pub href: Option<String>,
+}
+
+/// What became of a message, in the lists that tell.
+pub struct Ending {
+    pub words: String,
+    pub actor: String,
+    pub at: Instant,
+    /// From arrival to decision.
+    pub took: String,
+    pub track: Option<Track>,
+}
+
+/// How far the answer is on its way to the agent.
+pub struct Track {
+    pub words: &'static str,
+    /// `good`, `warn`, `bad` or nothing.
+    pub mood: &'static str,
+}
+
+/// What a form in a row needs from the page it stands in. Those who watch get rows without it; their script fills it in.
+#[derive(Default)]
+pub struct Around {
+    pub csrf: String,
+    pub back: String,
+}
+
+pub struct Row {
+    pub list: List,
+    pub picks: bool,
+    pub id: String,
+    pub rank: i64,
+    pub seq: i64,
+    pub kind: &'static str,
+    pub title: String,
+    pub agent: String,
+    pub project: String,
+    pub chips: Vec<Chip>,
+    /// How many tags have no chip.
+    pub more_tags: usize,
+    /// Joined by spaces, percent-encoded, for scripts.
+    pub tags_joined: String,
+    /// The marks of the people who may answer, likewise.
+    pub people_joined: String,
+    pub priority: &'static str,
+    pub since: Instant,
+    pub waited: String,
+    pub freshness: &'static str,
+    pub is_open: bool,
+    pub expiry: Option<Expiry>,
+    /// Whether the agent of an open cue is there.
+    pub here: Option<Mark>,
+    /// Whether the reader may answer; unknown where many read.
+    pub mine: Option<bool>,
+    pub until: Option<Instant>,
+    pub ending: Option<Ending>,
+    pub around: Around,
+}
+
+impl Row {
+    pub fn of(item: &Item, list: List, now: Timestamp) -> Self {
+        let message = &item.message;
+        let content = &message.content;
+        let kind = content.kind_word();
+        let is_open = matches!(message.state, State::Open);
+        let people = content
+            .resolvers
+            .iter()
+            .filter_map(|actor| actor.as_str().strip_prefix("human:"));
+        Self {
+            list,
+            picks: list.has_picks(),
+            id: message.id.to_string(),
+            rank: inbox_rank(content.priority),
+            seq: item.seq,
+            kind,
+            title: content.title.clone(),
+            agent: content.agent.id.clone(),
+            project: content.agent.project.clone().unwrap_or_default(),
+            chips: chips(message, list),
+            more_tags: content.tags.len().saturating_sub(MOST_TAGS),
+            tags_joined: tags_joined(&content.tags),
+            people_joined: people.take(MOST_PEOPLE).map(mark_of).collect::<Vec<_>>().join(" "),
+            priority: content.priority.as_str(),
+            since: format::instant(message.received_at),
+            waited: format::waited(message.received_at, now),
+            freshness: format::freshness(message.received_at, now),
+            is_open,
+            expiry: if is_open { format::expiry(message, now) } else { None },
+            here: arriving(item),
+            mine: None,
+            until: None,
+            ending: None,
+            around: Around::default(),
+        }
+    }
+
+    /// As one reader sees it. Only what is open is anybody's to answer.
+    pub fn seen_by(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Self {
+        let mine = may_answer(item, visitor);
+        let row = Self::of(item, list, now);
+        let here = hub.cue_presence(&item.message).state.map(Mark::of);
+        Self {
+            mine: row.is_open.then_some(mine),
+            here,
+            ..row
+        }
+    }
+}
+
+/// Whoever has just asked is there.
+fn arriving(item: &Item) -> Option<Mark> {
+    let kind = cue_kind(&item.message.source).filter(|_| matches!(item.message.state, State::Open))?;
+    Some(Mark::of(match kind {
+        Kind::Cue => CueState::Waiting,
+        Kind::Pause => CueState::Paused,
+    }))
+}
+
+/// Whether the reader may answer what is open.
+pub fn may_answer(item: &Item, visitor: &Visitor) -> bool {
+    visitor.may_decide() && may_resolve(&item.message.content, &visitor.actor())
+}
+
+#[derive(Template)]
+#[template(path = "row.html")]
+struct RowHtml {
+    row: Row,
+}
+
+/// The row of a message that has just come in, the same for everybody who watches.
+pub fn html(item: &Item, now: Timestamp) -> String {
+    let list = match item.message.content.matter {
+        Matter::Notify => List::Notices,
+        Matter::Ask(_) | Matter::Task(_) => List::Open,
+    };
+    let page = RowHtml {
+        row: Row::of(item, list, now),
+    };
+    page.render().unwrap_or_else(|error| {
+        tracing::error!(%error, "a row could not be rendered");
+        String::new()
+    })
+}
+
+fn chips(message: &Message, list: List) -> Vec<Chip> {
+    let content = &message.content;
+    let chip = |class: &'static str, value: &str, text: &str| Chip {
+        class,
+        text: text.to_owned(),
+        href: list.narrowed().map(|page| format!("{page}?{class}={}", encoded(value))),
+    };
+    let kind = content.kind_word();
+    let mut chips = vec![chip("agent", &content.agent.id, asker(message))];
+    chips.extend(
+        content
+            .agent
+            .project
+            .as_deref()
+            .map(|project| chip("project", project, project)),
+    );
+    chips.push(chip("kind", kind, kind_words(kind)));
+    chips.extend(OfRun::of(&message.source).map(|run| run_chip(&run)));
+    chips.extend(content.tags.iter().take(MOST_TAGS).map(|tag| chip("tag", tag, tag)));
+    chips
+}
+
+fn run_chip(run: &OfRun<'_>) -> Chip {
+    Chip {
+        class: "run",
+        text: "run".to_owned(),
+        href: Some(run.href()),
+    }
+}
+
+/// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.
+fn tags_joined(tags: &[String]) -> String {
+    let mut joined = String::new();
+    for tag in tags.iter().map(|tag| encoded(tag)) {
+        if joined.len() + tag.len() >= MOST_TAG_BYTES {
+            break;
+        }
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(&tag);
+    }
+    joined
+}
+
+/// What stands for a person in a row: short, whatever the name, and enough for a page to know its own reader by.
+pub fn mark_of(person: &str) -> String {
+    let mut digest = Digest::of(person.as_bytes()).to_string();
+    digest.truncate(8);
+    digest
+}
+
+/// As `decodeURIComponent` reads it, to which a plus sign is no space.
+pub fn encoded(text: &str) -> String {
+    byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use countersign_core::envelope::read_content;
+    use countersign_core::message::{Door, Message, Source};
+    use countersign_protocol::id::MessageId;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_is_short_and_always_the_same() {
+        assert_eq!(mark_of("owner"), "4c102969");
+        assert_eq!(mark_of(&"x".repeat(255)).len(), 8);
+    }
+
+    #[test]
+    fn a_row_is_short_whatever_the_agent_sent() {
+        let name = |number: usize| format!("{number}{}", "\u{1f980}".repeat(250));
+        let wire = json!({
+            "a2h_version": "0.3", "type": "ask", "created_at": "2026-01-02T03:04:05Z", "title": "Deploy?",
+            "idempotency_key": "idem_1",
+            "agent": {"id": "bot", "run_id": "run-1", "runtime": "cli"}, "tags": (0..64).map(name).collect::<Vec<_>>(),
+            "request": {"mode": "confirm", "allowed_resolvers": (0..200).map(|n| format!("human:{}", name(n)))
+                .chain(["human:owner".to_owned()]).collect::<Vec<_>>()[1..]},
+        });
+        let message = Message {
+            id: MessageId::from_uuid(Uuid::from_u128(7)),
+            received_at: Timestamp::from_millis(0),
+            expires_at: None,
+            state: State::Open,
+            rev: 1,
+            source: Source {
+                door: Door::A2h,
+                ids: BTreeMap::new(),
+            },
+            callback: None,
+            content: read_content(&wire.to_string()).unwrap(),
+        };
+        let item = Item {
+            seq: 1,
+            message,
+            delivery: None,
+            fetched_at: None,
+        };
+        let html = html(&item, Timestamp::from_millis(1000));
+        assert!(html.len() < 64 * 1024, "{}", html.len());
+        assert!(html.contains(" · +56") && html.contains(&mark_of("owner")), "{html}");
+    }
+
+    #[test]
+    fn long_tags_end_before_they_fill_the_row() {
+        let tags: Vec<_> = (0..64)
+            .map(|number| format!("{number}{}", "\u{1f980}".repeat(250)))
+            .collect();
+        let joined = tags_joined(&tags);
+        assert!(
+            joined.len() < MOST_TAG_BYTES && joined.split(' ').count() == 2,
+            "{}",
+            joined.len()
+        );
+        assert_eq!(tags_joined(&["a".to_owned(), "two words".to_owned()]), "a two%20words");
+    }
+}

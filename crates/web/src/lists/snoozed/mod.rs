@@ -1,0 +1,21 @@
+//! "Not now": an item set aside until an instant, and what comes back by then. It is no answer, and nobody else notices.
+
+mod page;
+mod put;
+mod until;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+pub use until::until;
+
+use countersign_hub::Hub;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/inbox/aside", get(page::aside))
+        .route("/inbox/items/{id}/aside", post(put::aside))
+        .route("/inbox/items/{id}/return", post(put::take_back))
+}

@@ -1,0 +1,35 @@
+//! Where a run stands, in a word or two.
+
+use countersign_hub::inbox::runs::Listed;
+use countersign_protocol::runs::RunStatus;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    pub words: &'static str,
+    /// `good`, `warn`, `bad` or nothing.
+    pub mood: &'static str,
+}
+
+impl State {
+    pub fn of(run: &Listed) -> Self {
+        let is_waiting = !run.waiting.is_empty();
+        let (words, mood) = match run.status {
+            RunStatus::Pending => ("prepared, not started", ""),
+            RunStatus::Running if is_waiting => ("waiting for an answer", "warn"),
+            RunStatus::Running => ("running", "good"),
+            RunStatus::Completed => ("completed", ""),
+            RunStatus::Error => ("failed", "bad"),
+            RunStatus::Cancelled => ("stopped", ""),
+        };
+        Self { words, mood }
+    }
+}
+
+/// What a list can be narrowed down to: the word in its address, and the one that is read.
+pub const KINDS: [(&str, &str); 5] = [
+    ("", "All"),
+    ("running", "Running"),
+    ("completed", "Completed"),
+    ("error", "Failed"),
+    ("cancelled", "Stopped"),
+];

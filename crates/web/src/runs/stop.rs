@@ -1,0 +1,24 @@
+//! POST /runs/{id}/stop
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use countersign_hub::Hub;
+use countersign_hub::extract::RunPath;
+use countersign_hub::inbox::api::stop_run;
+use countersign_hub::inbox::asker::run_href;
+use countersign_hub::problem::Problem;
+
+use crate::frame::form::Posted;
+use crate::frame::page::{Failure, see_other};
+
+pub async fn stop(
+    State(hub): State<Arc<Hub>>,
+    path: Result<RunPath, Problem>,
+    posted: Posted,
+) -> Result<Response, Failure> {
+    let RunPath(run_id) = path?;
+    stop_run(&hub, &posted.visitor.principal(), &run_id).await?;
+    Ok(see_other(&run_href(&run_id)))
+}

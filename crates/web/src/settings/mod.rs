@@ -1,0 +1,50 @@
+//! Settings: one's own, and for owners the hub's. Secrets are shown once, to whoever made them.
+
+mod agent;
+mod agents;
+mod deliveries;
+mod flash;
+mod own;
+mod passkeys;
+mod people;
+mod presets;
+mod sessions;
+mod tokens;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use countersign_hub::Hub;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/inbox/settings", get(own::page))
+        .route("/inbox/settings/password", post(own::set_password))
+        .route("/inbox/settings/password/remove", post(own::remove_password))
+        .route("/inbox/settings/passkeys/remove", post(passkeys::remove))
+        .route("/inbox/settings/sessions/end", post(sessions::end))
+        .route("/inbox/settings/sessions/end-others", post(sessions::end_others))
+        .route("/inbox/settings/tokens", post(tokens::add))
+        .route("/inbox/settings/tokens/end", post(tokens::end))
+        .merge(owner_router())
+}
+
+fn owner_router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/inbox/settings/people", get(people::page).post(people::invite))
+        .route("/inbox/settings/people/link", post(people::link))
+        .route("/inbox/settings/people/role", post(people::role))
+        .route("/inbox/settings/people/remove", post(people::remove))
+        .route("/inbox/settings/agents", get(agents::page).post(agents::add))
+        .route("/inbox/settings/agents/one", get(agent::page))
+        .route("/inbox/settings/agents/rotate", post(agent::rotate))
+        .route("/inbox/settings/agents/remove", post(agent::remove))
+        .route("/inbox/settings/agents/hosts/approve", post(agent::approve_host))
+        .route("/inbox/settings/agents/hosts/remove", post(agent::remove_host))
+        .route("/inbox/settings/agents/secrets", post(agent::set_secret))
+        .route("/inbox/settings/agents/secrets/remove", post(agent::remove_secret))
+        .route("/inbox/settings/deliveries", get(deliveries::page))
+        .route("/inbox/settings/deliveries/retry", post(deliveries::retry))
+        .route("/inbox/settings/presets", get(presets::page).post(presets::save))
+}

@@ -1,0 +1,27 @@
+//! Signing in: by a one-time link, a password or a passkey. What comes of it is a session, held by a cookie.
+
+mod address;
+mod anonymous;
+mod device;
+mod link;
+mod name;
+mod passkey;
+pub mod password;
+mod session;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use countersign_hub::Hub;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/signin", get(name::page).post(name::sign_in))
+        .route("/signin/{token}", get(link::page).post(link::redeem))
+        .route("/signin/passkey/begin", post(passkey::enter::begin))
+        .route("/signin/passkey/finish", post(passkey::enter::finish))
+        .route("/inbox/settings/passkeys/begin", post(passkey::add::begin))
+        .route("/inbox/settings/passkeys/finish", post(passkey::add::finish))
+        .route("/signout", post(session::sign_out))
+}

@@ -1,0 +1,146 @@
+//! Whom passkeys are made for: this hub, under the one address that people open it at.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, header};
+use countersign_hub::Hub;
+use countersign_hub::admin::no_randomness;
+use countersign_hub::auth::{is_random_text, random_text};
+use countersign_hub::problem::Problem;
+use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
+use url::Url;
+use uuid::Uuid;
+use webauthn_rs::prelude::WebauthnError;
+use webauthn_rs::{Webauthn, WebauthnBuilder};
+
+use crate::frame::form::check_origin;
+use crate::frame::page::Failure;
+
+const CEREMONY_LIVES: Duration = Duration::from_secs(5 * 60);
+
+/// Only scripts of our own pages send JSON here: a form of another site cannot.
+pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let is_json = kind
+        .split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    if !is_json {
+        return Err(Problem::Validation {
+            field: None,
+            message: "send this as application/json".to_owned(),
+        });
+    }
+    check_origin(headers).map_err(plain)
+}
+
+/// What is wrong, for a script.
+pub fn plain(failure: Failure) -> Problem {
+    match failure {
+        Failure::Problem(problem) => problem,
+        Failure::SignIn { .. } | Failure::SignedOut => Problem::NotAuthorized {
+            message: "you are signed out; sign in again".to_owned(),
+        },
+    }
+}
+
+pub fn refused(message: &str) -> Problem {
+    Problem::NotAuthorized {
+        message: message.to_owned(),
+    }
+}
+
+pub fn too_late() -> Problem {
+    refused("that took too long, or was done already; try again")
+}
+
+/// The log gets the reason; the person can do nothing with it.
+pub fn not_accepted(error: &WebauthnError) -> Problem {
+    tracing::warn!(%error, "a passkey was not accepted");
+    refused("this passkey was not accepted; try again")
+}
+
+pub fn party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem> {
+    let opened = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
+    party_at(hub.browser_url(), opened)
+}
+
+fn party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
+    let url = Url::parse(address).ok();
+    let Some((url, name)) = url.as_ref().and_then(|url| Some((url, url.domain()?))) else {
+        let message = format!("passkeys need a name, and {address} has none; give the hub a public_url with a name");
+        return Err(Problem::validation("address", message));
+    };
+    let origin = url.origin().ascii_serialization();
+    if opened.is_some_and(|opened| opened != origin) {
+        let message = format!("passkeys of this hub work under {origin} only; open {origin}/signin");
+        return Err(Problem::validation("address", message));
+    }
+    let builder = WebauthnBuilder::new(name, url).map(|builder| builder.rp_name("Countersign").timeout(CEREMONY_LIVES));
+    builder
+        .and_then(WebauthnBuilder::build)
+        .map_err(|error| not_accepted(&error))
+}
+
+/// Keeps what `finish` will need, and says under which id.
+pub async fn begin_ceremony(hub: &Hub, person: Option<String>, body: String) -> Result<String, Problem> {
+    let id = random_text().map_err(no_randomness)?;
+    let expires_at = hub.store.clock().now().plus(CEREMONY_LIVES);
+    hub.store
+        .run(BeginCeremony {
+            id: id.clone(),
+            person,
+            body,
+            expires_at,
+        })
+        .await?;
+    Ok(id)
+}
+
+/// What `begin` kept, once and for the same person. Looked for before it is taken: the writer, whom everybody shares, is
+/// not asked about what anybody might make up.
+pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Result<Option<String>, Problem> {
+    if !is_random_text(&id) || !hub.store.run(HasCeremony { id: id.clone() }).await? {
+        return Ok(None);
+    }
+    let taken = hub.store.run(TakeCeremony { id }).await?;
+    Ok(taken
+        .filter(|Ceremony { person: whose, .. }| whose.as_deref() == person)
+        .map(|ceremony| ceremony.body))
+}
+
+/// Ours, or the library's: a text of our own store that cannot be read is a fault of the hub.
+pub fn unreadable(error: &serde_json::Error) -> Problem {
+    let id = Uuid::new_v4();
+    tracing::error!(%id, %error, "what is stored of a passkey cannot be read");
+    Problem::Unavailable { id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(address: &str, opened: Option<&str>) -> String {
+        party_at(address, opened).expect_err("refused").message()
+    }
+
+    #[test]
+    fn passkeys_work_under_the_name_people_open() {
+        let local = party_at("http://localhost:7422", Some("http://localhost:7422")).unwrap();
+        assert_eq!(local.get_allowed_origins()[0].as_str(), "http://localhost:7422/");
+        assert!(party_at("https://hub.example", Some("https://hub.example")).is_ok());
+        assert!(party_at("https://hub.example", None).is_ok());
+    }
+
+    #[test]
+    fn elsewhere_they_say_where_to_go() {
+        assert!(
+            refusal("http://localhost:7422", Some("http://127.0.0.1:7422")).contains("http://localhost:7422/signin")
+        );
+        assert!(refusal("http://localhost:7422", Some("http://localhost:7423")).contains("http://localhost:7422"));
+        assert!(refusal("https://10.0.0.5", Some("https://10.0.0.5")).contains("public_url"));
+    }
+}

@@ -1,0 +1,22 @@
+//! Passwords as the pages use them.
+
+use countersign_hub::Hub;
+use countersign_hub::problem::Problem;
+
+use crate::frame::signed_in::Visitor;
+
+pub use countersign_hub::auth::check_password as check_new;
+
+pub async fn hash(hub: &Hub, password: &str) -> Result<String, Problem> {
+    hub.passwords.hash(password).await
+}
+
+pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem> {
+    hub.passwords.matches(typed, Some(hash.to_owned())).await
+}
+
+/// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
+/// name elsewhere do not count.
+pub async fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
+    hub.sign_in_attempts.within_session(&visitor.session).await
+}

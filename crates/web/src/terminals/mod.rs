@@ -1,0 +1,21 @@
+//! The agents in terminals, and what people tell them before they ask.
+
+mod ahead;
+mod page;
+mod state;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use countersign_hub::Hub;
+
+pub use ahead::AheadBox;
+pub use state::Mark;
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/inbox/terminals", get(page::terminals))
+        .route("/inbox/terminals/ahead", post(ahead::put))
+        .route("/inbox/terminals/ahead/drop", post(ahead::take_back))
+}

@@ -1,0 +1,66 @@
+//! Whether an agent in a terminal is there, in a word or two.
+
+use countersign_hub::Hub;
+use countersign_hub::terminals::CueState;
+use countersign_protocol::hap::Kind;
+use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
+
+use crate::frame::page::Failure;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// `waiting`, `paused`, `gone` or `idle`.
+    pub class: &'static str,
+    /// `good`, `warn` or nothing.
+    pub mood: &'static str,
+    pub words: &'static str,
+}
+
+impl Mark {
+    /// Of one open cue.
+    pub fn of(state: CueState) -> Self {
+        match state {
+            CueState::Waiting => Self {
+                class: "waiting",
+                mood: "good",
+                words: "waiting now",
+            },
+            CueState::Paused => Self {
+                class: "paused",
+                mood: "good",
+                words: "paused, waiting",
+            },
+            CueState::Gone => Self {
+                class: "gone",
+                mood: "warn",
+                words: "gone",
+            },
+        }
+    }
+
+    /// Of an agent: whichever of its open cues somebody waits for says most.
+    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, Failure> {
+        let idle = Self {
+            class: "idle",
+            mood: "",
+            words: "idle",
+        };
+        if agent.open == 0 {
+            return Ok(idle);
+        }
+        let open = hub
+            .store
+            .run(OpenCues {
+                agent_id: agent.terminal.agent_id.clone(),
+            })
+            .await?;
+        // What is held knows its own kind.
+        let states = open.iter().filter_map(|id| hub.terminals.presence(id, Kind::Cue).state);
+        let best = states.min_by_key(|state| match state {
+            CueState::Waiting => 0,
+            CueState::Paused => 1,
+            CueState::Gone => 2,
+        });
+        Ok(best.map_or(idle, Self::of))
+    }
+}

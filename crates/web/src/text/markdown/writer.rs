@@ -1,0 +1,289 @@
+//! From the parser's events to HTML of ours.
+
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
+
+use crate::text::diff::{diff, is_diff_name};
+use crate::text::link::Address;
+use crate::text::safe::Html;
+
+/// More than anybody writes, and few enough for the guard: its work grows with depth times number.
+const MAX_DEPTH: usize = 50;
+const MAX_EVENTS: usize = 20_000;
+const MAX_HTML_BYTES: usize = 512 * 1024;
+
+#[derive(Default)]
+pub struct Writer {
+    html: Html,
+    depth: usize,
+    link: Option<Link>,
+    image: Option<Image>,
+    code: Option<Code>,
+    table: Table,
+}
+
+struct Link {
+    address: Address,
+    /// What stands between its tags, as it is read.
+    text: String,
+}
+
+struct Image {
+    address: Address,
+    alt: String,
+    /// Images in the text of this one, which are part of that text.
+    inner: usize,
+}
+
+struct Code {
+    text: String,
+    is_diff: bool,
+}
+
+#[derive(Default)]
+struct Table {
+    alignments: Vec<Alignment>,
+    is_head: bool,
+    column: usize,
+}
+
+impl Writer {
+    /// Nothing where the text asks for too much.
+    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<Html> {
+        for (count, event) in events.enumerate() {
+            self.event(event);
+            if count > MAX_EVENTS || self.depth > MAX_DEPTH || self.html.as_str().len() > MAX_HTML_BYTES {
+                return None;
+            }
+        }
+        Some(self.html)
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => {
+                self.depth += 1;
+                self.start(tag);
+            }
+            Event::End(tag) => {
+                self.depth = self.depth.saturating_sub(1);
+                self.end(tag);
+            }
+            Event::Text(text) | Event::InlineHtml(text) | Event::Html(text) => self.text(&text),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => self.text(&text),
+            Event::Code(text) => {
+                self.markup("<code>");
+                self.text(&text);
+                self.markup("</code>");
+            }
+            Event::SoftBreak => self.text("\n"),
+            Event::HardBreak => {
+                self.markup("<br>");
+                self.text("\n");
+            }
+            Event::Rule => self.markup("<hr>\n"),
+            Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }),
+        }
+    }
+
+    /// Text goes to whatever is open and collects it.
+    fn text(&mut self, text: &str) {
+        if let Some(code) = &mut self.code {
+            code.text.push_str(text);
+        } else if let Some(image) = &mut self.image {
+            image.alt.push_str(text);
+        } else {
+            if let Some(link) = &mut self.link {
+                link.text.push_str(text);
+            }
+            self.html.lines(text);
+        }
+    }
+
+    /// The text of an image is text alone.
+    fn markup(&mut self, markup: &'static str) {
+        if self.image.is_none() {
+            self.html.markup(markup);
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph => self.markup("<p>"),
+            Tag::Heading { level, .. } => self.markup(heading(level).0),
+            Tag::BlockQuote(_) => self.markup("<blockquote>\n"),
+            Tag::CodeBlock(kind) => {
+                self.code = Some(Code {
+                    text: String::new(),
+                    is_diff: is_diff(&kind),
+                })
+            }
+            Tag::HtmlBlock => self.markup(r#"<pre class="raw">"#),
+            Tag::List(first) => self.start_list(first),
+            Tag::Item => self.markup("<li>"),
+            Tag::Table(alignments) => {
+                self.table = Table {
+                    alignments,
+                    ..Table::default()
+                };
+                self.markup(r#"<div class="table"><table>"#);
+            }
+            Tag::TableHead => self.start_row(true, "<thead><tr>"),
+            Tag::TableRow => self.start_row(false, "<tr>"),
+            Tag::TableCell => self.start_cell(),
+            Tag::Emphasis => self.markup("<em>"),
+            Tag::Strong => self.markup("<strong>"),
+            Tag::Strikethrough => self.markup("<del>"),
+            Tag::Link {
+                link_type, dest_url, ..
+            } => self.start_link(link_type, &dest_url),
+            Tag::Image { dest_url, .. } => self.start_image(&dest_url),
+            Tag::Superscript | Tag::Subscript | Tag::FootnoteDefinition(_) | Tag::MetadataBlock(_) => {}
+            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => self.markup("</p>\n"),
+            TagEnd::Heading(level) => self.markup(heading(level).1),
+            TagEnd::BlockQuote(_) => self.markup("</blockquote>\n"),
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::HtmlBlock => self.markup("</pre>\n"),
+            TagEnd::List(false) => self.markup("</ul>\n"),
+            TagEnd::List(true) => self.markup("</ol>\n"),
+            TagEnd::Item => self.markup("</li>\n"),
+            TagEnd::Table => self.markup("</tbody></table></div>\n"),
+            TagEnd::TableHead => self.markup("</tr></thead><tbody>\n"),
+            TagEnd::TableRow => self.markup("</tr>\n"),
+            TagEnd::TableCell => self.markup(if self.table.is_head { "</th>" } else { "</td>" }),
+            TagEnd::Emphasis => self.markup("</em>"),
+            TagEnd::Strong => self.markup("</strong>"),
+            TagEnd::Strikethrough => self.markup("</del>"),
+            TagEnd::Link => self.end_link(),
+            TagEnd::Image => self.end_image(),
+            TagEnd::Superscript | TagEnd::Subscript | TagEnd::FootnoteDefinition | TagEnd::MetadataBlock(_) => {}
+            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {}
+        }
+    }
+
+    fn start_list(&mut self, first: Option<u64>) {
+        match first {
+            None => self.markup("<ul>\n"),
+            Some(first) => {
+                self.markup(r#"<ol start=""#);
+                self.html.line(&first.to_string());
+                self.markup("\">\n");
+            }
+        }
+    }
+
+    fn start_row(&mut self, is_head: bool, markup: &'static str) {
+        self.table.is_head = is_head;
+        self.table.column = 0;
+        self.markup(markup);
+    }
+
+    fn start_cell(&mut self) {
+        let alignment = self
+            .table
+            .alignments
+            .get(self.table.column)
+            .copied()
+            .unwrap_or(Alignment::None);
+        self.table.column += 1;
+        self.markup(match (self.table.is_head, alignment) {
+            (true, Alignment::None | Alignment::Left) => "<th>",
+            (true, Alignment::Center) => r#"<th class="center">"#,
+            (true, Alignment::Right) => r#"<th class="right">"#,
+            (false, Alignment::None | Alignment::Left) => "<td>",
+            (false, Alignment::Center) => r#"<td class="center">"#,
+            (false, Alignment::Right) => r#"<td class="right">"#,
+        });
+    }
+
+    fn end_code(&mut self) {
+        let Some(code) = self.code.take() else { return };
+        if code.is_diff {
+            self.html.append(&diff(&code.text));
+        } else {
+            self.markup("<pre><code>");
+            self.html.lines(&code.text);
+            self.markup("</code></pre>\n");
+        }
+    }
+
+    fn start_link(&mut self, link_type: LinkType, address: &str) {
+        if self.image.is_some() {
+            return;
+        }
+        let address = match link_type {
+            LinkType::Email => Address::new(&format!("mailto:{address}")),
+            _ => Address::new(address),
+        };
+        address.open(&mut self.html);
+        self.link = Some(Link {
+            address,
+            text: String::new(),
+        });
+    }
+
+    fn end_link(&mut self) {
+        if self.image.is_none()
+            && let Some(link) = self.link.take()
+        {
+            link.address.close(&mut self.html, &link.text);
+        }
+    }
+
+    fn start_image(&mut self, address: &str) {
+        match &mut self.image {
+            Some(image) => image.inner += 1,
+            None => {
+                self.image = Some(Image {
+                    address: Address::new(address),
+                    alt: String::new(),
+                    inner: 0,
+                })
+            }
+        }
+    }
+
+    /// An image is a link to it. In the text of another link it is text, since links do not nest.
+    fn end_image(&mut self) {
+        match self.image.take() {
+            None => {}
+            Some(image) if image.inner > 0 => {
+                self.image = Some(Image {
+                    inner: image.inner - 1,
+                    ..image
+                })
+            }
+            Some(image) if self.link.is_some() => {
+                self.text(&format!("image: {} ({})", image.alt, image.address.shown()));
+            }
+            Some(image) => {
+                let label = format!("image: {}", image.alt);
+                image.address.open(&mut self.html);
+                self.html.line(&label);
+                image.address.close(&mut self.html, &label);
+            }
+        }
+    }
+}
+
+fn is_diff(kind: &CodeBlockKind<'_>) -> bool {
+    match kind {
+        CodeBlockKind::Indented => false,
+        CodeBlockKind::Fenced(info) => info.split_whitespace().next().is_some_and(is_diff_name),
+    }
+}
+
+/// A page has its own first and second level.
+fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
+    match level {
+        HeadingLevel::H1 => ("<h3>", "</h3>\n"),
+        HeadingLevel::H2 => ("<h4>", "</h4>\n"),
+        HeadingLevel::H3 => ("<h5>", "</h5>\n"),
+        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => ("<h6>", "</h6>\n"),
+    }
+}
