@@ -21,12 +21,13 @@ pub mod store;
 mod terminals;
 
 use anyhow::Result;
+use countersign_client::data_dir;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::{ClientCommand, Globals};
 use crate::client::{Client, Location, typed};
-use crate::{data_dir, screen};
+use crate::screen;
 
 /// What a command has to say, and the code it ends with. Commands that could not do their work fail instead.
 pub struct Finished {

@@ -3,11 +3,8 @@
 mod args;
 mod client;
 mod commands;
-mod data_dir;
-mod hub_address;
 mod item;
 mod screen;
-mod span;
 mod stops;
 
 use std::future::Future;
@@ -47,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
-    let data = data_dir::resolve(globals.data.as_deref())?;
+    let data = countersign_client::data_dir::resolve(globals.data.as_deref())?;
     let serving = async { commands::serve::run(args, data).await.map(|()| Finished::silent()) };
     Builder::new_multi_thread().enable_all().build()?.block_on(serving)
 }

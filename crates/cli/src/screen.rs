@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use serde_json::Value;
 
 pub use clock::{Instant, duration_words, instant_words};
-pub use countersign_core::visible::{escape, escape_json, escape_lines};
+pub use countersign_protocol::visible::{escape, escape_json, escape_lines};
 pub use table::Table;
 
 /// One line of JSON. Characters that a terminal would act on are written as JSON escapes, which mean the same.

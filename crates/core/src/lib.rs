@@ -17,7 +17,6 @@ pub mod question;
 pub mod rejection;
 pub mod runs;
 pub mod schema;
-pub mod visible;
 
 pub use actor::Actor;
 pub use decide::{Command, Verdict, decide};

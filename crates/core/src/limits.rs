@@ -3,11 +3,11 @@
 use countersign_protocol::a2h::bounds::{
     MAX_CHECKLIST, MAX_KEY_CHARS, MAX_LABELS, MAX_NAME_CHARS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
+use countersign_protocol::visible;
 use serde_json::Value;
 
 use crate::message::{Content, FileNote};
 use crate::rejection::Rejection;
-use crate::visible;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -8,4 +8,5 @@ pub mod json;
 pub mod retry_after;
 pub mod runs;
 pub mod time;
+pub mod visible;
 pub mod webhooks;

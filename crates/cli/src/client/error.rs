@@ -2,12 +2,12 @@
 
 use std::error::Error;
 
+use countersign_client::address::LocateError;
 use countersign_protocol::a2h::Refused;
 use countersign_protocol::a2h::refused::told;
 use reqwest::StatusCode;
 
 use super::{Location, Place};
-use crate::hub_address::LocateError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {

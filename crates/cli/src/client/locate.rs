@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
 
-pub use crate::hub_address::Place;
-use crate::hub_address::{Address, is_loopback, not_a_hub, plain_warning};
 use crate::screen::complain;
+pub use countersign_client::address::Place;
+use countersign_client::address::{Address, is_loopback, not_a_hub, plain_warning};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 

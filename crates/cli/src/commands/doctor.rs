@@ -8,12 +8,13 @@ mod hub;
 use std::path::Path;
 
 use anyhow::Result;
+use countersign_client::data_dir;
 use serde::Serialize;
 
 use super::Finished;
 use crate::args::Globals;
 use crate::client::{Client, Location, Place};
-use crate::{data_dir, screen};
+use crate::screen;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]

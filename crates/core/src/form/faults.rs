@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use countersign_protocol::visible;
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use crate::{schema, visible};
+use crate::schema;
 
 /// The name of each field at fault, with what to do; an empty name means the answer as a whole. The same validator that
 /// refuses the answer says so. No value is repeated: it may be a secret. What is quoted of the schema is made visible.

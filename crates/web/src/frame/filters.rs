@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use askama::Values;
-use countersign_core::visible::{escape, escape_lines};
+use countersign_protocol::visible::{escape, escape_lines};
 
 /// One line.
 #[askama::filter_fn]

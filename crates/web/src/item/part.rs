@@ -1,6 +1,6 @@
 //! The parts of the context, each shown as what it is. Nothing of it is fetched.
 
-use countersign_core::visible;
+use countersign_protocol::visible;
 use serde_json::Value;
 use url::Url;
 

@@ -1,6 +1,6 @@
 //! The browser and the system a session lives in, in words its person knows again.
 
-use countersign_core::visible;
+use countersign_protocol::visible;
 
 /// The more particular ones first: browsers claim to be each other.
 const BROWSERS: [(&str, &str); 9] = [

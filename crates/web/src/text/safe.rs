@@ -3,7 +3,7 @@
 use std::fmt;
 
 use askama::filters::HtmlSafe;
-use countersign_core::visible;
+use countersign_protocol::visible;
 use url::Url;
 
 /// HTML made in this folder and nowhere else; templates print it without escaping it again.

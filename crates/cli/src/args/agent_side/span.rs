@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use countersign_agent::Timestamp;
-
-use crate::span::{self, too_long};
+use countersign_client::duration::{self, too_long};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span(pub Duration);
 
 impl Span {
     pub fn read(text: &str) -> Result<Self, String> {
-        span::read(text).map(Self)
+        duration::read(text).map(Self)
     }
 }
 

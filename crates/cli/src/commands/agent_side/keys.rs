@@ -4,13 +4,13 @@ use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_agent::{Hub, Verifier};
+use countersign_client::data_dir;
 use countersign_protocol::webhooks;
 
 use super::kept::KeptAgent;
 use super::variable;
 use crate::args::{Globals, KeyArgs};
 use crate::client::{Location, Place};
-use crate::data_dir;
 
 const SIGNING_KEY: &str = "COUNTERSIGN_SIGNING_KEY";
 const ED25519_BYTES: usize = 32;

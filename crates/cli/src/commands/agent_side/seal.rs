@@ -2,13 +2,14 @@
 
 use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
+use countersign_client::data_dir;
 use countersign_protocol::json;
 
 use super::kept::KeptAgent;
 use super::{input, variable};
 use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
-use crate::{data_dir, screen};
+use crate::screen;
 
 /// Sealing makes it a third longer, and then it must fit into a state.
 const MAX_STATE_BYTES: u64 = 190 * 1024;

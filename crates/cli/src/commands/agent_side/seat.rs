@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use countersign_agent::{Error, Hub, Journal};
+use countersign_client::data_dir;
 
 use super::kept::{self, KeptAgent};
 use super::variable;
 use crate::args::Globals;
 use crate::client::{Client, HubError, Location, Place};
-use crate::{data_dir, screen};
+use crate::screen;
 
 const UNAUTHENTICATED: u16 = 401;
 /// Who asks on the hub of the data directory when nobody else is named.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::Hub;
+use countersign_client::data_dir;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +14,6 @@ use super::fresh_name;
 use super::plan::{Plan, Trusted, variable};
 use crate::args::Globals;
 use crate::client::{self, Client, Location, typed};
-use crate::data_dir;
 use crate::screen::escape;
 
 const LARGEST_HUB_FILE: usize = 64 * 1024;

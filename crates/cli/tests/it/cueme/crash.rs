@@ -141,7 +141,7 @@ async fn an_answer_that_cannot_be_printed_is_kept() {
     process.kill();
     answer(&hub, &id, "yes").await;
     let mut command = std::process::Command::new("sh");
-    let line = format!("exec {} cue gavonel - > /dev/full", env!("CARGO_BIN_EXE_cueme"));
+    let line = format!("exec {} cue gavonel - > /dev/full", cueme_binary().display());
     command.args(["-c", &line]).envs(
         desk.command(&[])
             .get_envs()

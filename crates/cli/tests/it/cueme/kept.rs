@@ -59,7 +59,7 @@ async fn the_oldest_comes_first_and_before_the_end_of_a_limit_too() {
     let full = |language: &str| {
         let desk = desk.clone().env("CUEME_LANGUAGE", language);
         let mut command = std::process::Command::new("sh");
-        let line = format!("exec {} resume gavonel > /dev/full", env!("CARGO_BIN_EXE_cueme"));
+        let line = format!("exec {} resume gavonel > /dev/full", cueme_binary().display());
         command.args(["-c", &line]).envs(
             desk.command(&[])
                 .get_envs()

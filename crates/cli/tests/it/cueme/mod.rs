@@ -11,7 +11,6 @@ mod kept;
 mod limits;
 mod migrate;
 mod pause;
-mod proto;
 mod restart;
 mod start;
 mod together;
@@ -60,7 +59,7 @@ impl Desk {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cueme"));
+        let mut command = Command::new(cueme_binary());
         command
             .env_clear()
             .env("HOME", &self.home)

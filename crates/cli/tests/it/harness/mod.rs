@@ -20,7 +20,7 @@ pub use hub::{Agent, Hub, Setup};
 pub use own_postgres::{OwnPostgres, PASSWORD};
 pub use patience::{eventually, within};
 pub use postgres::{Database, State, Wire};
-pub use process::{Process, Ran, countersign};
+pub use process::{Process, Ran, countersign, cueme_binary};
 pub use proxy::{Fault, Proxy};
 pub use receiver::{Act, Push, Receiver};
 pub use scratch::Scratch;

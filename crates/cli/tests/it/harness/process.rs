@@ -1,7 +1,7 @@
 //! A child process with its output captured, which never outlives the test that started it.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -19,6 +19,17 @@ pub fn countersign(home: &Path) -> Command {
         .env("HOME", home)
         .env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command
+}
+
+/// The `cueme` that was built beside the binary under test.
+pub fn cueme_binary() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_countersign")).with_file_name("cueme");
+    assert!(
+        binary.exists(),
+        "no {}: `cargo build -p countersign-cueme` makes it",
+        binary.display()
+    );
+    binary
 }
 
 pub struct Process {

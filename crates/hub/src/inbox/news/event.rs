@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_core::message::{State, inbox_rank};
-use countersign_core::visible::escape;
 use countersign_protocol::id::MessageId;
+use countersign_protocol::visible::escape;
 use countersign_store::model::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! Narrowing a list down by agent, project, tag and kind.
 
-use countersign_core::{Outcome, visible};
+use countersign_core::Outcome;
 use countersign_hub::inbox::asker::in_words;
 use countersign_hub::inbox::kind::{kind_words, kinds_to_decide};
+use countersign_protocol::visible;
 use countersign_store::model::Item;
 use countersign_store::ops::list::Filter;
 

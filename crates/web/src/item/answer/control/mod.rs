@@ -1,7 +1,7 @@
 //! The fields of a form as inputs a browser knows.
 
 use countersign_core::form::{Field, FieldKind};
-use countersign_core::visible;
+use countersign_protocol::visible;
 use serde_json::{Number, Value};
 
 use super::faults::Faults;

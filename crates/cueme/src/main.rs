@@ -1,0 +1,65 @@
+//! The `cueme` binary: what a coding agent in a terminal uses to talk with its person.
+
+mod args;
+mod commands;
+mod earlier;
+mod failure;
+mod files;
+mod finish;
+mod hub;
+mod json;
+mod reply;
+mod session;
+mod setup;
+mod terminal;
+mod wait;
+mod wire;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use args::Args;
+use commands::{cue, fix, installer, join, migrate, pause, resume};
+use failure::Failure;
+use terminal::{help, out};
+
+fn main() -> ExitCode {
+    let started_at = Instant::now();
+    match run(started_at) {
+        Ok(code) => code,
+        Err(failure) => {
+            out::complain(&failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// `started_at` is what `--max-wait` counts from: the caller's own clock began no later.
+fn run(started_at: Instant) -> Result<ExitCode, Failure> {
+    let raw = args::raw()?;
+    match raw.first().map(String::as_str) {
+        None | Some("help" | "-h" | "--help") => return out::print(help::TEXT),
+        Some("-v" | "--version") => return out::print(help::VERSION),
+        Some("-p" | "--protocol") => return out::print(installer::PROTOCOL),
+        Some(_) => {}
+    }
+    let args = Args::read(&raw)?;
+    for warning in &args.warnings {
+        out::remark(warning);
+    }
+    let Some((command, rest)) = args.words.split_first() else {
+        return out::print(help::TEXT);
+    };
+    match command.as_str() {
+        "join" => join::run(rest, &args.flags),
+        "cue" => cue::run(rest, &args.flags, started_at),
+        "pause" => pause::run(rest, &args.flags, started_at),
+        "resume" => resume::run(rest, &args.flags, started_at),
+        "proto" => Ok(installer::run(rest)),
+        "fix" => Ok(fix::run(rest)),
+        "migrate" => migrate::run(rest, &args.flags),
+        other => Err(Failure::usage(&format!(
+            "unknown subcommand: {other}; `cueme help` lists them"
+        ))),
+    }
+}
