@@ -109,7 +109,7 @@ async fn run(args: RunArgs) -> Result<()> {
     };
     settings.rounds = args.rounds.unwrap_or(settings.rounds).max(1);
     let wanted = if args.scenario.is_empty() {
-        Scenario::OF_A_HUB.to_vec()
+        Scenario::HUB_SCENARIOS.to_vec()
     } else {
         args.scenario
     };

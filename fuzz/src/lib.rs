@@ -2,7 +2,7 @@
 //! crate, with bytes it draws itself.
 
 use countersign_protocol::a2h::{Envelope, SealToken, SealedFor, SignatureHeader, payload_hash};
-use countersign_protocol::runs::strategy::{self, Format};
+use countersign_protocol::runs::strategy::{self, StrategyFormat};
 use countersign_protocol::{hap, jcs, json, runs};
 
 /// An envelope is read or refused, and the text agrees with what was read from it.
@@ -80,14 +80,14 @@ pub fn run_message(bytes: &[u8]) {
 /// A file is a strategy or refused in bounded words, in every format; JSON is JSONC as well.
 pub fn strategy_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for format in [Format::Json, Format::Jsonc, Format::Yaml] {
+    for format in [StrategyFormat::Json, StrategyFormat::Jsonc, StrategyFormat::Yaml] {
         match strategy::read(text, format) {
             Ok(read) => assert!(read.agents.len() <= 200 && !read.flow.steps.is_empty()),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    if let Ok(strict) = strategy::read(text, Format::Json) {
-        assert_eq!(strategy::read(text, Format::Jsonc), Ok(strict));
+    if let Ok(strict) = strategy::read(text, StrategyFormat::Json) {
+        assert_eq!(strategy::read(text, StrategyFormat::Jsonc), Ok(strict));
     }
 }
 
@@ -95,12 +95,13 @@ pub fn strategy_file(bytes: &[u8]) {
 /// a person can be shown.
 pub fn hap_envelope(bytes: &[u8]) {
     let Ok(text) = hap::decode(bytes) else { return };
-    for kind in [hap::Kind::Cue, hap::Kind::Pause] {
-        match hap::Envelope::parse(kind, &text) {
+    for kind in [hap::CueKind::Cue, hap::CueKind::Pause] {
+        match hap::CueEnvelope::parse(kind, &text) {
             Ok(envelope) => {
                 assert!(!envelope.prompt.trim().is_empty());
-                assert!(kind == hap::Kind::Cue || envelope.payload.is_none());
-                if let Some(hap::Payload::Unknown { reason }) = envelope.payload.as_ref().map(hap::Payload::read) {
+                assert!(kind == hap::CueKind::Cue || envelope.payload.is_none());
+                if let Some(hap::CuePayload::Unknown { reason }) = envelope.payload.as_ref().map(hap::CuePayload::read)
+                {
                     assert!(!reason.is_empty());
                 }
             }

@@ -19,7 +19,7 @@ use super::waiters::Waiters;
 /// The size of every reply, to the byte.
 const REPLY_BYTES: usize = 200;
 /// The longest a caller may wait, as in the hub.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub struct Shared {
@@ -79,7 +79,7 @@ async fn wait(State(shared): State<Shared>, UrlPath(name): UrlPath<String>) -> R
             id: 0,
         };
     };
-    let status = match tokio::time::timeout(LONGEST_WAIT, woken).await {
+    let status = match tokio::time::timeout(MAX_WAIT, woken).await {
         Ok(Ok(())) => "answered",
         Ok(Err(_)) | Err(_) => "open",
     };

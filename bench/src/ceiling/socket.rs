@@ -6,8 +6,8 @@ use super::serve::{Reply, Shared, commit};
 use super::store::Writer;
 
 /// Much more than a run keeps.
-const MOST_FRAMES: usize = 100_000;
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_FRAMES: usize = 100_000;
+const MAX_FRAME_BYTES: usize = 64 * 1024;
 
 /// A reply to each message, once it is on disk.
 pub async fn answers(State(Shared { writer, .. }): State<Shared>, upgrade: WebSocketUpgrade) -> Response {
@@ -16,8 +16,8 @@ pub async fn answers(State(Shared { writer, .. }): State<Shared>, upgrade: WebSo
 
 /// So many frames of so many bytes for each message; nothing is stored.
 pub async fn bursts(Path((frames, bytes)): Path<(usize, usize)>, upgrade: WebSocketUpgrade) -> Response {
-    let frames = frames.min(MOST_FRAMES);
-    let bytes = bytes.min(MOST_BYTES);
+    let frames = frames.min(MAX_FRAMES);
+    let bytes = bytes.min(MAX_FRAME_BYTES);
     upgrade.on_upgrade(move |socket| burst(socket, frames, bytes))
 }
 

@@ -9,7 +9,7 @@ use super::head::Head;
 use super::request::render;
 
 /// Nothing the hub or the ceiling says in a run is longer.
-const LARGEST_REPLY: usize = 4 * 1024 * 1024;
+const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
 
 /// One HTTP/1.1 connection, kept alive, one request at a time.
 pub struct Connection {
@@ -67,8 +67,8 @@ impl Connection {
                 .context("cannot read the reply")?;
             ensure!(read > 0, "the server closed the connection before it replied");
             ensure!(
-                self.buffer.len() <= LARGEST_REPLY,
-                "the reply is larger than {LARGEST_REPLY} bytes"
+                self.buffer.len() <= MAX_REPLY_BYTES,
+                "the reply is larger than {MAX_REPLY_BYTES} bytes"
             );
             if let Some(reply) = complete_reply(&self.buffer)? {
                 break reply;

@@ -12,9 +12,9 @@ use super::request::Slot;
 use crate::process::Usage;
 
 /// After the end of a window every request still open gets this long to be answered.
-const GRACE: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest a fill may take.
-const LONGEST_FILL: Duration = Duration::from_secs(1200);
+const FILL_TIMEOUT: Duration = Duration::from_secs(1200);
 
 const WARMING: u8 = 0;
 const MEASURING: u8 = 1;
@@ -99,13 +99,13 @@ where
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
     let _ = timeout(window.warm_up, meter.over.notified()).await;
-    let before = Usage::of_families(servers)?;
+    let before = Usage::of_process_trees(servers)?;
     let started = Instant::now();
     meter.phase.store(MEASURING, Relaxed);
     let _ = timeout(window.length, meter.over.notified()).await;
     meter.phase.store(STOPPING, Relaxed);
     let elapsed = started.elapsed();
-    let after = Usage::of_families(servers)?;
+    let after = Usage::of_process_trees(servers)?;
     let found = finish(lanes).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");
@@ -124,14 +124,14 @@ where
 }
 
 /// Runs `count` lanes until they have no more work.
-pub async fn to_the_end<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
+pub async fn run_to_completion<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
-    timeout(LONGEST_FILL, meter.over.notified())
+    timeout(FILL_TIMEOUT, meter.over.notified())
         .await
         .context("filling took too long")?;
     finish(lanes).await
@@ -162,6 +162,8 @@ async fn finish<T: 'static>(mut lanes: JoinSet<Result<T>>) -> Result<Vec<T>> {
         }
         anyhow::Ok(())
     };
-    timeout(GRACE, all).await.context("a request was never answered")??;
+    timeout(DRAIN_TIMEOUT, all)
+        .await
+        .context("a request was never answered")??;
     Ok(found)
 }

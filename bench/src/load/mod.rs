@@ -16,7 +16,7 @@ mod web_socket;
 mod work;
 
 pub use answers::{Pace, answer};
-pub use board::{Board, Question};
+pub use board::{LongPolls, Scoreboard};
 pub use closed_loop::{drain, measure};
 pub use connection::Connection;
 pub use head::Head;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::closed_loop::lane;
-use super::meter::{Meter, Sample, Window, in_window, to_the_end};
+use super::meter::{Meter, Sample, Window, in_window, run_to_completion};
 use super::request::Slot;
 use super::work::Work;
 use crate::process::Target;
@@ -30,7 +30,7 @@ pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -
 pub async fn drain_spread(lanes: Vec<Lane>) -> Result<Vec<Slot>> {
     let lanes = Lanes::new(lanes);
     Ok(interleaved(
-        &to_the_end(lanes.count(), |meter| lanes.next(meter)).await?,
+        &run_to_completion(lanes.count(), |meter| lanes.next(meter)).await?,
     ))
 }
 

@@ -10,7 +10,7 @@ use super::child::Server;
 use super::scratch::Scratch;
 use crate::load::Connection;
 
-const READY_WITHIN: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The ceiling in a process of its own: this program, started again.
 pub struct Ceiling {
@@ -42,7 +42,7 @@ impl Ceiling {
         let mut server = Server::start(&mut command, &log)?;
         let address = address_in(&log, &mut server).await?;
         let (status, _) = Connection::call(address, "GET", "/health", None, None).await?;
-        ensure!(status == 200, "the ceiling is not well: {status}");
+        ensure!(status == 200, "the ceiling's /health returned {status}");
         let target = Target {
             address,
             pid: server.pid(),
@@ -56,14 +56,17 @@ impl Ceiling {
 }
 
 async fn address_in(log: &Path, server: &mut Server) -> Result<SocketAddr> {
-    let deadline = Instant::now() + READY_WITHIN;
+    let deadline = Instant::now() + READY_TIMEOUT;
     loop {
         server.ensure_running()?;
         let printed = std::fs::read_to_string(log)?;
         if let Some(line) = printed.lines().next().filter(|_| printed.ends_with('\n')) {
             return Ok(line.parse()?);
         }
-        ensure!(Instant::now() < deadline, "the ceiling did not say where it listens");
+        ensure!(
+            Instant::now() < deadline,
+            "the ceiling did not print its address within {READY_TIMEOUT:?}"
+        );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -37,7 +37,7 @@ impl Terminal {
             .command(args)
             .stdin(Stdio::null())
             .output()
-            .with_context(|| self.unstartable())?;
+            .with_context(|| self.start_error())?;
         let took = started.elapsed();
         ensure!(
             ran.status.success(),
@@ -55,7 +55,7 @@ impl Terminal {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let started = Instant::now();
-        let mut child = command.spawn().with_context(|| self.unstartable())?;
+        let mut child = command.spawn().with_context(|| self.start_error())?;
         let stdout = child.stdout.take().context("no stdout")?;
         // A thread that sleeps in a read sees the first byte when it comes.
         let stdout = std::thread::spawn(move || printed(stdout));
@@ -77,7 +77,7 @@ impl Terminal {
         command
     }
 
-    fn unstartable(&self) -> String {
+    fn start_error(&self) -> String {
         format!("cannot start {}: build it too, with --bin cueme", self.binary.display())
     }
 }
@@ -89,7 +89,7 @@ impl Cueme {
 
     /// Waits until it has printed its answer and ended well.
     pub fn finish(mut self) -> Result<Printed> {
-        let stdout = self.stdout.take().context("finished before")?;
+        let stdout = self.stdout.take().context("finish was called twice")?;
         let printed = stdout
             .join()
             .map_err(|_| anyhow::anyhow!("the reader of stdout failed"))??;

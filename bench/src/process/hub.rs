@@ -13,7 +13,7 @@ use super::scratch::Scratch;
 use super::{Target, browser};
 use crate::load::Connection;
 
-const READY_WITHIN: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Limits would be measured instead of speed.
 const WITHOUT_LIMITS: &str = "[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
@@ -108,7 +108,7 @@ impl Hub {
             .await
             .with_context(|| {
                 let log = fs::read_to_string(scratch.path().join("log")).unwrap_or_default();
-                format!("the hub is not ready; it said:\n{log}")
+                format!("the hub is not ready; its log:\n{log}")
             })?;
         let ready_after = started.elapsed();
         let target = Target {
@@ -180,7 +180,7 @@ impl Hub {
     async fn admin(&self, path: &str, body: Value, expect: u16) -> Result<Value> {
         let (status, reply) =
             Connection::call(self.target.address, "POST", path, Some(&self.owner_token), Some(body)).await?;
-        ensure!(status == expect, "{path} said {status}: {reply}");
+        ensure!(status == expect, "{path} returned {status}: {reply}");
         Ok(reply)
     }
 }
@@ -197,7 +197,7 @@ async fn ready(file: &std::path::Path, server: &mut Server, started: Instant) ->
                 return Ok((found, address));
             }
         }
-        ensure!(started.elapsed() < READY_WITHIN, "no /health within {READY_WITHIN:?}");
+        ensure!(started.elapsed() < READY_TIMEOUT, "no /health within {READY_TIMEOUT:?}");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

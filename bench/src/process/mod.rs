@@ -16,7 +16,7 @@ pub use cueme::{Cueme, Terminal};
 pub use hub::{Agent, Hub, HubOptions};
 pub use postgres::Postgres;
 pub use scratch::Scratch;
-pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, settle};
+pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, wait_until_idle};
 
 /// A server that runs: where it listens and which process it is.
 #[derive(Clone, Copy)]

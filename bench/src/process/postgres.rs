@@ -33,9 +33,9 @@ impl Postgres {
             .context("cannot start bash")?;
         let alive = script.stdin.take();
         let stdout = script.stdout.take().context("no stdout")?;
-        let mut said = String::new();
-        BufReader::new(stdout).read_line(&mut said)?;
-        let Some((socket, pid)) = said.trim().split_once(' ') else {
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let Some((socket, pid)) = line.trim().split_once(' ') else {
             drop(alive);
             bail!("no PostgreSQL: {}", script.wait()?);
         };

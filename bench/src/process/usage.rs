@@ -5,10 +5,10 @@ use anyhow::{Context, Result, ensure};
 
 /// Linux tells processor time in hundredths of a second, on every architecture the hub runs on.
 const TICK_MS: u64 = 10;
-const SETTLE_STEP: Duration = Duration::from_millis(300);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 /// More than one: a server may be waiting for a moment of rest to do what it has put off.
-const QUIET_STEPS: usize = 3;
-const SETTLE_WITHIN: Duration = Duration::from_secs(30);
+const QUIET_CHECKS: usize = 3;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What processes have used so far, and what the disks have done so far.
 #[derive(Clone, Copy)]
@@ -28,8 +28,8 @@ impl Usage {
     }
 
     /// Of several, with their children: a database has one for each connection.
-    pub fn of_families(pids: &[u32]) -> Result<Self> {
-        let ticks: u64 = pids.iter().map(|pid| family_ticks(*pid)).sum::<Result<u64>>()?;
+    pub fn of_process_trees(pids: &[u32]) -> Result<Self> {
+        let ticks: u64 = pids.iter().map(|pid| tree_ticks(*pid)).sum::<Result<u64>>()?;
         Ok(Self {
             cpu: Duration::from_millis(TICK_MS * ticks),
             flushes: disk_flushes()?,
@@ -64,16 +64,16 @@ pub fn ensure_open_files(needed: usize) -> Result<()> {
 }
 
 /// Waits until a process uses no processor time any more.
-pub async fn settle(pid: u32) -> Result<()> {
-    let deadline = Instant::now() + SETTLE_WITHIN;
+pub async fn wait_until_idle(pid: u32) -> Result<()> {
+    let deadline = Instant::now() + IDLE_TIMEOUT;
     let mut before = Usage::of(pid)?.cpu;
     let mut quiet = 0;
-    while quiet < QUIET_STEPS {
+    while quiet < QUIET_CHECKS {
         ensure!(
             Instant::now() < deadline,
-            "the server did not come to rest within {SETTLE_WITHIN:?}"
+            "the server was not idle within {IDLE_TIMEOUT:?}"
         );
-        tokio::time::sleep(SETTLE_STEP).await;
+        tokio::time::sleep(IDLE_CHECK_INTERVAL).await;
         let now = Usage::of(pid)?.cpu;
         quiet = if now == before { quiet + 1 } else { 0 };
         before = now;
@@ -122,7 +122,7 @@ fn process_ticks(pid: &str) -> Result<[u64; 4]> {
 }
 
 /// Of a process, of its children that have ended, and of those that live.
-fn family_ticks(pid: u32) -> Result<u64> {
+fn tree_ticks(pid: u32) -> Result<u64> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     // One that ends just now is counted by its parent.
     let living = children

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_was_measured_against_what_and_whether_it_is_enough() {
+    fn a_line_shows_measurement_base_ratio_and_goal() {
         let figure = Figure::single("submit", "1/s", vec![15_000.0]).against("ceiling", vec![20_000.0]);
         let line = line(&figure.goal(Goal::RatioAtLeast(0.7)));
         let words: Vec<&str> = line.split_whitespace().collect();

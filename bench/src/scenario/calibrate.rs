@@ -1,6 +1,6 @@
 use anyhow::Result;
 
-use super::waiting::{Plan, Transport, Waited, on_ceiling};
+use super::waiting::{Plan, Transport, WaitCost, on_ceiling};
 use super::{Settings, requests};
 use crate::load::{Pace, Sample, Slots, measure};
 use crate::process::Ceiling;
@@ -75,7 +75,7 @@ async fn waiting(settings: &Settings, plan: Plan) -> Result<Vec<Figure>> {
         Transport::Sockets => "sockets",
         Transport::Streams => "streams",
     };
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitCost) -> f64| {
         Figure::single(
             format!("{} {kind}: {what}", plan.waiters),
             unit,

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use crate::load::{Connection, Histogram, render};
-use crate::process::{Cueme, Hub, Scratch, Terminal, Usage, rss_bytes, settle};
+use crate::process::{Cueme, Hub, Scratch, Terminal, Usage, rss_bytes, wait_until_idle};
 use crate::report::{Figure, Goal};
 
 /// Short beside what is measured, and long enough to leave the machine to the two programs.
-const LOOK_AGAIN: Duration = Duration::from_micros(200);
-const VISIBLE_WITHIN: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
+const VISIBLE_TIMEOUT: Duration = Duration::from_secs(10);
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
 const ENVELOPE: &str = "<cueme_prompt>\nThe build is done. Shall I push?\n</cueme_prompt>\n<cueme_payload>\n\
      {\"type\": \"confirm\", \"confirm_label\": \"Push\", \"cancel_label\": \"Wait\"}\n</cueme_payload>\n";
@@ -131,7 +131,7 @@ impl Bench {
     async fn idle(&mut self, span: Duration) -> Result<f64> {
         let (cueme, id, _) = self.ask().await?;
         self.until_waiting(&id).await?;
-        settle(cueme.pid()).await?;
+        wait_until_idle(cueme.pid()).await?;
         let before = Usage::of(cueme.pid())?.cpu;
         tokio::time::sleep(span).await;
         let used = Usage::of(cueme.pid())?.cpu.saturating_sub(before);
@@ -142,11 +142,11 @@ impl Bench {
     /// Starts one, and tells after what time the hub has its request. What was asked before is answered and collected.
     async fn ask(&mut self) -> Result<(Cueme, String, Duration)> {
         let path = format!("/v1/hap/agents/{}/current", self.agent_id);
-        let look = render("GET", &path, Some(self.hub.terminal_token()), None);
+        let request = render("GET", &path, Some(self.hub.terminal_token()), None);
         let envelope = File::open(&self.envelope)?;
         let cueme = self.terminal.start(&["cue", &self.agent_id, "-"], &envelope)?;
         loop {
-            let reply = self.terminals.exchange(&look).await?;
+            let reply = self.terminals.exchange(&request).await?;
             let after = cueme.started.elapsed();
             if reply.status != 404 {
                 reply.expect(200)?;
@@ -154,25 +154,25 @@ impl Bench {
                 let id = found["id"].as_str().context("a request without an id")?.to_owned();
                 return Ok((cueme, id, after));
             }
-            ensure!(after < VISIBLE_WITHIN, "no request within {VISIBLE_WITHIN:?}");
+            ensure!(after < VISIBLE_TIMEOUT, "no request within {VISIBLE_TIMEOUT:?}");
             // Not the runtime's sleep, which counts whole milliseconds.
-            std::thread::sleep(LOOK_AGAIN);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
     /// Until the hub holds its call.
     async fn until_waiting(&mut self, id: &str) -> Result<()> {
-        let look = render("GET", &format!("/v1/inbox/{id}"), Some(self.hub.owner_token()), None);
-        let until = Instant::now() + VISIBLE_WITHIN;
+        let request = render("GET", &format!("/v1/inbox/{id}"), Some(self.hub.owner_token()), None);
+        let until = Instant::now() + VISIBLE_TIMEOUT;
         loop {
-            let reply = self.people.exchange(&look).await?;
+            let reply = self.people.exchange(&request).await?;
             reply.expect(200)?;
             if serde_json::from_slice::<Value>(reply.body)?["waiting_now"] == true {
                 return Ok(());
             }
             ensure!(
                 Instant::now() < until,
-                "{id} is not waited for within {VISIBLE_WITHIN:?}"
+                "cueme did not wait for {id} within {VISIBLE_TIMEOUT:?}"
             );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

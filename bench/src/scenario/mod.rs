@@ -63,7 +63,7 @@ pub enum Scenario {
 
 impl Scenario {
     /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 12] = [
+    pub const HUB_SCENARIOS: [Self; 12] = [
         Self::Submit,
         Self::Resolve,
         Self::Wait,

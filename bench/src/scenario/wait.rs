@@ -2,7 +2,7 @@ use anyhow::Result;
 
 use super::Settings;
 use super::pairs::{each, in_turns};
-use super::waiting::{Plan, Transport, Waited, on_ceiling, on_hub};
+use super::waiting::{Plan, Transport, WaitCost, on_ceiling, on_hub};
 use crate::load::Pace;
 use crate::report::{Figure, Goal};
 
@@ -44,7 +44,7 @@ pub async fn on_streams(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures("stream", plan, &hub, &ceiling).into())
 }
 
-async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<Waited>, Vec<Waited>)> {
+async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<WaitCost>, Vec<WaitCost>)> {
     in_turns(
         rounds,
         async || on_hub(settings, plan).await,
@@ -53,8 +53,8 @@ async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<Wa
     .await
 }
 
-fn figures(kind: &str, plan: Plan, hub: &[Waited], ceiling: &[Waited]) -> [Figure; 3] {
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+fn figures(kind: &str, plan: Plan, hub: &[WaitCost], ceiling: &[WaitCost]) -> [Figure; 3] {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitCost) -> f64| {
         let name = format!("{} waiting, a {kind} each: {what}", plan.waiters);
         Figure::single(name, unit, each(hub, quantity)).against("ceiling", each(ceiling, quantity))
     };

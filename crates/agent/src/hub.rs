@@ -20,8 +20,8 @@ use reqwest::{ClientBuilder, redirect};
 use tokio::sync::OnceCell;
 use url::Url;
 
-pub(crate) use call::Call;
-pub use wait::{Progress, Until};
+pub(crate) use call::HubCall;
+pub use wait::{Progress, WaitUntil};
 
 use crate::error::Error;
 
@@ -31,7 +31,7 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(600);
 
 /// One hub as one agent sees it. Cheap to clone.
 #[derive(Clone)]
-pub struct Hub {
+pub struct Client {
     shared: Arc<Shared>,
     give_up_after: Duration,
     first_pause: Duration,
@@ -44,12 +44,12 @@ struct Shared {
     version: OnceCell<Version>,
 }
 
-impl Hub {
+impl Client {
     /// Redirects are not followed, and no proxy is taken from the environment: the token goes to the hub and to the
     /// addresses the hub itself gives for polling.
     pub fn new(url: Url, token: String) -> Result<Self, Error> {
         if !is_web_address(&url) {
-            let message = "must be the address of a hub: it starts with http:// or https:// and holds no password";
+            let message = "must be the hub's address: it starts with http:// or https:// and contains no password";
             return Err(Error::invalid("url", message));
         }
         if token.is_empty() || HeaderValue::try_from(&token).is_err() {
@@ -104,7 +104,7 @@ impl Hub {
         self.give_up_after
     }
 
-    fn is_guarded(&self) -> bool {
+    fn uses_tls(&self) -> bool {
         self.shared.url.scheme() == "https"
     }
 
@@ -122,9 +122,9 @@ impl Hub {
 }
 
 /// The token stays out of logs.
-impl fmt::Debug for Hub {
+impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub")
+        f.debug_struct("Client")
             .field("url", &self.origin())
             .finish_non_exhaustive()
     }

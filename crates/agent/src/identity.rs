@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_identity_is_a_run_of_its_own() {
+    fn every_identity_gets_a_fresh_run_id() {
         let first = Identity::new("deploybot");
         let second = Identity::new("deploybot");
         assert_eq!(first.agent_id, second.agent_id);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_told() {
+    fn unset_fields_are_not_serialized() {
         let wire = serde_json::to_value(Identity::new("deploybot")).unwrap();
         let keys: Vec<&str> = wire.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["id", "run_id", "runtime"]);

@@ -36,9 +36,9 @@ pub use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CheckItem, Family,
 pub use countersign_protocol::time::Timestamp;
 pub use draft::{Addressed, Ask, Callback, Choice, Draft, Notify, Part, Task, Unaddressed};
 pub use error::Error;
-pub use hub::{Hub, Progress, Until};
+pub use hub::{Client, Progress, WaitUntil};
 pub use identity::Identity;
-pub use journal::{Act, ActState, Begin, Journal, JournalError, Kept, Reservation};
+pub use journal::{Action, ActionState, Claim, Journal, JournalError, Reservation, StoredDraft};
 pub use outcome::{Answer, Outcome, Resolved};
 pub use push::{MAX_PUSH_BYTES, ReceiverLayer, Refusal, Verified, Verifier, verify};
 pub use seal::{Binding, SealError, SealKey, open, open_state, seal, sealed_state};

@@ -65,18 +65,18 @@ impl Resolved {
     /// them.
     pub fn from_response(body: &[u8]) -> Result<Self, Error> {
         if body.len() > MAX_RESPONSE_BYTES {
-            return Err(Error::strange(format!(
+            return Err(Error::unexpected(format!(
                 "a response larger than {MAX_RESPONSE_BYTES} bytes"
             )));
         }
-        let parsed = json::parse(body).map_err(|error| Error::strange(format!("the response: {error}")))?;
+        let parsed = json::parse(body).map_err(|error| Error::unexpected(format!("the response: {error}")))?;
         let envelope = parsed
             .as_object()
-            .ok_or_else(|| Error::strange("the response is not an object"))?;
-        Version::from_envelope(envelope).map_err(|error| Error::strange(format!("the response: {error}")))?;
+            .ok_or_else(|| Error::unexpected("the response is not an object"))?;
+        Version::from_envelope(envelope).map_err(|error| Error::unexpected(format!("the response: {error}")))?;
         let inner = match envelope.get("response") {
             Some(Value::Object(inner)) => inner,
-            Some(_) | None => return Err(Error::strange("`response` in the response must be an object")),
+            Some(_) | None => return Err(Error::unexpected("`response` in the response must be an object")),
         };
         let actor = actor(inner)?;
         Ok(Self {
@@ -100,7 +100,7 @@ impl Resolved {
 fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<Outcome, Error> {
     Ok(match resolution {
         "answered" => {
-            let value = answer(inner)?.ok_or_else(|| Error::strange("an answered message without a `value`"))?;
+            let value = answer(inner)?.ok_or_else(|| Error::unexpected("an answered message without a `value`"))?;
             Outcome::Answered {
                 value,
                 edited: inner.get("edited") == Some(&Value::Bool(true)),
@@ -119,8 +119,8 @@ fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<
             checklist: checklist(inner)?,
         },
         _ => {
-            return Err(Error::strange(
-                "a `resolution` that is none of the six this protocol has",
+            return Err(Error::unexpected(
+                "a `resolution` that is not one of the protocol's six",
             ));
         }
     })
@@ -131,7 +131,7 @@ fn answer(inner: &Map<String, Value>) -> Result<Option<Answer>, Error> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(choice)) => Ok(Some(Answer::Choice(choice.clone()))),
         Some(Value::Object(form)) => Ok(Some(Answer::Form(form.clone()))),
-        Some(_) => Err(Error::strange("`value` is neither a string nor an object")),
+        Some(_) => Err(Error::unexpected("`value` is neither a string nor an object")),
     }
 }
 
@@ -140,7 +140,7 @@ fn checklist(inner: &Map<String, Value>) -> Result<Vec<CheckItem>, Error> {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) if items.len() <= MAX_CHECKLIST => items,
         Some(_) => {
-            return Err(Error::strange(format!(
+            return Err(Error::unexpected(format!(
                 "`checklist` is not a list of at most {MAX_CHECKLIST} items"
             )));
         }
@@ -153,14 +153,16 @@ fn checklist(inner: &Map<String, Value>) -> Result<Vec<CheckItem>, Error> {
         })
     };
     let read: Option<Vec<CheckItem>> = items.iter().map(item).collect();
-    read.ok_or_else(|| Error::strange("an item of `checklist` has no `text`"))
+    read.ok_or_else(|| Error::unexpected("an item of `checklist` has no `text`"))
 }
 
 fn actor(inner: &Map<String, Value>) -> Result<&str, Error> {
     let actor = required(inner, "actor")?;
     match actor.split_once(':') {
         Some(("human" | "agent" | "system", name)) if !name.is_empty() => Ok(actor),
-        Some(_) | None => Err(Error::strange("`actor` does not name a human, an agent or the system")),
+        Some(_) | None => Err(Error::unexpected(
+            "`actor` does not name a human, an agent or the system",
+        )),
     }
 }
 
@@ -169,14 +171,14 @@ fn resolved_at(inner: &Map<String, Value>) -> Result<String, Error> {
     let text = required(inner, "resolved_at")?;
     match Timestamp::parse_rfc3339(text) {
         Some(_) => Ok(text.to_owned()),
-        None => Err(Error::strange("`resolved_at` is not an RFC 3339 date-time")),
+        None => Err(Error::unexpected("`resolved_at` is not an RFC 3339 date-time")),
     }
 }
 
 fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
     let text = required(envelope, key)?;
     if text.is_empty() || text.chars().count() > MAX_ID_CHARS {
-        return Err(Error::strange(format!(
+        return Err(Error::unexpected(format!(
             "`{key}` must have 1 to {MAX_ID_CHARS} characters"
         )));
     }
@@ -185,7 +187,7 @@ fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
 
 /// The text as it came: whoever sealed or digested it must find the same bytes.
 fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
-    let unreadable = || Error::strange("the `state` in the response cannot be read");
+    let unreadable = || Error::unexpected("the `state` in the response cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
     let Some(state) = json::raw_field(text, "state").map_err(|_| unreadable())? else {
         return Ok(None);
@@ -196,14 +198,14 @@ fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
 }
 
 fn required<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<&'a str, Error> {
-    text(fields, key)?.ok_or_else(|| Error::strange(format!("`{key}` is missing in the response")))
+    text(fields, key)?.ok_or_else(|| Error::unexpected(format!("`{key}` is missing in the response")))
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, Error> {
     match fields.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::strange(format!("`{key}` in the response must be a string"))),
+        Some(_) => Err(Error::unexpected(format!("`{key}` in the response must be a string"))),
     }
 }
 
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_typed_by_the_question() {
+    fn an_answer_is_a_choice_or_a_form() {
         let chosen = ended("answered", json!({"value": "approve"}));
         assert_eq!(
             chosen,
@@ -255,12 +257,15 @@ mod tests {
             json!({"value": 1}),
             json!({"value": ["approve"]}),
         ] {
-            assert!(matches!(read(&response("answered", wrong)), Err(Error::Strange(_))));
+            assert!(matches!(
+                read(&response("answered", wrong)),
+                Err(Error::UnexpectedResponse(_))
+            ));
         }
     }
 
     #[test]
-    fn without_a_value_the_other_outcomes_are_whole() {
+    fn other_outcomes_need_no_value() {
         assert_eq!(ended("declined", json!({})), Outcome::Declined);
         assert_eq!(ended("cancelled", json!({})), Outcome::Cancelled);
         assert_eq!(
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_signed_actor_says_that_a_default_was_applied() {
+    fn only_the_signed_actor_shows_that_a_default_was_applied() {
         let by_default = json!({"actor": DEFAULT_ACTOR, "value": "hold"});
         assert_eq!(
             ended("expired", by_default),
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_carried_over_and_state_keeps_its_spelling() {
+    fn the_comment_is_read_and_the_state_keeps_its_spelling() {
         let text = response("declined", json!({"comment": "not today"})).to_string();
         let with_state = format!(
             "{},\"state\":{{ \"z\":1.50, \"a\":1e2 }}}}",
@@ -316,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response_is_refused() {
+    fn an_invalid_response_is_refused() {
         let good = response("declined", json!({}));
         for (pointer, value) in [
             ("/a2h_version", json!(3)),
@@ -335,12 +340,18 @@ mod tests {
             if wrong == good {
                 wrong["response"][pointer.rsplit('/').next().unwrap()] = value;
             }
-            assert!(matches!(read(&wrong), Err(Error::Strange(_))), "{wrong}");
+            assert!(matches!(read(&wrong), Err(Error::UnexpectedResponse(_))), "{wrong}");
         }
         for bytes in [&b""[..], b"[]", b"{}", br#"{"a2h_version":"0.3","a2h_version":"0.3"}"#] {
-            assert!(matches!(Resolved::from_response(bytes), Err(Error::Strange(_))));
+            assert!(matches!(
+                Resolved::from_response(bytes),
+                Err(Error::UnexpectedResponse(_))
+            ));
         }
         let huge = vec![b' '; MAX_RESPONSE_BYTES + 1];
-        assert!(matches!(Resolved::from_response(&huge), Err(Error::Strange(_))));
+        assert!(matches!(
+            Resolved::from_response(&huge),
+            Err(Error::UnexpectedResponse(_))
+        ));
     }
 }

@@ -25,15 +25,15 @@ pub enum SealError {
     BadKey { from: String },
     #[error("{from}: {reason}; the seal key is 32 bytes as base64 or hex")]
     NoKey { from: String, reason: String },
-    #[error("the seal key is also a callback secret, which the hub knows: make a key of its own for sealing")]
+    #[error("the seal key is also a callback secret, which the hub knows: generate a separate key for sealing")]
     SameAsCallbackSecret,
-    #[error("the state has no `sealed` token: it was not sealed, or it was exchanged for another")]
+    #[error("the state has no `sealed` token: it was not sealed, or it was replaced")]
     NotSealed,
-    #[error("the sealed text is not JSON: it was sealed by something else")]
+    #[error("the sealed text is not JSON: another program sealed it")]
     NotJson,
     #[error("the state is nested too deeply to be opened again")]
     TooDeep,
-    #[error("the system has no randomness to give: {0}")]
+    #[error("the system's random number generator failed: {0}")]
     NoRandomness(String),
 }
 

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_reads_back_as_it_was_written() {
+    fn a_ticket_survives_a_round_trip_through_json() {
         let sent = Ticket {
             idempotency_key: "ship-1.4".to_owned(),
             agent_id: "deploybot/dev".to_owned(),

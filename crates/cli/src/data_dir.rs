@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_word_wins() {
+    fn flag_beats_environment_beats_home() {
         let all = [
             ("COUNTERSIGN_DATA", "/env"),
             ("XDG_DATA_HOME", "/xdg"),

@@ -12,15 +12,15 @@ use serde::de::DeserializeOwned;
 use super::data_dir::{fault_of_directory, fault_of_file};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Address {
+pub struct HubAddress {
     pub url: String,
     pub token: String,
-    pub place: Place,
+    pub source: AddressSource,
 }
 
 /// Who named the hub.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum AddressSource {
     Environment,
     DataDirectory(PathBuf),
 }
@@ -36,7 +36,7 @@ pub enum LocateError {
     Setting(String),
 }
 
-impl Address {
+impl HubAddress {
     /// `data` is asked for only when the environment does not name the hub; `own` takes address and token from `hub.json`.
     pub fn find<F: DeserializeOwned>(
         data: impl FnOnce() -> anyhow::Result<PathBuf>,
@@ -56,7 +56,7 @@ impl Address {
             (Some(url), Some(token)) => Ok(Self {
                 url,
                 token,
-                place: Place::Environment,
+                source: AddressSource::Environment,
             }),
             (Some(_), None) => {
                 let told = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
@@ -69,7 +69,7 @@ impl Address {
                 Ok(Self {
                     url,
                     token,
-                    place: Place::DataDirectory(data),
+                    source: AddressSource::DataDirectory(data),
                 })
             }
         }
@@ -78,9 +78,7 @@ impl Address {
 
 fn too_old(data: &Path) -> LocateError {
     let shown = data.display();
-    LocateError::Unusable(format!(
-        "the hub on {shown} is older than this program: stop it and start it anew"
-    ))
+    LocateError::Unusable(format!("the hub on {shown} is older than this program: restart it"))
 }
 
 /// `hub.json`, as much of it as the caller wants to know, while the hub that wrote it lives. One that was killed leaves its
@@ -139,12 +137,12 @@ pub fn is_loopback(host: &str) -> bool {
 
 /// What to say before a token leaves this machine unencrypted; once, however often the hub is looked for.
 pub fn plain_warning(is_https: bool, host: &str, shown: &str) -> Option<String> {
-    static IS_SAID: AtomicBool = AtomicBool::new(false);
-    if is_https || is_loopback(host) || IS_SAID.swap(true, Ordering::Relaxed) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if is_https || is_loopback(host) || WARNED.swap(true, Ordering::Relaxed) {
         return None;
     }
     Some(format!(
-        "{shown} is reached without encryption: everybody on the way can read the token and the answers"
+        "{shown} is reached without encryption: anyone on the network path can read the token and the answers"
     ))
 }
 
@@ -160,8 +158,8 @@ mod tests {
 
     use super::*;
 
-    fn choose(variables: &[(&str, &str)]) -> Result<Address, LocateError> {
-        Address::choose(
+    fn choose(variables: &[(&str, &str)]) -> Result<HubAddress, LocateError> {
+        HubAddress::choose(
             || Ok("/nonexistent/data".into()),
             |_: Value| (String::new(), None),
             |name| {
@@ -177,8 +175,8 @@ mod tests {
     fn the_environment_names_the_hub() {
         let address = choose(&[("COUNTERSIGN_URL", "https://hub.example"), ("COUNTERSIGN_TOKEN", "t")]).unwrap();
         assert_eq!(
-            (address.url.as_str(), address.place),
-            ("https://hub.example", Place::Environment)
+            (address.url.as_str(), address.source),
+            ("https://hub.example", AddressSource::Environment)
         );
     }
 

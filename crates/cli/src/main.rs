@@ -13,7 +13,7 @@ mod stops;
 use std::future::Future;
 use std::process::ExitCode;
 
-use args::{Cli, Command, Globals, ServeArgs};
+use args::{Cli, CliCommand, Globals, ServeArgs};
 use commands::Finished;
 use tokio::runtime::Builder;
 
@@ -29,18 +29,18 @@ fn main() -> ExitCode {
     } = Cli::read();
     let outcome = match command {
         None => start_serve(serve, &globals),
-        Some(Command::Serve(args)) => start_serve(args, &globals),
-        Some(Command::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
-        Some(Command::Client(command)) => run_client(commands::run(command, &globals)),
-        Some(Command::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
-        Some(Command::Skill(command)) => run_client(commands::skill::run(command, &globals)),
-        Some(Command::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
-        Some(Command::Store(command)) => run_client(commands::store::run(command, &globals)),
+        Some(CliCommand::Serve(args)) => start_serve(args, &globals),
+        Some(CliCommand::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
+        Some(CliCommand::Client(command)) => run_client(commands::run(command, &globals)),
+        Some(CliCommand::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
+        Some(CliCommand::Skill(command)) => run_client(commands::skill::run(command, &globals)),
+        Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
+        Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
     match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
         Ok(Finished { code, .. }) => ExitCode::from(code),
         Err(error) => {
-            screen::complain(&format!("{error:#}"));
+            screen::print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -7,9 +7,9 @@ use std::io::{self, ErrorKind, Write};
 
 use serde_json::Value;
 
-pub use clock::{Instant, duration_words, instant_words};
+pub use clock::{HubTime, duration_words, instant_words};
 pub use countersign_core::visible::{escape, escape_json, escape_lines};
-pub use table::Table;
+pub use table::TextTable;
 
 /// One line of JSON. Characters that a terminal would act on are written as JSON escapes, which mean the same.
 pub fn json(value: &Value) -> String {
@@ -34,17 +34,17 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Writes one line to standard error: what happens meanwhile, while standard output is kept for the answer.
-pub fn remark(line: &str) {
+pub fn print_notice(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escape(line));
 }
 
 /// Writes to standard error what is escaped already, without a line break of its own.
-pub fn note(text: &str) {
+pub fn write_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes an error to standard error, where a closed terminal is nobody's problem any more.
-pub fn complain(message: &str) {
+pub fn print_error(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", escape_lines(message));
 }
 

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_decides_nothing_in_its_persons_name() {
+    fn a_terminal_may_not_resolve_on_behalf_of_its_person() {
         let terminal = Principal::Terminal {
             person: "olga".to_owned(),
         };

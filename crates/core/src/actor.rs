@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Actor(String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an actor is written human:<id>, agent:<id> or system:<id>")]
+#[error("an actor is written as human:<id>, agent:<id> or system:<id>")]
 pub struct ActorError;
 
 impl Actor {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct AuditRecord {
     /// What the entry is about: a message id, or `agent:…`, `human:…`, `hub`.
     pub subject: String,
     pub at: Timestamp,
@@ -22,7 +22,7 @@ pub struct Entry {
     pub prev_hash: Option<Digest>,
 }
 
-impl Entry {
+impl AuditRecord {
     /// Every field on a line of its own, an absent one as an empty line. None can hold a line break: ids, actors and
     /// events are checked where they enter.
     pub fn hash(&self) -> Digest {
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn every_field_is_covered_by_the_hash() {
         let digest = |text: &str| Some(Digest::of(text.as_bytes()));
-        let entry = Entry {
+        let entry = AuditRecord {
             subject: "msg_1".to_owned(),
             at: Timestamp::from_millis(1),
             actor: "human:alice".to_owned(),
@@ -58,35 +58,35 @@ mod tests {
             prev_hash: digest("p"),
         };
         let changed = [
-            Entry {
+            AuditRecord {
                 subject: "msg_2".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 at: Timestamp::from_millis(2),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 actor: "human:bob".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 event: "declined".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 content_sha256: digest("d"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 resolution_sha256: digest("s"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 prev_hash: digest("q"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 prev_hash: None,
                 ..entry.clone()
             },

@@ -7,7 +7,7 @@ use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
 
 use crate::Rejection;
 use crate::actor::{Actor, ActorError};
-use crate::message::{Content, Door, Matter, Source, Task};
+use crate::message::{Content, Door, Payload, Source, Task};
 use crate::question::{Ask, Question, approve_or_deny};
 
 /// From this minor version on a resolver may be allowed to type an answer of their own.
@@ -33,10 +33,10 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
     let (matter, named) = match (envelope.request, envelope.action) {
         (Some(mut request), _) => {
             let named = request.allowed_resolvers.take();
-            (Matter::Ask(ask(request, envelope.version)), named)
+            (Payload::Ask(ask(request, envelope.version)), named)
         }
         (None, Some(action)) => {
-            let a2h::Action {
+            let a2h::TaskAction {
                 instructions,
                 checklist,
                 verification,
@@ -44,7 +44,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
                 ..
             } = action;
             (
-                Matter::Task(Task {
+                Payload::Task(Task {
                     instructions,
                     checklist,
                     verification,
@@ -52,7 +52,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
                 allowed_resolvers,
             )
         }
-        (None, None) => (Matter::Notify, None),
+        (None, None) => (Payload::Notify, None),
     };
     Ok(Content {
         resolvers: resolvers(named, &envelope.agent.id)?,
@@ -76,7 +76,7 @@ fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, R
     parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
 }
 
-fn ask(request: a2h::Request, version: Version) -> Ask {
+fn ask(request: a2h::AskRequest, version: Version) -> Ask {
     let permissions = request.permissions;
     let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {

@@ -22,6 +22,6 @@ pub mod visible;
 pub use actor::Actor;
 pub use decide::{Command, Verdict, decide};
 pub use digest::Digest;
-pub use message::{Content, Matter, Message, Outcome, Resolution, Source, State};
+pub use message::{Content, Message, Outcome, Payload, Resolution, Source, State};
 pub use question::Question;
 pub use rejection::Rejection;

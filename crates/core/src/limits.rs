@@ -49,8 +49,8 @@ impl Limits {
                 format!("send at most {} parts", self.max_context_parts),
             ));
         }
-        let suspects = if wire_bytes > self.max_part_bytes { parts } else { &[] };
-        for (index, part) in suspects.iter().enumerate() {
+        let candidates = if wire_bytes > self.max_part_bytes { parts } else { &[] };
+        for (index, part) in candidates.iter().enumerate() {
             if part.to_string().len() > self.max_part_bytes {
                 let field = format!("context[{index}]");
                 return Err(Rejection::field(
@@ -93,8 +93,8 @@ fn check_names(content: &Content) -> Result<(), Rejection> {
         .iter()
         .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
     match &content.matter {
-        crate::Matter::Task(task) => check_task(task),
-        crate::Matter::Ask(_) | crate::Matter::Notify => Ok(()),
+        crate::Payload::Task(task) => check_task(task),
+        crate::Payload::Ask(_) | crate::Payload::Notify => Ok(()),
     }
 }
 
@@ -126,11 +126,11 @@ fn check_name(field: &str, text: &str) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn check_count(field: &str, count: usize, most: usize) -> Result<(), Rejection> {
-    if count > most {
+fn check_count(field: &str, count: usize, max: usize) -> Result<(), Rejection> {
+    if count > max {
         return Err(Rejection::field(
             field,
-            format!("send at most {most} entries, not {count}"),
+            format!("send at most {max} entries, not {count}"),
         ));
     }
     Ok(())

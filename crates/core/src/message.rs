@@ -28,7 +28,7 @@ pub struct Content {
     pub context: Vec<Value>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    pub matter: Matter,
+    pub matter: Payload,
     /// Exactly who may resolve; a door fills in the submitting agent when the wire named nobody.
     pub resolvers: Vec<Actor>,
 }
@@ -37,17 +37,17 @@ impl Content {
     /// Whether what is asked makes sense.
     pub fn check(&self) -> Result<(), Rejection> {
         match &self.matter {
-            Matter::Ask(ask) => ask.check(),
-            Matter::Task(_) | Matter::Notify => Ok(()),
+            Payload::Ask(ask) => ask.check(),
+            Payload::Task(_) | Payload::Notify => Ok(()),
         }
     }
 
     /// What kind of thing waits, in the one word that lists, filters and pages use.
     pub fn kind_word(&self) -> &'static str {
         match &self.matter {
-            Matter::Notify => "notify",
-            Matter::Task(_) => "task",
-            Matter::Ask(ask) => match &ask.question {
+            Payload::Notify => "notify",
+            Payload::Task(_) => "task",
+            Payload::Ask(ask) => match &ask.question {
                 Question::Confirm { .. } => "confirm",
                 Question::Select { many: false, .. } => "select",
                 Question::Select { many: true, .. } => "many",
@@ -60,13 +60,13 @@ impl Content {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Matter {
+pub enum Payload {
     Notify,
     Ask(Ask),
     Task(Task),
 }
 
-impl Matter {
+impl Payload {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Notify => Kind::Notify,
@@ -117,11 +117,11 @@ pub struct Callback {
     /// The agent's own spelling: it is part of what gets signed.
     pub url: String,
     pub host: String,
-    pub auth: Option<CallbackAuth>,
+    pub auth: Option<CallbackCredential>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallbackAuth {
+pub struct CallbackCredential {
     pub scheme: countersign_protocol::a2h::AuthScheme,
     /// The name of a secret registered at the hub, never the secret.
     pub reference: String,
@@ -143,7 +143,7 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "most states that are looked at are resolved; a box each would cost more"
+    reason = "most states are resolved; boxing each would cost more"
 )]
 pub enum State {
     /// Waits for a person, an expiry or a cancel.

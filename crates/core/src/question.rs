@@ -70,8 +70,8 @@ pub fn approve_or_deny() -> Vec<Choice> {
 /// Which option says yes and which says no: those with the protocol's own two values and no others. The asker chooses words
 /// and order; a guess could turn a rejection into a yes.
 pub fn yes_and_no<V: AsRef<str>>(values: &[V]) -> (Option<usize>, Option<usize>) {
-    let place = |word: &str| values.iter().position(|value| value.as_ref() == word);
-    (place(APPROVE), place(DENY))
+    let index = |word: &str| values.iter().position(|value| value.as_ref() == word);
+    (index(APPROVE), index(DENY))
 }
 
 impl Ask {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn yes_is_known_by_its_value_alone() {
+    fn yes_is_recognized_only_by_its_value() {
         assert_eq!(yes_and_no(&["approve", "deny"]), (Some(0), Some(1)));
         assert_eq!(yes_and_no(&["deny", "approve"]), (Some(1), Some(0)));
         assert_eq!(yes_and_no(&["deny", "later"]), (None, Some(0)));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn options_need_values_of_their_own() {
+    fn option_values_must_be_unique_and_not_empty() {
         let twice = Question::Select {
             options: vec![choice("a"), choice("a")],
             allow_edit: false,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_without_options_is_no_question() {
+    fn a_choice_without_options_is_refused() {
         for many in [false, true] {
             let nothing = Question::Select {
                 options: Vec::new(),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_must_be_offered_even_where_typing_is_allowed() {
+    fn a_default_must_be_offered_even_if_free_text_is_allowed() {
         let question = Question::Confirm {
             options: approve_or_deny(),
             allow_edit: true,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_written_with_its_kind_and_no_more_than_it_says() {
+    fn a_question_is_serialized_with_its_kind_and_without_defaults() {
         assert_eq!(json!(Question::Text), json!({"kind": "text"}));
         let one = Question::Select {
             options: vec![choice("a")],
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_must_fit_the_form() {
+    fn a_default_must_match_the_form() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
         let question = Question::Form { schema };
         assert!(ask(question.clone(), Some(json!({"n": 1}))).check().is_ok());

@@ -78,7 +78,7 @@ pub fn check(schema: &Value) -> Result<(), Rejection> {
     {
         return Err(refuse(
             "additionalProperties",
-            "use true or false; nested schemas are not offered",
+            "use true or false; nested schemas are not supported",
         ));
     }
     let properties = match form.get("properties") {
@@ -113,10 +113,10 @@ fn check_keys(place: &str, object: &Map<String, Value>, known: &[&str]) -> Resul
         .keys()
         .find(|key| !key.starts_with("x-") && !known.contains(&key.as_str()))
     {
-        Some(key) if place.is_empty() => Err(refuse(key, "not offered: the schema must be flat")),
+        Some(key) if place.is_empty() => Err(refuse(key, "not supported: the schema must be flat")),
         Some(key) => Err(refuse(
             &format!("{place}.{key}"),
-            "not offered: the schema must be flat",
+            "not supported: the schema must be flat",
         )),
         None => Ok(()),
     }
@@ -175,9 +175,9 @@ fn is_scalar(value: &Value) -> bool {
 fn check_range(place: &str, property: &Map<String, Value>, low: &str, high: &str) -> Result<(), Rejection> {
     let bound = |key: &str| property.get(key).and_then(Value::as_f64);
     match (bound(low), bound(high)) {
-        (Some(least), Some(most)) if least > most => Err(refuse(
+        (Some(min), Some(max)) if min > max => Err(refuse(
             &format!("{place}.{low}"),
-            format!("is above {high}, so nothing could be answered"),
+            format!("is above {high}, so no answer is possible"),
         )),
         _ => Ok(()),
     }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_flat_is_refused_with_its_place() {
+    fn a_nested_schema_is_refused_with_the_path() {
         assert_eq!(fault(json!([])), "request.schema");
         assert_eq!(
             fault(json!({"$ref": "#/x", "properties": {"a": {}}})),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_answer_is_refused() {
+    fn an_unanswerable_schema_is_refused() {
         assert_eq!(fault(json!({})), "request.schema.properties");
         assert_eq!(fault(json!({"properties": {}})), "request.schema.properties");
         assert_eq!(

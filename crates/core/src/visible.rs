@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_commands_are_spelled_out() {
+    fn terminal_commands_are_escaped() {
         assert_eq!(escape("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(escape("\u{9b}31m"), "\\u{9b}31m");
         assert_eq!(escape("\u{7f}\u{8}\u{7}"), "\\u{7f}\\u{8}\\u{7}");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn reordering_and_invisible_characters_are_spelled_out() {
+    fn reordering_and_invisible_characters_are_escaped() {
         assert_eq!(escape("pay \u{202e}001\u{202c}"), "pay \\u{202e}001\\u{202c}");
         assert_eq!(
             escape("\u{2066}\u{2069}\u{200f}\u{61c}"),
@@ -145,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_can_be_left_out() {
+    fn hidden_characters_can_be_removed() {
         assert_eq!(bare("photo\u{202e}gpj\u{200b}.exe\n"), "photogpj.exe");
         assert_eq!(bare("⚠️ é.txt"), "⚠️ é.txt");
     }
 
     #[test]
-    fn several_lines_keep_their_breaks_only() {
+    fn several_lines_keep_their_line_breaks() {
         assert_eq!(escape_lines("a\r\nb\n\tc\rd\u{85}e"), "a\nb\n    c\\rd\\u{85}e");
     }
 

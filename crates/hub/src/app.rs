@@ -11,30 +11,30 @@ use countersign_store::Store;
 use countersign_store::ops::credential::NewCredential;
 use tokio::sync::watch;
 
-use crate::auth::{CredentialCache, Passwords, RateLimit, SignInAttempts};
+use crate::auth::{CredentialCache, Passwords, RequestLimiter, SignInAttempts};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
-use crate::health::Proof;
-use crate::inbox::news::News;
+use crate::health::ReadinessCache;
+use crate::inbox::news::LiveBroadcaster;
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
-use crate::peers::Peers;
-use crate::presence::Presence;
+use crate::peers::Cluster;
+use crate::presence::AgentLastSeen;
 use crate::receipts::Receipts;
-use crate::room::Room;
+use crate::room::MemoryBudget;
 use crate::runs::Runs;
 use crate::runs::agents::Tools;
-use crate::seats::Seats;
-use crate::terminals::Terminals;
+use crate::seats::ConnectionLimit;
+use crate::terminals::CueWaiters;
 use crate::timers::Alarm;
-use crate::wake::Wake;
+use crate::wake::Waiters;
 use crate::{admin, health, inbox, openapi};
 
 /// Of the terminals of one person.
-const MOST_WAITS: usize = 1000;
+const MAX_TERMINAL_WAITS: usize = 1000;
 /// Of one person; on the hub's own machine all programs without a token are the owner.
-const MOST_SOCKETS: usize = 500;
+const MAX_RUN_SOCKETS: usize = 500;
 
 pub struct Hub {
     pub store: Arc<Store>,
@@ -44,27 +44,27 @@ pub struct Hub {
     pub(crate) credentials: CredentialCache,
     pub(crate) passwords: Passwords,
     pub(crate) sign_in_attempts: SignInAttempts,
-    pub(crate) wake: Arc<Wake>,
-    pub(crate) news: Arc<News>,
-    pub(crate) peers: Arc<Peers>,
+    pub(crate) waiters: Arc<Waiters>,
+    pub(crate) news: Arc<LiveBroadcaster>,
+    pub(crate) cluster: Arc<Cluster>,
     /// Where the id of this process stands, for the next one on the same data directory.
     pub(crate) node_file: OnceLock<PathBuf>,
     /// What this start made for programs of this machine.
     pub(crate) start_credentials: Mutex<Vec<NewCredential>>,
-    pub(crate) presence: Presence,
-    pub(crate) terminals: Arc<Terminals>,
+    pub(crate) agent_last_seen: AgentLastSeen,
+    pub(crate) cue_waiters: Arc<CueWaiters>,
     /// The terminals that wait for an answer now.
-    pub(crate) waits: Arc<Seats>,
+    pub(crate) terminal_limit: Arc<ConnectionLimit>,
     /// The sockets of runs that are open.
-    pub(crate) sockets: Arc<Seats>,
-    pub(crate) room: Arc<Room>,
+    pub(crate) socket_limit: Arc<ConnectionLimit>,
+    pub(crate) memory_budget: Arc<MemoryBudget>,
     pub(crate) runs: Arc<Runs>,
     pub(crate) receipts: Receipts,
     pub(crate) indexer: Indexer,
     pub(crate) expiry_alarm: Alarm,
-    pub(crate) rate_limit: RateLimit,
+    pub(crate) rate_limit: RequestLimiter,
     pub(crate) metrics: Metrics,
-    pub(crate) proof: Proof,
+    pub(crate) readiness: ReadinessCache,
     /// Turns true when the hub is to stop: whoever waits is answered and sent home.
     pub(crate) stopping: watch::Receiver<bool>,
     /// For what must go on when whoever asked for it has left.
@@ -82,37 +82,40 @@ impl Hub {
         stopping: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
         let started_at = store.clock().now();
-        let peers = Peers::new(Arc::clone(&store));
-        let news = News::new(started_at, stopping.clone(), Arc::clone(&peers));
-        outbox.tell_of_attempts(Arc::clone(&news));
+        let cluster = Cluster::new(Arc::clone(&store));
+        let news = LiveBroadcaster::new(started_at, stopping.clone(), Arc::clone(&cluster));
+        outbox.announce_attempts_to(Arc::clone(&news));
         let runs = Arc::new(Runs::new(Tools::from_config(&config)?, config.runs.max_live));
         Ok(Arc::new_cyclic(|me| Self {
             started_at,
-            rate_limit: RateLimit::per_minute(config.requests_per_minute, &store),
+            rate_limit: RequestLimiter::per_minute(config.requests_per_minute, &store),
             config,
             outbox,
             credentials: CredentialCache::default(),
             passwords: Passwords::default(),
-            sign_in_attempts: SignInAttempts::of(&store),
-            wake: Arc::default(),
-            terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&peers), started_at),
-            waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
-            sockets: Seats::new(
-                MOST_SOCKETS,
-                "sockets of runs are open under your name; close some of them",
+            sign_in_attempts: SignInAttempts::new(&store),
+            waiters: Arc::default(),
+            cue_waiters: CueWaiters::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&cluster), started_at),
+            terminal_limit: ConnectionLimit::new(
+                MAX_TERMINAL_WAITS,
+                "terminals are already waiting in your name; stop some of them",
             ),
-            room: Arc::default(),
+            socket_limit: ConnectionLimit::new(
+                MAX_RUN_SOCKETS,
+                "run sockets are already open in your name; close some of them",
+            ),
+            memory_budget: Arc::default(),
             news,
-            peers,
+            cluster,
             node_file: OnceLock::new(),
             start_credentials: Mutex::default(),
-            presence: Presence::default(),
+            agent_last_seen: AgentLastSeen::default(),
             runs,
             receipts: Receipts::default(),
             indexer: Indexer::new(Arc::clone(&store)),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
-            proof: Proof::default(),
+            readiness: ReadinessCache::default(),
             stopping,
             store,
             me: Weak::clone(me),
@@ -122,10 +125,10 @@ impl Hub {
     }
 
     /// For a store that others share: who starts here next knows then that this process is gone.
-    pub(crate) fn note_node(&self) {
+    pub(crate) fn write_node_file(&self) {
         let Some(file) = self.node_file.get() else { return };
         if let Err(error) = std::fs::write(file, self.store.node()) {
-            tracing::warn!(%error, "the data directory takes no note of this hub");
+            tracing::warn!(%error, "writing the node id to the data directory failed");
         }
     }
 
@@ -205,23 +208,23 @@ fn terminal_routes(routes: Routes) -> Routes {
         .post("/v1/hap/cues", hap::cue::cue)
         .get("/v1/hap/cues/{id}", hap::wait::wait)
         .get("/v1/hap/cues/{id}/files/{index}", hap::files::file)
-        .post("/v1/hap/cues/{id}/collected", hap::collected::collected)
+        .post("/v1/hap/cues/{id}/collected", hap::collected::acknowledge)
         .get("/v1/hap/agents/{agent_id}/current", hap::current::current)
-        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::kept)
+        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::uncollected)
         .post("/v1/hap/import", hap::import::import)
 }
 
 fn people_routes(routes: Routes) -> Routes {
     routes
         .get("/v1/inbox", inbox::api::list)
-        .get("/v1/inbox/aside", inbox::api::aside)
+        .get("/v1/inbox/aside", inbox::api::list_snoozed)
         .get("/v1/inbox/events", inbox::api::events)
         .get("/v1/inbox/{id}", inbox::api::show)
         .get("/v1/inbox/{id}/prompt", inbox::api::prompt)
         .get("/v1/inbox/{id}/files/{index}", inbox::api::file)
-        .post("/v1/inbox/{id}/aside", inbox::api::put_aside)
+        .post("/v1/inbox/{id}/aside", inbox::api::snooze)
         .post("/v1/inbox/{id}/archive", inbox::api::archive)
-        .post("/v1/inbox/{id}/return", inbox::api::take_back)
+        .post("/v1/inbox/{id}/return", inbox::api::restore)
         .get("/v1/notices", inbox::api::notices)
         .get("/v1/search", inbox::api::search)
         .get("/v1/decided", inbox::api::decided)

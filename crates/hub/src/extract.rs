@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
 
-const LONGEST_WAIT_SECONDS: u64 = 60;
+const MAX_WAIT_SECONDS: u64 = 60;
 
 pub struct Params<T>(pub T);
 
@@ -107,10 +107,10 @@ impl<S: Send + Sync> FromRequestParts<S> for AheadPath {
 }
 
 /// `wait` of a long-poll; longer than we keep anybody waiting is as long as we do.
-pub fn wait_of(text: Option<&str>) -> Result<Duration, Problem> {
+pub fn parse_wait(text: Option<&str>) -> Result<Duration, Problem> {
     let Some(text) = text else { return Ok(Duration::ZERO) };
     let seconds: u64 = text
         .parse()
         .map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
-    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
+    Ok(Duration::from_secs(seconds.min(MAX_WAIT_SECONDS)))
 }

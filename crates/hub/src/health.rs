@@ -20,7 +20,7 @@ use crate::metrics::Snapshot;
 use crate::problem::Problem;
 
 /// Who has set nothing aside.
-pub const NOBODY: &str = "";
+pub const NO_PERSON: &str = "";
 
 /// With the counts that clients of runs look at.
 pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
@@ -38,31 +38,31 @@ pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     if *hub.stopping.borrow() {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
     }
-    hub.proof.of(&hub.store).await?;
+    hub.readiness.check(&hub.store).await?;
     Ok(Json(json!({"status": "ready"})).into_response())
 }
 
 /// That the store takes a write. It is proved once for all who ask at about the same time: anybody may.
 #[derive(Default)]
-pub struct Proof(Mutex<Option<Instant>>);
+pub struct ReadinessCache(Mutex<Option<Instant>>);
 
-const PROOF_LASTS: Duration = Duration::from_millis(500);
+const READINESS_TTL: Duration = Duration::from_millis(500);
 /// Whoever asks whether a hub is ready does not wait long for the answer.
-const PROOF_PATIENCE: Duration = Duration::from_secs(3);
+const READINESS_TIMEOUT: Duration = Duration::from_secs(3);
 
-impl Proof {
-    async fn of(&self, store: &Store) -> Result<(), Problem> {
-        let late = || StoreError::Unavailable("it did not take a write in time".to_owned());
-        let proving = async {
-            let mut proved = self.0.lock().await;
-            if proved.is_none_or(|at| at.elapsed() > PROOF_LASTS) {
-                *proved = None;
+impl ReadinessCache {
+    async fn check(&self, store: &Store) -> Result<(), Problem> {
+        let late = || StoreError::Unavailable("the store did not accept a write in time".to_owned());
+        let checking = async {
+            let mut checked_at = self.0.lock().await;
+            if checked_at.is_none_or(|at| at.elapsed() > READINESS_TTL) {
+                *checked_at = None;
                 store.run(ProveWritable).await?;
-                *proved = Some(Instant::now());
+                *checked_at = Some(Instant::now());
             }
             Ok(())
         };
-        timeout(PROOF_PATIENCE, proving)
+        timeout(READINESS_TIMEOUT, checking)
             .await
             .unwrap_or_else(|_elapsed| Err(late().into()))
     }
@@ -75,11 +75,11 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<
         OwnerCaller::from_headers(&headers, &hub).await?;
     }
     let snapshot = Snapshot {
-        waiters: i64::try_from(hub.wake.waited_for()).unwrap_or(i64::MAX),
+        waiters: i64::try_from(hub.waiters.message_count()).unwrap_or(i64::MAX),
         open: hub
             .store
             .run(Counts {
-                person: NOBODY.to_owned(),
+                person: NO_PERSON.to_owned(),
             })
             .await?
             .open,

@@ -42,7 +42,7 @@ impl Metrics {
         let deliveries = Family::default();
         registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
-        registry.register("waiters", "Messages somebody waits for by long-poll", waiters.clone());
+        registry.register("waiters", "Messages with a waiting long-poll", waiters.clone());
         registry.register("messages_open", "Open asks and tasks", open.clone());
         registry.register(
             "delivery_attempts",

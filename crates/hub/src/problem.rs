@@ -92,13 +92,13 @@ impl Problem {
 
     pub fn no_terminal() -> Self {
         Self::NotFound {
-            message: "no such agent in a terminal, or not yours".to_owned(),
+            message: "no such terminal agent, or it is not yours".to_owned(),
         }
     }
 
     pub fn no_run() -> Self {
         Self::NotFound {
-            message: "no such run, or it is not kept any more".to_owned(),
+            message: "no such run, or it was deleted at the end of its retention".to_owned(),
         }
     }
 
@@ -153,15 +153,16 @@ impl Problem {
             | Self::RateLimited { message, .. } => message.clone(),
             Self::InvalidField { field, message } => format!("{field}: {message}"),
             Self::Unauthenticated => "send a valid token as `Authorization: Bearer …` or `X-API-Key: …`".to_owned(),
-            Self::MethodNotAllowed => "this address does not take that method".to_owned(),
+            Self::MethodNotAllowed => "this URL does not support that method".to_owned(),
             Self::IdempotencyConflict => {
-                "this idempotency_key was used for another payload; resend the same bytes or take a new key".to_owned()
+                "this idempotency_key was used for another payload; resend the same bytes or use a new key".to_owned()
             }
             Self::Gone => "the message has been deleted at the end of its retention".to_owned(),
             Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
             Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
             Self::Unsure { .. } => {
-                "this was cut off in the middle, so it may be done or not; send the same again, or look".to_owned()
+                "this was cut off in the middle, so it may be done or not; send the same request again, or check first"
+                    .to_owned()
             }
         }
     }
@@ -258,15 +259,15 @@ impl From<JsonError> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "the store failed");
+        tracing::error!(%id, %error, "store operation failed");
         match error {
-            StoreError::Unsure(_) => Self::Unsure { id },
+            StoreError::CommitUnknown(_) => Self::Unsure { id },
             StoreError::Unavailable(_)
-            | StoreError::Ended(_)
-            | StoreError::Raced
+            | StoreError::ConnectionEnded(_)
+            | StoreError::Conflict
             | StoreError::Corrupt(_)
             | StoreError::NewerSchema { .. }
-            | StoreError::HalfCopied { .. } => Self::Unavailable { id },
+            | StoreError::UnfinishedCopy { .. } => Self::Unavailable { id },
         }
     }
 }

@@ -15,8 +15,8 @@ const LENGTH: usize = 26;
 fn encode(prefix: &str, bits: u128) -> String {
     let mut text = String::with_capacity(prefix.len() + LENGTH);
     text.push_str(prefix);
-    for place in (0..LENGTH).rev() {
-        let digit = (bits >> (place * 5)) & 31;
+    for position in (0..LENGTH).rev() {
+        let digit = (bits >> (position * 5)) & 31;
         text.push(char::from(DIGITS[digit as usize]));
     }
     text
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_keep_the_order_of_their_bits() {
+    fn ids_sort_like_their_bits() {
         let earlier = MessageId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000));
         let later = MessageId::from_uuid(Uuid::from_u128(0x0190_0000_0001_7000_8000_0000_0000_0000));
         assert!(earlier < later);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_must_be_escaped_is() {
+    fn only_required_escapes_are_written() {
         let text = "\"\\\u{8}\t\n\u{c}\r\u{1}\u{1f}/\u{7f}\u{2028}é😀";
         let wanted = "\"\\\"\\\\\\b\\t\\n\\f\\r\\u0001\\u001f/\u{7f}\u{2028}é😀\"";
         assert_eq!(canonical(&Value::String(text.to_owned())), wanted);

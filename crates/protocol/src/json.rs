@@ -145,10 +145,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             checked(&key)?;
             match object.entry(key) {
-                Entry::Vacant(place) => {
-                    place.insert(entries.next_value_seed(inner)?);
+                Entry::Vacant(slot) => {
+                    slot.insert(entries.next_value_seed(inner)?);
                 }
-                Entry::Occupied(place) => return Err(duplicate(place.key())),
+                Entry::Occupied(slot) => return Err(duplicate(slot.key())),
             }
         }
         Ok(Value::Object(object))
@@ -176,7 +176,7 @@ impl<'de> Visitor<'de> for RawField<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(Key(key)) = entries.next_key()? {
+        while let Some(FieldName(key)) = entries.next_key()? {
             if key != self.key {
                 entries.next_value::<IgnoredAny>()?;
             } else if found.replace(entries.next_value::<&'de RawValue>()?.get()).is_some() {
@@ -189,7 +189,7 @@ impl<'de> Visitor<'de> for RawField<'_> {
 
 /// A key, borrowed from the text unless it holds escapes.
 #[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The same object without those fields; the text of every other key and value stays as it is, and in order.
 pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> {
@@ -199,7 +199,7 @@ pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> 
     let mut text = String::with_capacity(object.len());
     text.push('{');
     for (key, value) in entries {
-        let Key(name) = serde_json::from_str(key)?;
+        let FieldName(name) = serde_json::from_str(key)?;
         if keys.contains(&name.as_ref()) {
             continue;
         }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_document_reads_as_it_would_anywhere() {
+    fn a_plain_document_parses_as_usual() {
         let text = r#" {"a":[1,-2,3.5,1e3,true,false,null,"\u00e9\n"],"b":{"a":18446744073709551615}} "#;
         assert_eq!(
             parse(text.as_bytes()).unwrap(),
@@ -273,9 +273,12 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many_values() {
+    fn the_number_of_values_has_a_limit() {
         let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
-        assert!(parse(zeros(MAX_VALUES - 1).as_bytes()).is_ok(), "the array is one, too");
+        assert!(
+            parse(zeros(MAX_VALUES - 1).as_bytes()).is_ok(),
+            "the array counts as one value"
+        );
         assert!(refusal(zeros(MAX_VALUES).as_bytes()).contains("more than 200000 values"));
         let spread = format!("[{},{}]", zeros(MAX_VALUES / 2), zeros(MAX_VALUES / 2));
         assert!(refusal(spread.as_bytes()).contains("more than 200000 values"));
@@ -336,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_left_out_and_the_rest_is_untouched() {
+    fn fields_are_removed_and_the_rest_is_unchanged() {
         let object = "{ \"b\" : 1.0 ,\n \"\\u0061\":{ \"x\" :1e0},\"k\\u0065y\":[ 1 ] }";
         assert_eq!(
             without_fields(object, &["a"]).unwrap(),

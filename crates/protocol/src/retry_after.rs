@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_seconds_or_a_date() {
+    fn seconds_and_dates_are_parsed() {
         let now = Timestamp::parse_rfc3339("2026-11-16T12:00:00Z").unwrap();
         assert_eq!(read("30", now), Some(Duration::from_secs(30)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT", now), Some(Duration::ZERO));

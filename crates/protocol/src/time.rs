@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_reads_back_as_it_was_written() {
+    fn a_timestamp_survives_a_round_trip() {
         let instant = Timestamp::from_millis(1_780_588_110_250);
         assert_eq!(instant.to_string(), "2026-06-04T15:48:30.250Z");
         assert_eq!(Timestamp::parse_rfc3339(&instant.to_string()), Some(instant));
     }
 
     #[test]
-    fn offsets_are_read_and_required() {
+    fn an_offset_is_required() {
         let utc = Timestamp::parse_rfc3339("2026-06-04T15:48:30Z");
         assert_eq!(Timestamp::parse_rfc3339("2026-06-04T17:48:30+02:00"), utc);
         assert_eq!(Timestamp::parse_rfc3339("2026-06-04T15:48:30"), None);

@@ -92,7 +92,7 @@ mod tests {
     const BODY: &[u8] = br#"{"test": 2432232314}"#;
 
     #[test]
-    fn the_published_example_comes_out() {
+    fn the_published_example_matches() {
         let secret = decode_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signature = sign_hmac(&secret, ID, AT, BODY);
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn any_signature_of_a_rotation_will_do() {
+    fn any_signature_of_a_rotation_is_accepted() {
         let header = format!(
             "v1a,AAAA {} {}",
             sign_hmac(b"new", ID, AT, BODY),

@@ -18,7 +18,7 @@ pub trait Clock: Send + Sync + 'static {
 }
 
 /// An answer that took longer says too little about the time.
-const LONGEST_ANSWER: Duration = Duration::from_secs(1);
+const MAX_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -34,12 +34,12 @@ impl Clock for SystemClock {
 /// time, moved by the difference that was last seen, so that what a hub stamps fits what the database decides.
 #[derive(Debug, Default)]
 pub struct DatabaseClock {
-    ahead_millis: AtomicI64,
+    offset_millis: AtomicI64,
 }
 
 impl Clock for DatabaseClock {
     fn now(&self) -> Timestamp {
-        let ahead = self.ahead_millis.load(Ordering::Relaxed);
+        let ahead = self.offset_millis.load(Ordering::Relaxed);
         Timestamp::from_millis(SystemClock.now().as_millis().saturating_add(ahead))
     }
 
@@ -50,11 +50,11 @@ impl Clock for DatabaseClock {
     fn observe(&self, asked_at: Timestamp, database_now: Timestamp) {
         let now = SystemClock.now();
         // One that was read long after it was given would set the clock back by as much.
-        if now.since(asked_at) > LONGEST_ANSWER {
+        if now.since(asked_at) > MAX_ROUND_TRIP {
             return;
         }
         let ahead = database_now.as_millis().saturating_sub(now.as_millis());
-        self.ahead_millis.store(ahead, Ordering::Relaxed);
+        self.offset_millis.store(ahead, Ordering::Relaxed);
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_goes_by_what_the_database_showed() {
+    fn clock_follows_the_database() {
         let clock = DatabaseClock::default();
         assert!(!is_an_hour_ahead(&clock));
         clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_long_on_its_way_is_not_believed() {
+    fn slow_reading_is_ignored() {
         let clock = DatabaseClock::default();
         clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
         let long_ago = SystemClock.now().minus(Duration::from_secs(10));

@@ -19,11 +19,11 @@ pub enum Param<'a> {
     Text(&'a str),
     Blob(&'a [u8]),
     /// The `seq` of the row that an earlier step inserted into this table.
-    SeqIn(&'static str),
+    InsertedSeq(&'static str),
 }
 
 /// One of several statements that run together.
-pub struct Step<'a> {
+pub struct BatchStatement<'a> {
     pub sql: &'static str,
     pub params: &'a [Param<'a>],
     /// The table with a `seq` that it inserts one row into, if it does that.
@@ -114,26 +114,26 @@ impl Row {
     }
 
     pub fn text(&mut self, column: usize) -> Result<String, StoreError> {
-        self.opt_text(column)?.ok_or_else(|| wrong(column))
+        self.opt_text(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_text(&mut self, column: usize) -> Result<Option<String>, StoreError> {
         match self.take(column) {
             Value::Text(text) => Ok(Some(text)),
             Value::Null => Ok(None),
-            Value::Int(_) | Value::Blob(_) => Err(wrong(column)),
+            Value::Int(_) | Value::Blob(_) => Err(wrong_type(column)),
         }
     }
 
     pub fn int(&mut self, column: usize) -> Result<i64, StoreError> {
-        self.opt_int(column)?.ok_or_else(|| wrong(column))
+        self.opt_int(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
         match self.take(column) {
             Value::Int(number) => Ok(Some(number)),
             Value::Null => Ok(None),
-            Value::Text(_) | Value::Blob(_) => Err(wrong(column)),
+            Value::Text(_) | Value::Blob(_) => Err(wrong_type(column)),
         }
     }
 
@@ -146,31 +146,31 @@ impl Row {
     }
 
     pub fn blob(&mut self, column: usize) -> Result<Vec<u8>, StoreError> {
-        self.opt_blob(column)?.ok_or_else(|| wrong(column))
+        self.opt_blob(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_blob(&mut self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
         match self.take(column) {
             Value::Blob(bytes) => Ok(Some(bytes)),
             Value::Null => Ok(None),
-            Value::Int(_) | Value::Text(_) => Err(wrong(column)),
+            Value::Int(_) | Value::Text(_) => Err(wrong_type(column)),
         }
     }
 
     pub fn digest(&mut self, column: usize) -> Result<Digest, StoreError> {
-        self.opt_digest(column)?.ok_or_else(|| wrong(column))
+        self.opt_digest(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_digest(&mut self, column: usize) -> Result<Option<Digest>, StoreError> {
         let bytes = self.opt_blob(column)?;
         bytes
-            .map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong(column)))
+            .map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong_type(column)))
             .transpose()
     }
 }
 
-fn wrong(column: usize) -> StoreError {
-    StoreError::Corrupt(format!("column {column} is not of its type"))
+fn wrong_type(column: usize) -> StoreError {
+    StoreError::Corrupt(format!("column {column} has an unexpected type"))
 }
 
 pub trait Exec: Send {
@@ -195,7 +195,7 @@ pub trait Exec: Send {
 
     /// Runs them in their order, without waiting for each where waiting costs something. Says of each the `seq` that its row
     /// got, or how many rows it changed.
-    fn together(&mut self, steps: &[Step<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
+    fn batch(&mut self, steps: &[BatchStatement<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
 
     fn row(
         &mut self,
@@ -208,20 +208,20 @@ pub trait Exec: Send {
 }
 
 /// What the first of them gave.
-pub async fn together<X: Exec, const N: usize>(x: &mut X, steps: &[Step<'_>]) -> Result<[i64; N], StoreError> {
-    let done = x.together(steps).await?;
+pub async fn batch<X: Exec, const N: usize>(x: &mut X, steps: &[BatchStatement<'_>]) -> Result<[i64; N], StoreError> {
+    let done = x.batch(steps).await?;
     done.first_chunk()
         .copied()
-        .ok_or_else(|| StoreError::Corrupt("a step gave nothing".to_owned()))
+        .ok_or_else(|| StoreError::Corrupt("a batch returned too few results".to_owned()))
 }
 
 /// How an operation reaches the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum AccessMode {
     /// Changes something: through the writer, acknowledged after its commit.
     Write,
     /// Changes something that may be forgotten, and looks at no instant but the hub's own: nobody waits for its commit.
-    Note,
+    UnacknowledgedWrite,
     /// A look-up by key.
     Read,
     /// A read whose length depends on the data.
@@ -232,7 +232,7 @@ pub enum Mode {
 /// repeated, so it keeps no state of its own.
 pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
-    const MODE: Mode;
+    const MODE: AccessMode;
     /// Whether anything in it depends on the instant it is given. If not, no clock has to be asked for it.
     const IS_TIMED: bool = true;
 

@@ -5,17 +5,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// As good as awaiting the future itself, which costs less than a task of its own. Dropped in the middle, it becomes one.
-pub fn to_the_end<F>(work: F) -> impl Future<Output = F::Output> + Send
+pub fn run_to_completion<F>(work: F) -> impl Future<Output = F::Output> + Send
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    ToTheEnd {
+    RunToCompletion {
         work: Some(Box::pin(work)),
     }
 }
 
-struct ToTheEnd<F>
+struct RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -24,7 +24,7 @@ where
     work: Option<Pin<Box<F>>>,
 }
 
-impl<F> Future for ToTheEnd<F>
+impl<F> Future for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -43,7 +43,7 @@ where
     }
 }
 
-impl<F> Drop for ToTheEnd<F>
+impl<F> Drop for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -64,15 +64,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_stays_gets_the_outcome() {
-        assert_eq!(to_the_end(async { 7 }).await, 7);
+    async fn awaited_work_returns_its_output() {
+        assert_eq!(run_to_completion(async { 7 }).await, 7);
     }
 
     #[tokio::test]
-    async fn whoever_leaves_in_the_middle_does_not_stop_it() {
+    async fn dropped_caller_does_not_stop_the_work() {
         let (go, gone) = oneshot::channel::<()>();
         let (done, ended) = oneshot::channel();
-        let mut work = Box::pin(to_the_end(async move {
+        let mut work = Box::pin(run_to_completion(async move {
             gone.await.unwrap();
             done.send(7).unwrap();
         }));
@@ -83,9 +83,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_ever_waited_for_is_done_all_the_same() {
+    async fn never_polled_work_still_runs() {
         let (done, ended) = oneshot::channel();
-        drop(to_the_end(async move { done.send(7).unwrap() }));
+        drop(run_to_completion(async move { done.send(7).unwrap() }));
         assert_eq!(ended.await, Ok(7));
     }
 }

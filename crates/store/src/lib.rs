@@ -17,5 +17,5 @@ mod store;
 pub use error::StoreError;
 pub use exec::Op;
 pub use migrations::SCHEMA_VERSION;
-pub use postgres::{Bus, Word};
+pub use postgres::{Notification, NotifyBus};
 pub use store::Store;

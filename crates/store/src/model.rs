@@ -1,7 +1,7 @@
 //! What goes into the store and what comes out of it, where the core has no type for it.
 
 use countersign_core::access::Role;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::message::{Callback, Message, Resolution, Source, Status};
 use countersign_core::{Digest, Rejection, State};
 use countersign_protocol::a2h::Kind;
@@ -24,45 +24,45 @@ pub struct NewMessage {
     /// What people see, where it is not read from `wire`.
     pub content: Option<String>,
     pub wire: String,
-    pub audit: countersign_core::audit::Entry,
+    pub audit: countersign_core::audit::AuditRecord,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
     Created,
     /// The key was used before; whether for the same payload is for the door to say.
-    Taken(Earlier),
+    Duplicate(DuplicateOf),
     TooManyOpen,
 }
 
 /// An earlier submit under the same key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Earlier {
+pub struct DuplicateOf {
     pub id: MessageId,
     pub status: Status,
     pub wire: String,
 }
 
 #[derive(Debug, Clone)]
-pub enum Application {
+pub enum ApplyOutcome {
     NotFound,
-    Gone,
+    Purged,
     Rejected(Rejection),
-    Resolved(Box<Applied>),
+    Resolved(Box<ResolvedMessage>),
 }
 
 #[derive(Debug, Clone)]
-pub struct Applied {
+pub struct ResolvedMessage {
     pub resolution: Resolution,
     /// The message as its agent sees it from now on.
-    pub pulled: Pulled,
+    pub pulled: AgentView,
     /// Where a delivery now waits.
     pub push_host: Option<String>,
 }
 
 /// What the submitting agent sees of its message.
 #[derive(Debug, Clone)]
-pub struct Pulled {
+pub struct AgentView {
     pub id: MessageId,
     pub agent_id: String,
     pub rev: i64,
@@ -73,7 +73,7 @@ pub struct Pulled {
     pub wire: String,
 }
 
-impl Pulled {
+impl AgentView {
     pub fn changed_at(&self) -> Timestamp {
         match &self.state {
             State::Open | State::Delivered => self.received_at,
@@ -83,17 +83,17 @@ impl Pulled {
 }
 
 #[derive(Debug, Clone)]
-pub enum Found<T> {
-    Live(T),
+pub enum Lookup<T> {
+    Present(T),
     /// Retention has emptied it; the submitter still learns that it was there.
-    Gone {
+    Purged {
         agent_id: String,
     },
 }
 
 /// A message with what people see beside it.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct PersonView {
     /// Its place in the order of arrival.
     pub seq: i64,
     pub message: Message,
@@ -105,8 +105,8 @@ pub struct Item {
 
 /// Something a person has set aside.
 #[derive(Debug, Clone)]
-pub struct AsideItem {
-    pub item: Item,
+pub struct SnoozedItem {
+    pub item: PersonView,
     /// From then on it stands in the list again.
     pub until: Timestamp,
 }
@@ -135,7 +135,7 @@ pub struct Delivery {
     pub agent_id: String,
     pub host: String,
     #[serde(rename = "state")]
-    pub track: Track,
+    pub track: DeliveryState,
     pub attempts: u32,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,8 +160,8 @@ pub struct Claim {
 
 /// Everything an attempt needs to know.
 #[derive(Debug, Clone)]
-pub struct Parcel {
-    pub pulled: Pulled,
+pub struct PushContext {
+    pub pulled: AgentView,
     pub resolution: Resolution,
     pub callback: Callback,
     pub signature_alg: SignatureAlg,
@@ -276,13 +276,13 @@ pub struct AuditRow {
     #[serde(rename = "seq")]
     pub n: i64,
     #[serde(flatten)]
-    pub entry: countersign_core::audit::Entry,
+    pub entry: countersign_core::audit::AuditRecord,
     pub hash: Digest,
 }
 
 /// A decision on its way into the store: the id it will have if it wins.
 #[derive(Debug, Clone)]
-pub struct Proposal {
+pub struct ResolveRequest {
     pub message_id: MessageId,
     pub command: countersign_core::Command,
     pub resolution_id: ResolutionId,

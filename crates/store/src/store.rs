@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
-use crate::postgres::{Bus, Postgres};
+use crate::postgres::{NotifyBus, Postgres};
 use crate::sqlite::Sqlite;
 
 /// The hub's memory. An enum and not a trait object: the operations are generic over the engine, and there are few engines.
@@ -48,15 +48,15 @@ impl Store {
     }
 
     /// The same for what must not wait behind others, such as a sign of life.
-    pub async fn run_first<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+    pub async fn run_with_priority<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
-            Engine::Postgres(postgres) => Box::pin(postgres.run_first(op)).await,
+            Engine::Postgres(postgres) => Box::pin(postgres.run_with_priority(op)).await,
         }
     }
 
     /// Where hubs that share this store talk to each other. Nothing where a store is one hub's alone.
-    pub fn bus(&self) -> Option<&Bus> {
+    pub fn bus(&self) -> Option<&NotifyBus> {
         match &self.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(postgres.bus()),
@@ -68,9 +68,9 @@ impl Store {
     }
 
     /// For a clean stop: call it when nobody writes any more.
-    pub fn settle(&self) -> Result<(), StoreError> {
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.settle(),
+            Engine::Sqlite(sqlite) => sqlite.checkpoint(),
             // What is committed there is where it belongs.
             Engine::Postgres(_) => Ok(()),
         }
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// Others have taken over from this process. It goes on under another id, so that nothing it had before can seem its own.
-    pub fn become_another_node(&self) -> Result<(), StoreError> {
+    pub fn renew_node_id(&self) -> Result<(), StoreError> {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = new_node()?;
         Ok(())
     }

@@ -10,20 +10,20 @@ use super::Settings;
 use super::cluster::{AGENTS, Cluster};
 use super::pairs::in_turns;
 use crate::load::{Lane, Sample, Slot, Slots, Window, measure_spread};
-use crate::process::{Postgres, settle};
+use crate::process::{Postgres, wait_until_idle};
 use crate::report::{Figure, Goal};
 
 /// Both stores have as many open messages, as those of the embedded engine have.
-const OPEN: usize = 2_000;
-const WHOLE_WORK: Window = Window {
+const OPEN_MESSAGES: usize = 2_000;
+const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
     length: Duration::from_secs(120),
 };
 /// How many of those that were made from others are looked at before anything is measured.
-const LOOKED_AT: usize = 100;
+const CHECKED_MESSAGES: usize = 100;
 const READS_EACH: usize = 1_000;
 
-struct Filled {
+struct FilledStore {
     cluster: Cluster,
     /// From all over the store, by agent.
     ids: Vec<Vec<Slot>>,
@@ -54,28 +54,28 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<Filled> {
+async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<FilledStore> {
     let cluster = Cluster::start(settings, postgres, database, 1).await?;
     seed::patterns(&cluster).await?;
     // The words of the patterns are taken into the search meanwhile.
-    settle(cluster.hubs[0].target.pid).await?;
+    wait_until_idle(cluster.hubs[0].target.pid).await?;
     let client = postgres.connect(database).await?;
-    seed::multiply(&client, messages - OPEN).await?;
+    seed::multiply(&client, messages - OPEN_MESSAGES).await?;
     let ids = seed::scattered(&client, &cluster.agents, READS_EACH).await?;
-    seed::look_at(&cluster, &ids, LOOKED_AT).await?;
-    cluster.leave_open(OPEN).await?;
-    settle(cluster.hubs[0].target.pid).await?;
+    seed::check_messages(&cluster, &ids, CHECKED_MESSAGES).await?;
+    cluster.leave_open(OPEN_MESSAGES).await?;
+    wait_until_idle(cluster.hubs[0].target.pid).await?;
     // What the database would do by itself in the minutes to come.
     client.batch_execute("VACUUM ANALYZE").await?;
     client.batch_execute("CHECKPOINT").await?;
-    Ok(Filled { cluster, ids })
+    Ok(FilledStore { cluster, ids })
 }
 
 /// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
-async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
-    let Filled { cluster, ids } = filled;
+async fn operations(filled: &FilledStore, connections: usize) -> Result<Medians> {
+    let FilledStore { cluster, ids } = filled;
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (2000, 4000) };
-    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, WHOLE_WORK).await;
+    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, UNTIL_DONE).await;
     let submit = run(cluster.submit(connections, Slots::keys(writes))).await?;
     let answer = run(cluster.answer(connections, submit.ids.clone())).await?;
     let each: Vec<_> = ids[..connections]

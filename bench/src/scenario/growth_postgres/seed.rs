@@ -33,8 +33,11 @@ pub async fn multiply(client: &Client, count: usize) -> Result<()> {
     client.batch_execute(PREPARE).await?;
     let patterns: i64 = client.query_one("SELECT count(*) FROM pattern", &[]).await?.get(0);
     ensure!(patterns == AGENTS as i64, "{patterns} patterns instead of {AGENTS}");
-    let strange: i64 = client.query_one(CHECK, &[]).await?.get(0);
-    ensure!(strange == 0, "{strange} rows of the hub are not as the copies would be");
+    let different: i64 = client.query_one(CHECK, &[]).await?.get(0);
+    ensure!(
+        different == 0,
+        "{different} rows of the hub differ from what the copy functions make"
+    );
     const TOPS: &str =
         "SELECT greatest((SELECT max(seq) FROM message), (SELECT max(seq) FROM resolution)), max(seq) FROM audit";
     let tops = client.query_one(TOPS, &[]).await?;
@@ -77,14 +80,14 @@ pub async fn scattered(client: &Client, agents: &[Agent], count: usize) -> Resul
 }
 
 /// Whether the hub takes them for its own: what the agent gets, what people see, and the trail.
-pub async fn look_at(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Result<()> {
+pub async fn check_messages(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Result<()> {
     let hub = &cluster.hubs[0];
     for number in 0..count {
         let agent = number % AGENTS;
         let id = std::str::from_utf8(&ids[agent][number / AGENTS])?;
         let get = async |path: String, token: &str| -> Result<Value> {
             let (status, reply) = Connection::call(hub.target.address, "GET", &path, Some(token), None).await?;
-            ensure!(status == 200, "{path} said {status}: {reply}");
+            ensure!(status == 200, "{path} returned {status}: {reply}");
             Ok(reply)
         };
         let pulled = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;

@@ -15,7 +15,7 @@ use crate::report::Figure;
 
 const CONNECTIONS: usize = AGENTS;
 /// Enough for every page of the inbox.
-const OPEN: usize = 2_000;
+const OPEN_MESSAGES: usize = 2_000;
 const BASE: &str = "raw commits";
 
 /// What one round found.
@@ -34,7 +34,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     for nodes in [1, 2, 3] {
         let cluster = Cluster::start(settings, &postgres, &format!("nodes{nodes}"), nodes).await?;
         let busy = cluster.hubs[0].add_agent("busy").await?;
-        cluster.leave_open(OPEN).await?;
+        cluster.leave_open(OPEN_MESSAGES).await?;
         let (passes, base) = in_turns(
             settings.rounds,
             async || pass(settings, &cluster, &busy).await,

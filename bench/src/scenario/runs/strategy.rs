@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::process::Scratch;
 
 /// What an echo of one step tells, and what every run tells besides.
-pub const EVENTS_A_ROUND: usize = 4;
-pub const EVENTS_A_RUN: usize = 2;
+pub const EVENTS_PER_ROUND: usize = 4;
+pub const EVENTS_PER_RUN: usize = 2;
 
 /// A strategy on the disk, where the hub reads it. Gone with its handle.
 pub struct StrategyFile {

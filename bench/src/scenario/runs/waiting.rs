@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 
 use super::client::{Client, Kind, answer};
 use super::strategy::StrategyFile;
-use crate::process::{Hub, Usage, rss_bytes, settle};
+use crate::process::{Hub, Usage, rss_bytes, wait_until_idle};
 use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::each;
@@ -13,10 +13,10 @@ use crate::scenario::pairs::each;
 /// Few, so that it is runs that cost memory and not connections.
 const CLIENTS: usize = 4;
 /// Begun and ended before anything is counted: the first of everything reserves memory for all.
-const FIRST: usize = 100;
+const WARM_UP_RUNS: usize = 100;
 
 /// What it cost that runs waited for people.
-struct Waited {
+struct WaitingRunCost {
     bytes_begun: f64,
     bytes_restored: f64,
     idle_ms: f64,
@@ -30,7 +30,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     for _ in 0..settings.rounds.div_ceil(2) {
         rounds.push(round(settings, &strategy.path).await?);
     }
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitingRunCost) -> f64| {
         Figure::single(
             format!("{} waiting runs: {what}", settings.waiting_runs),
             unit,
@@ -46,24 +46,24 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     ])
 }
 
-async fn round(settings: &Settings, strategy: &Path) -> Result<Waited> {
+async fn round(settings: &Settings, strategy: &Path) -> Result<WaitingRunCost> {
     let hub = Hub::start(&settings.hub).await?;
-    let fresh = at_rest(&hub).await?;
+    let fresh = idle_rss(&hub).await?;
     let mut clients = Client::several(hub.target, CLIENTS).await?;
-    let first = begin(&mut clients, strategy, FIRST).await?;
+    let first = begin(&mut clients, strategy, WARM_UP_RUNS).await?;
     answer_all(&mut clients, &first).await?;
-    let before = at_rest(&hub).await?;
+    let before = idle_rss(&hub).await?;
     let runs = begin(&mut clients, strategy, settings.waiting_runs).await?;
-    let begun = at_rest(&hub).await?;
+    let begun = idle_rss(&hub).await?;
     let idle_ms = idle(settings, &hub).await?;
     drop(clients);
     let hub = hub.restart().await?;
-    let restored = at_rest(&hub).await?;
+    let restored = idle_rss(&hub).await?;
     let mut clients = Client::several(hub.target, CLIENTS).await?;
-    join(&mut clients, &runs).await?;
+    subscribe_all(&mut clients, &runs).await?;
     answer_all(&mut clients, &runs).await?;
     let bytes_each = |after: u64, before: u64| after.saturating_sub(before) as f64 / settings.waiting_runs as f64;
-    Ok(Waited {
+    Ok(WaitingRunCost {
         bytes_begun: bytes_each(begun, before),
         bytes_restored: bytes_each(restored, fresh),
         idle_ms,
@@ -71,8 +71,8 @@ async fn round(settings: &Settings, strategy: &Path) -> Result<Waited> {
     })
 }
 
-async fn at_rest(hub: &Hub) -> Result<u64> {
-    settle(hub.target.pid).await?;
+async fn idle_rss(hub: &Hub) -> Result<u64> {
+    wait_until_idle(hub.target.pid).await?;
     rss_bytes(hub.target.pid)
 }
 
@@ -98,7 +98,7 @@ async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<
 }
 
 /// Who begins to follow a run that waits is told what it waits for.
-async fn join(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
+async fn subscribe_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
     for (client, runs) in clients.iter_mut().zip(runs) {
         for run in runs {
             client.subscribe(run, None).await?;
@@ -122,12 +122,12 @@ async fn answer_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> 
 async fn until_all(client: &mut Client, kind: Kind, runs: &[String]) -> Result<()> {
     let mut left: HashSet<&str> = runs.iter().map(String::as_str).collect();
     while !left.is_empty() {
-        let heard = client.hear().await?;
-        if heard.kind == kind {
+        let frame = client.next_frame().await?;
+        if frame.kind == kind {
             ensure!(
-                left.remove(heard.run_id.as_str()),
-                "{} said {kind:?} twice",
-                heard.run_id
+                left.remove(frame.run_id.as_str()),
+                "{} sent {kind:?} twice",
+                frame.run_id
             );
         }
     }

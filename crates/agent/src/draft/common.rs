@@ -6,7 +6,7 @@ use countersign_protocol::a2h::Priority;
 use countersign_protocol::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Callback, Occasion, Part};
+use super::{Callback, DraftContext, Part};
 use crate::error::Error;
 
 #[derive(Debug, Clone, Default)]
@@ -33,12 +33,12 @@ impl Common {
     }
 
     /// The fields at the top of the envelope. The callback is not among them: it lies inside the request or action.
-    pub fn fields(&self, occasion: Occasion<'_>) -> Result<Map<String, Value>, Error> {
+    pub fn fields(&self, context: DraftContext<'_>) -> Result<Map<String, Value>, Error> {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put(occasion.version.family.version_key(), occasion.version.text().into());
-        put("created_at", instant("created_at", occasion.now)?);
-        put("agent", json!(occasion.identity));
+        put(context.version.family.version_key(), context.version.text().into());
+        put("created_at", instant("created_at", context.now)?);
+        put("agent", json!(context.identity));
         put("title", self.title.as_str().into());
         let optional = [
             ("body", self.body.as_deref().map(Value::from)),

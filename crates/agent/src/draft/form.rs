@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_nobody_could_fill_in_is_refused() {
+    fn an_unusable_form_is_refused() {
         assert!(check(&json!({"properties": {"a": {"type": ["string", "null"]}}, "required": ["a"]})).is_ok());
         for (schema, place) in [
             (json!({}), "properties"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_fits_its_form() {
+    fn a_default_must_match_its_form() {
         let schema = json!({
             "properties": {"n": {"type": "integer"}, "size": {"enum": ["s", "m"]}, "free": {}},
             "required": ["n"], "additionalProperties": false,

@@ -67,21 +67,21 @@ impl fmt::Debug for Draft {
 
 /// When, by whom and in which version a message is drafted.
 #[derive(Clone, Copy)]
-struct Occasion<'a> {
+struct DraftContext<'a> {
     identity: &'a Identity,
     version: Version,
     now: Timestamp,
 }
 
-impl Occasion<'_> {
+impl DraftContext<'_> {
     /// The last step of every builder: the very bytes are read back as the hub will read them.
-    fn draft(self, kind: Kind, common: &Common, matter: Option<(&str, Map<String, Value>)>) -> Result<Draft, Error> {
+    fn draft(self, kind: Kind, common: &Common, payload: Option<(&str, Map<String, Value>)>) -> Result<Draft, Error> {
         let key = common.key.clone().unwrap_or_else(|| format!("idem_{}", Uuid::new_v4()));
         let mut fields = common.fields(self)?;
         fields.insert("type".to_owned(), kind.as_str().into());
         fields.insert("idempotency_key".to_owned(), key.as_str().into());
-        if let Some((name, matter)) = matter {
-            fields.insert(name.to_owned(), Value::Object(matter));
+        if let Some((name, payload)) = payload {
+            fields.insert(name.to_owned(), Value::Object(payload));
         }
         let bytes = Value::Object(fields).to_string().into_bytes();
         let parsed = json::parse(&bytes).map_err(|error| Error::invalid("envelope", format!("is {error}")))?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::address::{Addressed, Unaddressed};
 use super::common::{Common, common_setters, outcome_setters, some_list};
-use super::{Draft, Occasion};
+use super::{Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
 
@@ -94,8 +94,8 @@ impl<A> Task<A> {
 
 impl Task<Addressed> {
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
-        let occasion = Occasion { identity, version, now };
-        occasion.draft(Kind::Task, &self.common, Some(("action", self.action(identity))))
+        let context = DraftContext { identity, version, now };
+        context.draft(Kind::Task, &self.common, Some(("action", self.action(identity))))
     }
 
     fn action(&self, identity: &Identity) -> Map<String, Value> {

@@ -9,7 +9,7 @@ use super::{Journal, JournalError, at_most, now};
 
 /// What to do about an outcome.
 #[derive(Debug)]
-pub enum Begin {
+pub enum Claim {
     /// Nobody acted on it: do, and finish the reservation.
     Go(Reservation),
     AlreadyDone {
@@ -55,17 +55,17 @@ impl Drop for Reservation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ActState {
+pub enum ActionState {
     Reserved,
     Done,
     Failed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Act {
+pub struct Action {
     pub message_id: String,
     pub resolution_id: String,
-    pub state: ActState,
+    pub state: ActionState,
     /// Whether the process that reserved it, or the one that does the work for it, still runs. A reserved act that is not
     /// under way was interrupted.
     pub under_way: bool,
@@ -77,31 +77,31 @@ const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, hol
      worker_pid, worker_started";
 
 impl Journal {
-    pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Begin, JournalError> {
+    pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Claim, JournalError> {
         let reserved = self.write(|transaction| match find(transaction, message_id)? {
             Some(act) => Ok(Err(act)),
             None => reserve(transaction, message_id, resolution_id).map(Ok),
         })?;
         Ok(match reserved {
-            Ok(id) => Begin::Go(Reservation {
+            Ok(id) => Claim::Go(Reservation {
                 journal: self.clone(),
                 id,
                 message_id: message_id.to_owned(),
                 resolution_id: resolution_id.to_owned(),
                 ended: false,
             }),
-            Err(act) if act.resolution_id != resolution_id => Begin::Other,
+            Err(act) if act.resolution_id != resolution_id => Claim::Other,
             Err(act) => match act.state {
-                ActState::Done => Begin::AlreadyDone { ok: true },
-                ActState::Failed => Begin::AlreadyDone { ok: false },
-                ActState::Reserved if act.under_way => Begin::UnderWay,
-                ActState::Reserved => Begin::Interrupted,
+                ActionState::Done => Claim::AlreadyDone { ok: true },
+                ActionState::Failed => Claim::AlreadyDone { ok: false },
+                ActionState::Reserved if act.under_way => Claim::UnderWay,
+                ActionState::Reserved => Claim::Interrupted,
             },
         })
     }
 
     /// Says that a process of its own does the work. Should this one die, the act is under way until that one ends too.
-    pub fn entrust(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
+    pub fn set_worker(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
         let Some(worker) = Holder::of(pid) else { return Ok(()) };
         let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
         self.connection()
@@ -122,20 +122,20 @@ impl Journal {
         }
     }
 
-    pub fn act(&self, message_id: &str) -> Result<Option<Act>, JournalError> {
+    pub fn act(&self, message_id: &str) -> Result<Option<Action>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
         let found = self
             .connection()
-            .query_row(&sql, [message_id], StoredAct::read)
+            .query_row(&sql, [message_id], StoredAction::read)
             .optional()?;
-        found.map(StoredAct::act).transpose()
+        found.map(StoredAction::act).transpose()
     }
 
     /// Newest first.
-    pub fn acts(&self, limit: usize) -> Result<Vec<Act>, JournalError> {
+    pub fn acts(&self, limit: usize) -> Result<Vec<Action>, JournalError> {
         let connection = self.connection();
         let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM acts ORDER BY id DESC LIMIT ?1"))?;
-        let rows = statement.query_map([at_most(limit)], StoredAct::read)?;
+        let rows = statement.query_map([at_most(limit)], StoredAction::read)?;
         rows.map(|row| row?.act()).collect()
     }
 
@@ -146,19 +146,21 @@ impl Journal {
                 return Ok(false);
             };
             match act.state {
-                ActState::Done => return Err(JournalError::Done(act.message_id)),
-                ActState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
-                ActState::Reserved | ActState::Failed => {}
+                ActionState::Done => return Err(JournalError::Done(act.message_id)),
+                ActionState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
+                ActionState::Reserved | ActionState::Failed => {}
             }
             Ok(transaction.execute("DELETE FROM acts WHERE message_id = ?1", [message_id])? == 1)
         })
     }
 }
 
-fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Act>, JournalError> {
+fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Action>, JournalError> {
     let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
-    let found = transaction.query_row(&sql, [message_id], StoredAct::read).optional()?;
-    found.map(StoredAct::act).transpose()
+    let found = transaction
+        .query_row(&sql, [message_id], StoredAction::read)
+        .optional()?;
+    found.map(StoredAction::act).transpose()
 }
 
 fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str) -> Result<i64, JournalError> {
@@ -170,7 +172,7 @@ fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str)
     Ok(transaction.last_insert_rowid())
 }
 
-struct StoredAct {
+struct StoredAction {
     message_id: String,
     resolution_id: String,
     state: String,
@@ -179,7 +181,7 @@ struct StoredAct {
     processes: [Option<Holder>; 2],
 }
 
-impl StoredAct {
+impl StoredAction {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let process = |pid, started| -> rusqlite::Result<Option<Holder>> {
             let (pid, started): (Option<u32>, Option<String>) = (row.get(pid)?, row.get(started)?);
@@ -195,14 +197,14 @@ impl StoredAct {
         })
     }
 
-    fn act(self) -> Result<Act, JournalError> {
+    fn act(self) -> Result<Action, JournalError> {
         let state = match self.state.as_str() {
-            "reserved" => ActState::Reserved,
-            "done" => ActState::Done,
-            "failed" => ActState::Failed,
-            other => return Err(JournalError::Unreadable(format!("an act in state {other:?}"))),
+            "reserved" => ActionState::Reserved,
+            "done" => ActionState::Done,
+            "failed" => ActionState::Failed,
+            other => return Err(JournalError::Unreadable(format!("an action in state {other:?}"))),
         };
-        Ok(Act {
+        Ok(Action {
             message_id: self.message_id,
             resolution_id: self.resolution_id,
             state,

@@ -7,7 +7,7 @@ use super::{Journal, JournalError, at_most, now};
 use crate::ticket::Ticket;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoredDraft {
     New,
     /// The same bytes were kept before.
     Same,
@@ -16,17 +16,24 @@ pub enum Kept {
 }
 
 impl Journal {
-    pub fn keep(&self, hub: &str, key: &str, agent_id: &str, kind: Kind, bytes: &[u8]) -> Result<Kept, JournalError> {
+    pub fn keep(
+        &self,
+        hub: &str,
+        key: &str,
+        agent_id: &str,
+        kind: Kind,
+        bytes: &[u8],
+    ) -> Result<StoredDraft, JournalError> {
         self.write(|transaction| {
             let sql = "INSERT INTO drafts (hub, agent_id, key, kind, bytes, kept_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                        ON CONFLICT (hub, agent_id, key) DO NOTHING";
             let row = params![hub, agent_id, key, kind.as_str(), bytes, now().as_millis()];
             if transaction.execute(sql, row)? == 1 {
-                return Ok(Kept::New);
+                return Ok(StoredDraft::New);
             }
             let sql = "SELECT bytes = ?4 FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
             let same = transaction.query_row(sql, params![hub, agent_id, key, bytes], |row| row.get(0))?;
-            Ok(if same { Kept::Same } else { Kept::Other })
+            Ok(if same { StoredDraft::Same } else { StoredDraft::Other })
         })
     }
 

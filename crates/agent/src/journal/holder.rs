@@ -60,7 +60,7 @@ mod tests {
         "42 (a) R 1) S 1 42 42 0 -1 4194304 9 8 7 6 5 4 3 2 20 0 1 0 123456 1000 200 18446744073709551615";
 
     #[test]
-    fn the_start_time_is_read_past_any_name() {
+    fn the_start_time_is_read_after_any_process_name() {
         assert_eq!(start_ticks(STAT), Some("123456"));
         assert_eq!(start_ticks(&STAT.replace(") S", ") Z")), None);
         assert_eq!(start_ticks("42 (a) S 1"), None);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_alive_and_its_pid_alone_is_not_enough() {
+    fn this_process_is_alive_but_its_pid_with_another_start_time_is_not() {
         let holder = Holder::current();
         assert!(holder.is_alive());
         assert!(

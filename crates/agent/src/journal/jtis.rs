@@ -8,7 +8,7 @@ use rusqlite::params;
 use super::{Journal, JournalError};
 
 /// Far longer than any signature stays good.
-const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
+const JTI_TTL: Duration = Duration::from_secs(24 * 3600);
 
 impl Journal {
     /// False when it was seen before. `signed_until` is until when its signature would be taken.
@@ -20,8 +20,8 @@ impl Journal {
             let row = params![jti, signed_until.as_millis()];
             let sql = "INSERT INTO jtis (jti, signed_until) VALUES (?1, ?2) ON CONFLICT (jti) DO NOTHING";
             let new = transaction.execute(sql, row)? == 1;
-            let forgotten = signed_until.minus(REMEMBERED).as_millis();
-            transaction.execute("DELETE FROM jtis WHERE signed_until < ?1", [forgotten])?;
+            let cutoff = signed_until.minus(JTI_TTL).as_millis();
+            transaction.execute("DELETE FROM jtis WHERE signed_until < ?1", [cutoff])?;
             Ok(new)
         })
     }

@@ -15,26 +15,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use acts::{Act, ActState, Begin, Reservation};
-pub use drafts::Kept;
+pub use acts::{Action, ActionState, Claim, Reservation};
+pub use drafts::StoredDraft;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     #[error("the journal is not available: {0}")]
     Unavailable(String),
-    #[error("{0} is not an agent's journal: name another file")]
+    #[error("{0} is not an agent's journal: choose another file")]
     NotAJournal(String),
     #[error("the journal was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
     NewerSchema { found: i64, known: i64 },
     #[error("the journal holds something unreadable: {0}")]
     Unreadable(String),
-    #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: keep it before it is sent")]
+    #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: store it before sending it")]
     NotKept { agent_id: String, idempotency_key: String },
-    #[error("the act on {0} is not reserved any more: it was forgotten or finished meanwhile")]
+    #[error("the action on {0} is no longer reserved: it was forgotten or finished in the meantime")]
     NotReserved(String),
-    #[error("the act on {0} is under way: wait until it ends")]
+    #[error("the action on {0} is under way: wait until it ends")]
     UnderWay(String),
-    #[error("the act on {0} is done: doing it again needs a new question")]
+    #[error("the action on {0} is done: to do it again, ask a new question")]
     Done(String),
 }
 

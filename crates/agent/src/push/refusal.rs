@@ -3,7 +3,7 @@
 /// Each text says what to check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("there is no A2H-Signature or MA2H-Signature header: only a hub's push may come here")]
+    #[error("the A2H-Signature or MA2H-Signature header is missing: this endpoint accepts only pushes from a hub")]
     NoSignature,
     #[error("{0}")]
     BadHeader(String),
@@ -15,12 +15,12 @@ pub enum Refusal {
     OutsideWindow { seconds: i64 },
     #[error(
         "the signature does not match: check the key (as the hub printed it, with its prefix), that the callback URL \
-         is the very text that was asked with, and that nothing on the way changes the body"
+         is spelled exactly as in the ask, and that no proxy changes the body"
     )]
     WrongSignature,
-    #[error("this push was received before: its jti was seen")]
+    #[error("this push was already received: its jti was seen before")]
     ReplayedJti,
-    #[error("this is the answer to another message than the one waited for")]
+    #[error("this is the answer to a different message than the expected one")]
     OtherMessage,
     #[error("the signature of this version does not cover the answer: ask with 0.3 or later, or pull the answer")]
     AnswerNotSigned,

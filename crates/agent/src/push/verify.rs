@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 use super::{MAX_PUSH_BYTES, Refusal};
 use crate::outcome::Resolved;
 
-const WINDOW: Duration = Duration::from_secs(120);
+const DEFAULT_WINDOW: Duration = Duration::from_secs(120);
 
 /// The journal remembers a jti for a day; a signature must not stay good for longer than that.
-const WIDEST_WINDOW: Duration = Duration::from_secs(3600);
+const MAX_WINDOW: Duration = Duration::from_secs(3600);
 
 /// What a receiver knows: its own URL, and the keys it believes.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Verifier {
             callback_url: callback_url.into(),
             hmac_keys: Vec::new(),
             ed25519_keys: Vec::new(),
-            window: WINDOW,
+            window: DEFAULT_WINDOW,
             message_id: None,
             takes_unsigned_answers: false,
         }
@@ -77,7 +77,7 @@ impl Verifier {
     /// How far the two clocks may be apart, at most an hour; two minutes unless told.
     #[must_use]
     pub fn window(mut self, window: Duration) -> Self {
-        self.window = window.min(WIDEST_WINDOW);
+        self.window = window.min(MAX_WINDOW);
         self
     }
 
@@ -100,7 +100,7 @@ impl Verifier {
         if !is_signed(headers) {
             return Err(Refusal::NoSignature);
         }
-        let response = Response::read(body)?;
+        let response = SignedFields::read(body)?;
         let header = header_of(headers, response.version.family)?;
         let resolved = Resolved::from_response(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
         self.check_window(header.t, now)?;
@@ -133,7 +133,7 @@ impl Verifier {
         }
     }
 
-    fn check_signature(&self, header: &SignatureHeader, response: &Response) -> Result<(), Refusal> {
+    fn check_signature(&self, header: &SignatureHeader, response: &SignedFields) -> Result<(), Refusal> {
         let canonical = SignedContext {
             version: response.version,
             callback_url: &self.callback_url,
@@ -185,20 +185,20 @@ fn header_of(headers: &HeaderMap, family: Family) -> Result<SignatureHeader, Ref
     let mut values = headers.get_all(name).iter();
     let value = values.next().ok_or_else(|| {
         Refusal::BadHeader(format!(
-            "the body has `{version_key}`, so the signature must come as {name}, not as another"
+            "the body has `{version_key}`, so the signature must come as {name}"
         ))
     })?;
     if values.next().is_some() {
-        return Err(Refusal::BadHeader(format!("{name} comes more than once")));
+        return Err(Refusal::BadHeader(format!("the header {name} appears more than once")));
     }
     let text = value
         .to_str()
-        .map_err(|_| Refusal::BadHeader(format!("{name} is not plain text")))?;
+        .map_err(|_| Refusal::BadHeader(format!("the header {name} is not plain text")))?;
     SignatureHeader::parse(text).map_err(|error| Refusal::BadHeader(error.to_string()))
 }
 
 /// What of the body is signed, as the very texts that stand there.
-struct Response {
+struct SignedFields {
     version: Version,
     in_reply_to: String,
     resolution_id: String,
@@ -207,7 +207,7 @@ struct Response {
     payload_sha256: Option<String>,
 }
 
-impl Response {
+impl SignedFields {
     fn read(body: &[u8]) -> Result<Self, Refusal> {
         if body.len() > MAX_PUSH_BYTES {
             return Err(Refusal::BadBody(format!("it is longer than {MAX_PUSH_BYTES} bytes")));
@@ -239,7 +239,7 @@ fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
     Version::from_envelope(fields).map_err(|error| match error {
         EnvelopeError::Invalid { .. } => Refusal::BadBody(error.to_string()),
         EnvelopeError::VersionNotSupported { .. } => {
-            Refusal::UnsupportedVersion("the answer is of a later protocol than 0.x: upgrade this receiver".to_owned())
+            Refusal::UnsupportedVersion("the answer uses a later protocol than 0.x: upgrade this receiver".to_owned())
         }
     })
 }
@@ -247,7 +247,7 @@ fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
 fn unsupported(version: Version) -> Refusal {
     let key = version.family.version_key();
     Refusal::UnsupportedVersion(format!(
-        "pushes of `{key}` {version} cannot be checked: ask with 0.3 or later"
+        "pushes of `{key}` {version} cannot be verified: ask with 0.3 or later"
     ))
 }
 

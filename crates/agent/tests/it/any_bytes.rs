@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_byte_of_the_body_never_changes_what_is_believed(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn one_changed_byte_of_the_body_never_changes_the_verified_outcome(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let honest = response("a2h_version", "0.3");
         let headers = hmac(&honest, T, JTI, &[KEY]);
         let mut body = honest.to_string().into_bytes();

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 
-use countersign_agent::{Begin, Journal};
+use countersign_agent::{Claim, Journal};
 
 use crate::scratch::Scratch;
 
@@ -13,7 +13,7 @@ const JOURNAL: &str = "COUNTERSIGN_TEST_JOURNAL";
 /// The child: this same program, told to run nothing but this. It begins when told, says how that went, and ends the act
 /// when told again.
 #[test]
-#[ignore = "the others start it as a process of its own"]
+#[ignore = "started as a child process by the other tests"]
 fn child() {
     let Some(file) = std::env::var_os(JOURNAL) else { return };
     let mut orders = std::io::stdin().lines();
@@ -23,7 +23,7 @@ fn child() {
     // Its standard output belongs to the test runner.
     eprintln!("begun {}", name(&begun));
     if orders.next().is_some()
-        && let Begin::Go(reservation) = begun
+        && let Claim::Go(reservation) = begun
     {
         journal.finish(reservation, true).unwrap();
         eprintln!("finished");
@@ -31,14 +31,14 @@ fn child() {
     }
 }
 
-fn name(begin: &Begin) -> &'static str {
-    match begin {
-        Begin::Go(_) => "go",
-        Begin::AlreadyDone { ok: true } => "done",
-        Begin::AlreadyDone { ok: false } => "failed",
-        Begin::Interrupted => "interrupted",
-        Begin::UnderWay => "under way",
-        Begin::Other => "other",
+fn name(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::Go(_) => "go",
+        Claim::AlreadyDone { ok: true } => "done",
+        Claim::AlreadyDone { ok: false } => "failed",
+        Claim::Interrupted => "interrupted",
+        Claim::UnderWay => "under way",
+        Claim::Other => "other",
     }
 }
 
@@ -85,13 +85,13 @@ impl Drop for Actor {
 }
 
 #[test]
-fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
+fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let mut actor = Actor::start(&file);
     assert_eq!(actor.begin(), "begun go");
     let journal = Journal::open(&file).unwrap();
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
     assert!(journal.forget("msg_1").is_err(), "it is alive");
     actor.process.kill().unwrap();
     // Its standard error closes when it is dead; nobody has waited for it yet, so its pid is still taken.
@@ -99,9 +99,9 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
     while journal.act("msg_1").unwrap().unwrap().under_way {
         std::thread::yield_now();
     }
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     drop(actor);
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     assert_eq!(Actor::start(&file).begin(), "begun interrupted");
     assert_eq!(journal.forget("msg_1"), Ok(true));
     let mut next = Actor::start(&file);
@@ -113,7 +113,7 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
 }
 
 #[test]
-fn processes_that_race_for_an_act_find_one_winner() {
+fn processes_that_race_for_an_action_find_one_winner() {
     let scratch = Scratch::new();
     // The file is not there yet: they race to make it, too.
     let file = scratch.file("new/journal.db");

@@ -9,11 +9,11 @@ mod span;
 
 use clap::Subcommand;
 
-pub use exec::Exec;
+pub use exec::ExecArgs;
 pub use follow::{CancelArgs, JournalArgs, JournalCommand, WaitArgs};
 pub use receive::{KeyArgs, ReceiveArgs, VerifyArgs};
 pub use seal::{OpenArgs, SealArgs, SealFamily, SealKeyArgs};
-pub use send::{AskArgs, Content, NotifyArgs, Request, TaskArgs};
+pub use send::{AskArgs, ContentArgs, NotifyArgs, RequestArgs, TaskArgs};
 pub use span::Span;
 use span::When;
 

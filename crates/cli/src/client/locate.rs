@@ -7,42 +7,42 @@ use anyhow::{Context, Result};
 use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
 
-pub use crate::hub_address::Place;
-use crate::hub_address::{Address, is_loopback, not_a_hub, plain_warning};
-use crate::screen::complain;
+pub use crate::hub_address::AddressSource;
+use crate::hub_address::{HubAddress, is_loopback, not_a_hub, plain_warning};
+use crate::screen::print_error;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
-pub struct Location {
+pub struct HubLocation {
     pub url: Url,
     pub token: String,
-    pub place: Place,
+    pub source: AddressSource,
 }
 
 #[derive(Deserialize)]
-struct HubFile {
+struct ClientHubFile {
     url: String,
     token: String,
 }
 
-impl Location {
+impl HubLocation {
     pub fn find(data: impl FnOnce() -> Result<PathBuf>) -> Result<Self> {
-        let address = Address::find(data, |file: HubFile| (file.url, Some(file.token)))?;
-        let named_by = match &address.place {
-            Place::Environment => "COUNTERSIGN_URL",
-            Place::DataDirectory(_) => "hub.json",
+        let address = HubAddress::find(data, |file: ClientHubFile| (file.url, Some(file.token)))?;
+        let named_by = match &address.source {
+            AddressSource::Environment => "COUNTERSIGN_URL",
+            AddressSource::DataDirectory(_) => "hub.json",
         };
-        let location = Self::named(&address.url, address.token, address.place).context(named_by)?;
+        let location = Self::named(&address.url, address.token, address.source).context(named_by)?;
         let is_https = location.url.scheme() == "https";
         let host = location.url.host_str().unwrap_or_default();
         if let Some(warning) = plain_warning(is_https, host, &location.shown_url()) {
-            complain(&warning);
+            print_error(&warning);
         }
         Ok(location)
     }
 
-    pub fn named(url: &str, token: String, place: Place) -> Result<Self> {
+    pub fn named(url: &str, token: String, source: AddressSource) -> Result<Self> {
         let parsed = Url::parse(url).with_context(|| format!("{url} is not a URL"))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
             return Err(not_a_hub(url).into());
@@ -50,7 +50,7 @@ impl Location {
         Ok(Self {
             url: parsed,
             token,
-            place,
+            source,
         })
     }
 
@@ -80,7 +80,7 @@ impl Location {
         if self.url.scheme() == "http" {
             return builder.tls_certs_only([]);
         }
-        let own_machine = self.is_loopback() && self.place != Place::Environment;
+        let own_machine = self.is_loopback() && self.source != AddressSource::Environment;
         builder.tls_danger_accept_invalid_certs(own_machine)
     }
 }
@@ -90,10 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_of_an_address_holds_no_secret() {
-        let location = Location::named("https://me:pw@hub.example/below", String::new(), Place::Environment).unwrap();
+    fn the_shown_address_holds_no_secret() {
+        let location = HubLocation::named(
+            "https://me:pw@hub.example/below",
+            String::new(),
+            AddressSource::Environment,
+        )
+        .unwrap();
         assert_eq!(location.shown_url(), "https://hub.example");
         assert!(!location.is_loopback());
-        assert!(Location::named("ftp://hub.example", String::new(), Place::Environment).is_err());
+        assert!(HubLocation::named("ftp://hub.example", String::new(), AddressSource::Environment).is_err());
     }
 }

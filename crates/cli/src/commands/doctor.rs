@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Finished;
 use crate::args::Globals;
-use crate::client::{Client, Location, Place};
+use crate::client::{AddressSource, HubClient, HubLocation};
 use crate::{data_dir, screen};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -59,11 +59,11 @@ impl Finding {
 pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
     let data = || data_dir::resolve(globals.data.as_deref());
     let mut findings: Vec<Finding> = config.map(config::check).into_iter().collect();
-    let client = Location::find(data).and_then(Client::new);
+    let client = HubLocation::find(data).and_then(HubClient::new);
     // A hub named by the environment keeps its files elsewhere.
     let elsewhere = client
         .as_ref()
-        .is_ok_and(|client| client.location().place == Place::Environment);
+        .is_ok_and(|client| client.location().source == AddressSource::Environment);
     if !elsewhere {
         findings.extend(files::check(&data()?));
     }
@@ -72,16 +72,12 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
         Err(error) => findings.push(Finding::fail(
             "hub",
             format!("{error:#}"),
-            "nothing else can be checked before",
+            "fix this first: nothing else can be checked",
         )),
     }
     let text = render(&findings, globals.json)?;
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
-    Ok(if ok {
-        Finished::well(text)
-    } else {
-        Finished::failed(text)
-    })
+    Ok(if ok { Finished::ok(text) } else { Finished::failed(text) })
 }
 
 fn render(findings: &[Finding], json: bool) -> Result<String> {

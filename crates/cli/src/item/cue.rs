@@ -1,6 +1,6 @@
 //! What only a cue tells: where its agent runs, who waits there, and which cue took the place of which.
 
-use super::{Item, Resolution};
+use super::{Item, ItemResolution};
 use crate::screen::duration_words;
 
 /// The comment with which a cue ends for another one.
@@ -73,15 +73,15 @@ impl Item {
 
     /// Who decided what: `answered approve by human:owner`.
     pub fn outcome_words(&self) -> Option<String> {
-        self.outcome(Resolution::words)
+        self.outcome(ItemResolution::words)
     }
 
     /// The same with the start of what was answered, if that is long.
     pub fn outcome_in_short(&self) -> Option<String> {
-        self.outcome(Resolution::short_words)
+        self.outcome(ItemResolution::short_words)
     }
 
-    fn outcome(&self, words: impl FnOnce(&Resolution) -> String) -> Option<String> {
+    fn outcome(&self, words: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
         let resolution = self.resolution.as_ref()?;
         let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
         Some(superseded.unwrap_or_else(|| words(resolution)))
@@ -104,7 +104,7 @@ mod tests {
     use super::super::tests::item;
 
     #[test]
-    fn a_cue_tells_where_it_comes_from_and_who_waits_there() {
+    fn a_cue_shows_its_directory_and_presence() {
         let now = "2026-06-04T15:00:00Z".parse().unwrap();
         let source =
             json!({"door": "hap", "cue": "cue", "project_dir": "/srv/shop", "terminal": "zsh", "runtime": "codex"});

@@ -1,6 +1,6 @@
 //! What only an ask of a run tells: which agent of which strategy asks, in which run.
 
-use super::{Item, Question};
+use super::{Item, ItemQuestion};
 
 impl Item {
     pub fn is_of_run(&self) -> bool {
@@ -31,8 +31,8 @@ impl Item {
     }
 
     /// Whether no text at all is an answer too.
-    pub fn takes_nothing(&self) -> bool {
-        self.may_be_empty && matches!(self.question, Some(Question::Text))
+    pub fn allows_empty(&self) -> bool {
+        self.may_be_empty && matches!(self.question, Some(ItemQuestion::Text))
     }
 }
 
@@ -60,8 +60,8 @@ pub mod tests {
             (ask.asker(), ask.run_words().as_deref()),
             ("editor", Some("run r1 of Topic writer"))
         );
-        assert!(ask.takes_nothing());
-        assert!(!item(asked(&json!({"kind": "select", "options": []}))).takes_nothing());
+        assert!(ask.allows_empty());
+        assert!(!item(asked(&json!({"kind": "select", "options": []}))).allows_empty());
     }
 
     #[test]
@@ -69,6 +69,6 @@ pub mod tests {
         let other =
             item(json!({"agent": {"id": "a#b", "run_id": "r", "runtime": "cli"}, "question": {"kind": "text"}}));
         assert_eq!((other.asker(), other.run_words()), ("a#b", None));
-        assert!(!other.takes_nothing());
+        assert!(!other.allows_empty());
     }
 }

@@ -8,25 +8,25 @@ use serde::Deserialize;
 /// An instant the hub wrote. One that cannot be read is kept as text: a strange date must not hide the item it is on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
-pub struct Instant {
+pub struct HubTime {
     text: String,
     at: Option<jiff::Timestamp>,
 }
 
-impl From<String> for Instant {
+impl From<String> for HubTime {
     fn from(text: String) -> Self {
         let at = text.parse().ok();
         Self { text, at }
     }
 }
 
-impl fmt::Display for Instant {
+impl fmt::Display for HubTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::escape(&self.text))
     }
 }
 
-impl Instant {
+impl HubTime {
     pub fn at(&self) -> Option<jiff::Timestamp> {
         self.at
     }
@@ -61,7 +61,7 @@ pub fn duration_words(span: Duration) -> String {
 }
 
 /// The instant, and how far away it is.
-pub fn instant_words(instant: &Instant, now: jiff::Timestamp) -> String {
+pub fn instant_words(instant: &HubTime, now: jiff::Timestamp) -> String {
     match instant.remaining(now) {
         Duration::ZERO => format!("{instant} ({} ago)", duration_words(instant.age(now))),
         remaining => format!("{instant} (in {})", duration_words(remaining)),
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn instants_are_told_from_now() {
         let now: jiff::Timestamp = "2026-06-04T15:00:00Z".parse().unwrap();
-        let instant = |text: &str| Instant::from(text.to_owned());
+        let instant = |text: &str| HubTime::from(text.to_owned());
         let past = instant_words(&instant("2026-06-04T14:48:00.000Z"), now);
         assert_eq!(past, "2026-06-04T14:48:00.000Z (12m ago)");
         let coming = instant_words(&instant("2026-06-04T15:00:30Z"), now);

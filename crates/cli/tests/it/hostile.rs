@@ -174,7 +174,7 @@ fn collect_pointers(value: &Value, at: String, into: &mut Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nul_and_friends_inside_texts_come_back_as_they_went_in() {
+async fn control_characters_in_texts_come_back_unchanged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");
@@ -242,7 +242,7 @@ async fn a_body_above_the_limit_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_absurd_length_is_refused_without_waiting_for_it() {
+async fn an_absurd_content_length_is_refused_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for length in [
@@ -269,7 +269,7 @@ async fn an_absurd_length_is_refused_without_waiting_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_say_nothing_do_not_keep_others_out() {
+async fn silent_clients_do_not_block_others() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let address = hub.url.trim_start_matches("http://");

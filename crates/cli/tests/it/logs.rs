@@ -18,11 +18,11 @@ fn marked(envelope: serde_json::Value) -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_never_logged() {
+async fn message_content_is_never_logged() {
     for level in ["debug", "trace"] {
         let hub = Setup::pushing().env("RUST_LOG", level).start().await;
         let receiver = Receiver::start().await;
-        receiver.script("/logged", &[Act::Status(500)]);
+        receiver.script("/logged", &[PushReply::Status(500)]);
         let bot = hub.agent("bot").await;
         hub.approve(&bot, &receiver.host()).await;
         let id = bot
@@ -53,7 +53,7 @@ async fn what_was_said_is_never_logged() {
         for token in tokens {
             assert!(!logged.contains(&token), "{level}: {}", lines_with(&logged, &token));
         }
-        assert!(logged.contains(&id), "{level}: ids are what logs are for:\n{logged}");
+        assert!(logged.contains(&id), "{level}: logs contain the message id:\n{logged}");
     }
 }
 

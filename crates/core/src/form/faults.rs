@@ -49,14 +49,14 @@ fn faults_of(error: &ValidationError) -> Vec<(String, String)> {
                 .into_iter()
                 .next()
                 .map(|segment| segment.to_string());
-            let message = words(kind).unwrap_or_else(|| error.masked().to_string());
+            let message = instruction(kind).unwrap_or_else(|| error.masked().to_string());
             vec![(name.unwrap_or_default(), visible::escape(&message))]
         }
     }
 }
 
 /// What to do, for the faults a person meets when filling in a form; the rest is told in the validator's own words.
-fn words(kind: &ValidationErrorKind) -> Option<String> {
+fn instruction(kind: &ValidationErrorKind) -> Option<String> {
     Some(match kind {
         ValidationErrorKind::MinLength { limit: 1 } => "fill this in".to_owned(),
         ValidationErrorKind::MinLength { limit } => format!("write at least {limit} characters"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_beside_its_field() {
+    fn every_fault_names_its_field() {
         let value = json!({"pin": "hunter2", "count": 0, "size": "xl", "a/b~c": "yes", "extra": 1});
         let faults = check_all(&schema(), &value);
         let expected = [
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_a_fault_exactly_where_the_answer_is_refused() {
+    fn faults_are_found_exactly_when_the_answer_is_refused() {
         for value in [
             json!({"reason": "why not", "count": 1}),
             json!({"reason": "why not", "count": 1.0, "size": "s", "pin": ""}),

@@ -143,7 +143,7 @@ fn text(property: &Value) -> FieldKind {
     let has_lines = property["default"]
         .as_str()
         .is_some_and(|default| default.contains('\n'));
-    let is_long = max_length.is_some_and(|most| most >= LONG_TEXT_CHARS);
+    let is_long = max_length.is_some_and(|max| max >= LONG_TEXT_CHARS);
     FieldKind::Text {
         multiline: !schema::is_sensitive(property)
             && property["format"].is_null()
@@ -169,7 +169,7 @@ fn number(property: &Value, integer: bool) -> FieldKind {
 impl Field {
     /// The index of the choice that reads like `text`, for surfaces where it is typed. Two that read alike are none:
     /// nobody could say which was meant.
-    pub fn choice_reading(&self, text: &str) -> Option<usize> {
+    pub fn choice_index(&self, text: &str) -> Option<usize> {
         let FieldKind::Choice(choices) = &self.kind else {
             return None;
         };
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_keep_the_order_of_their_author() {
+    fn fields_keep_the_order_of_the_schema() {
         let schema =
             r#"{"properties": {"when": {}, "amount": {}, "zone": {}, "by": {}}, "required": ["zone", "amount"]}"#;
         let schema: Value = serde_json::from_str(schema).expect("JSON");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_keeps_what_its_author_said() {
+    fn a_field_keeps_its_schema_attributes() {
         let field = only(json!({
             "type": "string", "title": "Your PIN", "description": "Four digits", "default": "0000",
             "minLength": 4, "maxLength": 4, "pattern": "^[0-9]+$", "x-a2h-sensitive": true, "readOnly": true,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_is_the_narrowest_that_takes_every_answer() {
+    fn the_kind_is_the_narrowest_that_accepts_every_answer() {
         let word = |property| match only(property).kind {
             FieldKind::Text { .. } => "text",
             FieldKind::Number { integer: true, .. } => "integer",
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_have_the_labels_given_for_all_of_them() {
+    fn choice_labels_are_used_only_when_there_is_one_for_each() {
         let kind = |property| only(property).kind;
         let choices = vec![(json!("s"), "Small".to_owned()), (json!(3), "3".to_owned())];
         assert_eq!(
@@ -274,16 +274,16 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_choice_is_the_one_that_reads_so() {
+    fn a_typed_choice_is_found_unless_it_is_ambiguous() {
         let field = only(json!({"enum": ["eu", 3, "4", 4]}));
-        assert_eq!(field.choice_reading("eu"), Some(0));
-        assert_eq!(field.choice_reading("3"), Some(1));
-        assert_eq!(field.choice_reading("4"), None, "it may mean two");
-        assert_eq!(field.choice_reading("us"), None);
+        assert_eq!(field.choice_index("eu"), Some(0));
+        assert_eq!(field.choice_index("3"), Some(1));
+        assert_eq!(field.choice_index("4"), None, "ambiguous");
+        assert_eq!(field.choice_index("us"), None);
     }
 
     #[test]
-    fn long_and_prose_texts_get_several_lines() {
+    fn long_and_prose_texts_are_multiline() {
         let multiline = |property| matches!(only(property).kind, FieldKind::Text { multiline: true, .. });
         assert!(multiline(json!({"type": "string", "maxLength": 2000})));
         assert!(multiline(

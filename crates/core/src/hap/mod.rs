@@ -5,4 +5,4 @@ mod reply;
 
 pub use crate::excerpt::MAX_SHOWN_BYTES;
 pub use cue::{Cue, Terminal, content, digest, source};
-pub use reply::{Reply, reply};
+pub use reply::{CueReply, reply};

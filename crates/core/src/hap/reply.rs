@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::form;
-use crate::message::{Content, FileNote, Matter, Outcome, Resolution};
+use crate::message::{Content, FileNote, Outcome, Payload, Resolution};
 use crate::question::Question;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reply {
+pub struct CueReply {
     /// Labels, `Label: value` lines, or what was typed. Empty where nothing was said.
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -17,14 +17,14 @@ pub struct Reply {
     pub files: Vec<FileNote>,
 }
 
-pub fn reply(content: &Content, resolution: &Resolution) -> Reply {
+pub fn reply(content: &Content, resolution: &Resolution) -> CueReply {
     let text = match (&content.matter, resolution.outcome, &resolution.value) {
         // Words of a person's own are no choice, even where they read like one.
-        (Matter::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
-        (Matter::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
+        (Payload::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
+        (Payload::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
         _ => String::new(),
     };
-    Reply {
+    CueReply {
         text,
         comment: resolution.comment.clone(),
         files: resolution.files.clone(),

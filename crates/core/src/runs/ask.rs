@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::actor::Actor;
 use crate::excerpt;
-use crate::message::{Content, Door, Matter, Source};
+use crate::message::{Content, Door, Payload, Source};
 use crate::question::{Ask, Question};
 
 const RUNTIME: &str = "run";
@@ -63,7 +63,7 @@ pub fn content(ask: &RunAsk) -> Content {
         tags: Vec::new(),
         context: context(&ask.kind),
         sensitive: false,
-        matter: Matter::Ask(question(&ask.kind)),
+        matter: Payload::Ask(question(&ask.kind)),
         resolvers: ask.resolvers.clone(),
     }
 }
@@ -102,7 +102,7 @@ fn title(ask: &RunAsk) -> String {
         AskKind::Permission {
             operation, resource, ..
         } => (
-            format!("{name} {}: {resource}", wish(operation)),
+            format!("{name} {}: {resource}", request_phrase(operation)),
             format!("{name} needs your permission"),
         ),
     };
@@ -111,7 +111,7 @@ fn title(ask: &RunAsk) -> String {
         .unwrap_or_default()
 }
 
-fn wish(operation: &str) -> String {
+fn request_phrase(operation: &str) -> String {
     match operation {
         "command.execute" | "fs.exec" => "wants to run".to_owned(),
         "fs.read" => "wants to read".to_owned(),

@@ -10,7 +10,7 @@ mod text;
 pub mod user;
 
 pub use ask::{AskKind, RunAsk};
-pub use machine::{Action, Call, Machine, Output};
+pub use machine::{AgentCall, Machine, MachineAction, Output};
 pub use policy::{Judgement, Policy};
 pub use text::{MAX_TEXT_BYTES, TooLong};
 pub use user::UserTurn;

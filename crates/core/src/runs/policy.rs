@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use countersign_protocol::runs::{Mode, PolicyDefault, UpdatePolicy};
+use countersign_protocol::runs::{PolicyDefault, PolicyMode, UpdatePolicy};
 use serde::{Deserialize, Serialize};
 
 /// The one tool a policy speaks of.
@@ -60,9 +60,9 @@ impl Policy {
     pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {
-            Mode::Read => return Ok(false),
-            Mode::Write if !is_ours => return Ok(false),
-            Mode::Write => {}
+            PolicyMode::Read => return Ok(false),
+            PolicyMode::Write if !is_ours => return Ok(false),
+            PolicyMode::Write => {}
         }
         let mut changed = self.clone();
         change
@@ -196,7 +196,7 @@ mod tests {
         UpdatePolicy {
             run_id: "r".to_owned(),
             tool: None,
-            mode: Mode::Write,
+            mode: PolicyMode::Write,
             allow,
             deny,
             default,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn who_said_nothing_leaves_it_to_the_operator_and_who_said_ask_does_not() {
+    fn an_empty_policy_leaves_it_to_the_operator_and_default_ask_does_not() {
         let mut policy = Policy::default();
         assert_eq!(policy.judge("git status"), Judgement::Unsaid);
         assert_eq!(policy.names(), ["default as the hub is set"]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_a_program_or_the_beginning_of_a_command() {
+    fn a_pattern_is_a_program_or_a_command_prefix() {
         let policy = policy(&["git", "npm run test"], &[]);
         for command in ["git", "git push --force", "npm run test", "npm run test -- x"] {
             assert_eq!(policy.judge(command), Judgement::Allow, "{command}");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_stand_for_any_text_and_the_pattern_for_the_whole_command() {
+    fn a_wildcard_pattern_matches_the_whole_command() {
         let covered = |pattern: &str, command: &str| policy(&[pattern], &[]).judge(command) == Judgement::Allow;
         for (pattern, command) in [
             ("*", ""),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_stands_above_all() {
+    fn a_deny_rule_wins_over_everything() {
         let mut policy = policy(&["*"], &["rm"]);
         policy.remember("rm -rf /", true);
         assert_eq!(policy.judge("rm -rf /"), Judgement::Deny);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_about_a_rule_holds() {
+    fn the_latest_decision_about_a_rule_wins() {
         let mut policy = policy(&[], &["git"]);
         policy
             .update(&change(&["git"], &[], Some(PolicyDefault::Deny)))
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_for_the_run_is_about_one_command_and_no_other() {
+    fn a_remembered_decision_covers_one_exact_command() {
         let mut policy = Policy::default();
         policy.remember("ls *", true);
         assert_eq!(
@@ -307,12 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_reading_or_of_other_tools_lets_no_command_run() {
+    fn changes_for_reading_or_other_tools_allow_no_command() {
         let all = change(&["**"], &[], Some(PolicyDefault::Allow));
         let mut policy = Policy::default();
         policy
             .update(&UpdatePolicy {
-                mode: Mode::Read,
+                mode: PolicyMode::Read,
                 ..all.clone()
             })
             .expect("few rules");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_does_not_grow_without_end() {
+    fn the_number_of_rules_is_bounded() {
         let patterns: Vec<String> = (0..=MAX_RULES).map(|number| number.to_string()).collect();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         let mut policy = policy(&patterns[1..], &[]);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nor_do_its_rules_together() {
+    fn the_total_size_of_rules_is_bounded() {
         let long = "x".repeat(MAX_BYTES / 4);
         let patterns: Vec<String> = ["a", "b", "c", "d"]
             .map(|letter| format!("{letter}{}", &long[1..]))
@@ -361,12 +361,12 @@ mod tests {
         assert_eq!(
             policy.update(&change(&[], &patterns[..1], None)),
             Ok(true),
-            "what is there may change its side"
+            "an existing rule may change sides"
         );
     }
 
     #[test]
-    fn a_change_says_whether_it_is_one() {
+    fn an_update_reports_whether_it_changed_anything() {
         let mut policy = policy(&["git"], &["rm"]);
         for (next, is_different) in [
             (change(&["git"], &["rm"], None), false),
@@ -375,7 +375,7 @@ mod tests {
             (change(&[], &[], None), false),
             (
                 UpdatePolicy {
-                    mode: Mode::Read,
+                    mode: PolicyMode::Read,
                     ..change(&["ls"], &[], None)
                 },
                 false,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_back_as_it_was_written() {
+    fn a_policy_survives_the_round_trip() {
         let mut policy = policy(&["git *"], &["rm"]);
         policy.remember("ls", true);
         let text = serde_json::to_string(&policy).expect("a policy can be written");

@@ -15,7 +15,7 @@ mod tests {
     use crate::runs::MAX_TEXT_BYTES;
 
     #[test]
-    fn every_mark_is_filled_and_nothing_else_is_special() {
+    fn every_placeholder_is_filled_and_nothing_else_is_special() {
         let filled = |template: &str, input: &str| fill(template, input).expect("it fits");
         assert_eq!(filled("{{input}} and {{input}}", "a"), "a and a");
         assert_eq!(
@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_too_long_is_not_made() {
+    fn a_result_that_would_be_too_long_is_refused() {
         let marks = INPUT.repeat(MAX_TEXT_BYTES / 1024);
         assert_eq!(
             fill(&marks, &"x".repeat(1024)).map(|text| text.len()),

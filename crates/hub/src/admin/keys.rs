@@ -65,12 +65,12 @@ pub async fn ensure_key(store: &Store) -> anyhow::Result<()> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rotation {
+struct KeyRotation {
     overlap_seconds: Option<u64>,
 }
 
 pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let rotation: Rotation = read_json(body).await?;
+    let rotation: KeyRotation = read_json(body).await?;
     let overlap = agents::overlap(rotation.overlap_seconds)?;
     hub.store
         .run(new_key(overlap, owner.actor).map_err(no_randomness)?)

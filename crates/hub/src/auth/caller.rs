@@ -22,8 +22,8 @@ pub struct AgentCaller {
 }
 
 impl AgentCaller {
-    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
-        check_again(hub, &self.token).await
+    pub async fn recheck(&self, hub: &Hub) -> Result<(), Problem> {
+        recheck(hub, &self.token).await
     }
 }
 
@@ -39,8 +39,8 @@ pub struct TerminalCaller {
 }
 
 impl TerminalCaller {
-    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
-        check_again(hub, &self.token).await
+    pub async fn recheck(&self, hub: &Hub) -> Result<(), Problem> {
+        recheck(hub, &self.token).await
     }
 
     /// Under which the hub counts what their terminals do. No agent can have a name with this in it.
@@ -50,7 +50,7 @@ impl TerminalCaller {
 }
 
 /// Whether a token is still good, for whoever stays connected. A store that cannot say so now has taken nobody's away.
-async fn check_again(hub: &Hub, token: &str) -> Result<(), Problem> {
+async fn recheck(hub: &Hub, token: &str) -> Result<(), Problem> {
     match hub.credentials.authenticate(&hub.store, token).await {
         Ok(None) => Err(Problem::Unauthenticated),
         Ok(Some(_)) | Err(_) => Ok(()),
@@ -63,7 +63,7 @@ pub struct OwnerCaller {
 }
 
 /// The token a request brings in its headers.
-pub fn presented(headers: &HeaderMap) -> Option<&str> {
+pub fn token_from_headers(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers
         .get(AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -76,10 +76,10 @@ pub fn presented(headers: &HeaderMap) -> Option<&str> {
 }
 
 async fn authenticate(headers: &HeaderMap, hub: &Hub) -> Result<Principal, Problem> {
-    let token = presented(headers).ok_or(Problem::Unauthenticated)?;
+    let token = token_from_headers(headers).ok_or(Problem::Unauthenticated)?;
     let found = hub.credentials.authenticate(&hub.store, token).await?;
     if let Some(Principal::Agent { id }) = &found {
-        hub.presence.note(id, hub.store.clock().now());
+        hub.agent_last_seen.record(id, hub.store.clock().now());
     }
     found.ok_or(Problem::Unauthenticated)
 }
@@ -109,7 +109,7 @@ impl FromRequestParts<Arc<Hub>> for TerminalCaller {
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
         match authenticate(&parts.headers, hub).await? {
             Principal::Terminal { person } => {
-                let token = presented(&parts.headers).unwrap_or_default().into();
+                let token = token_from_headers(&parts.headers).unwrap_or_default().into();
                 Ok(Self { person, token })
             }
             Principal::Agent { .. } | Principal::Person { .. } => {
@@ -130,7 +130,7 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
         match authenticate(&parts.headers, hub).await? {
             Principal::Agent { id } => Ok(Self {
                 id,
-                token: presented(&parts.headers).unwrap_or_default().into(),
+                token: token_from_headers(&parts.headers).unwrap_or_default().into(),
             }),
             Principal::Person { .. } => Err(Problem::NotAuthorized {
                 message: "this call is for agents; use an agent's token".to_owned(),

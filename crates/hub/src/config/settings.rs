@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use countersign_core::delivery::{LEAST_ATTEMPTS, Schedule};
+use countersign_core::delivery::{MIN_ATTEMPTS, Schedule};
 use countersign_core::limits::Limits;
 use serde::Deserialize;
 use url::Url;
@@ -99,10 +99,7 @@ impl Config {
         }
         let retention_days = file.retention_days.unwrap_or(30);
         if retention_days == 0 {
-            return Err(ConfigError::invalid(
-                "retention_days",
-                "keep answers for at least one day",
-            ));
+            return Err(ConfigError::invalid("retention_days", "must be at least 1 day"));
         }
         Ok(Self {
             listen,
@@ -129,8 +126,7 @@ fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
         .iter()
         .any(|scheme| url.reveal().starts_with(scheme));
     if !is_one {
-        let message =
-            "begin it with postgres://, as in postgres://user@host/name; without it the hub keeps a file of its own";
+        let message = "must begin with postgres://, as in postgres://user@host/name; leave it out to use a SQLite file";
         return Err(ConfigError::invalid("database_url", message));
     }
     Ok(Some(url))
@@ -141,7 +137,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     spelled.as_deref().unwrap_or(text).parse().map_err(|_| {
         ConfigError::invalid(
             "listen",
-            format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"),
+            format!("{text} is not an IP address with a port; write it as 127.0.0.1:7422 or [::1]:7422"),
         )
     })
 }
@@ -156,7 +152,7 @@ fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(),
         matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
     };
     let refuse = |address: &str| {
-        let message = format!("for development only, not together with the public address {address}");
+        let message = format!("is for development only and not allowed together with the public address {address}");
         Err(ConfigError::invalid("allow_loopback_callbacks", message))
     };
     match public_url {
@@ -170,8 +166,8 @@ fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(),
 fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool) -> Result<(), ConfigError> {
     if !listen.ip().is_loopback() && !tls && !plain_allowed {
         let message = format!(
-            "{listen} is reachable from elsewhere and would serve plain HTTP; give --tls-cert and --tls-key, \
-             listen on loopback behind a proxy, or say --allow-plain-http"
+            "{listen} is reachable from other machines and would serve plain HTTP; give --tls-cert and --tls-key, \
+             listen on loopback behind a proxy, or give --allow-plain-http"
         );
         return Err(ConfigError::invalid("listen", message));
     }
@@ -209,8 +205,8 @@ fn push_settings(file: &ConfigFile, flags: &Overrides) -> Result<PushSettings, C
         max_duration: Duration::from_secs(table.max_duration_seconds.unwrap_or(24 * 3600)),
         first_retry: Duration::from_millis(table.first_retry_ms.unwrap_or(1000).max(1)),
     };
-    if schedule.max_attempts < LEAST_ATTEMPTS {
-        let message = format!("the protocol promises at least {LEAST_ATTEMPTS} attempts");
+    if schedule.max_attempts < MIN_ATTEMPTS {
+        let message = format!("must be at least {MIN_ATTEMPTS}, as the protocol requires");
         return Err(ConfigError::invalid("push.max_attempts", message));
     }
     Ok(PushSettings {

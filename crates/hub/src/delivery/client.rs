@@ -9,13 +9,13 @@ use countersign_core::delivery::Attempt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-use super::guard::Refused;
+use super::guard::TargetRefused;
 use super::resolver::{GuardedResolver, Unresolved};
 use crate::config::PushSettings;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_BYTES: usize = 200;
 
 pub fn build(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> reqwest::Result<Client> {
     let with_system_roots = builder(settings, resolver).build();
@@ -46,18 +46,18 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
 }
 
 /// The end of an attempt that brought no answer. The error's own text is not used: it holds the URL.
-pub fn unanswered(error: &reqwest::Error) -> Attempt {
-    if let Some(refused) = cause::<Refused>(error) {
+pub fn attempt_from_error(error: &reqwest::Error) -> Attempt {
+    if let Some(refused) = cause::<TargetRefused>(error) {
         return Attempt::Refused {
             reason: refused.to_string(),
         };
     }
     if error.is_builder() {
-        let reason = "the URL or the named secret holds characters that HTTP does not allow there".to_owned();
+        let reason = "the URL or the named secret contains characters that HTTP does not allow there".to_owned();
         return Attempt::Refused { reason };
     }
     let mut reason = reason(error);
-    reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+    reason.truncate(reason.floor_char_boundary(MAX_REASON_BYTES));
     Attempt::Failed { reason }
 }
 
@@ -73,8 +73,8 @@ fn reason(error: &reqwest::Error) -> String {
     }
     match cause::<io::Error>(error) {
         Some(io) => io.kind().to_string(),
-        None if error.is_connect() => "no connection".to_owned(),
-        None => "the connection broke off before an answer".to_owned(),
+        None if error.is_connect() => "connecting failed".to_owned(),
+        None => "the connection closed before a response".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ mod settle;
 mod sign;
 mod width;
 
-pub use guard::{Refused, callback_host, check_callback_url, normalise_binding};
+pub use guard::{TargetRefused, callback_host, check_callback_url, normalise_binding};
 pub use outbox::{Outbox, OutboxError};
-pub use resolver::{Lookup, SystemLookup};
+pub use resolver::{DnsLookup, SystemLookup};
 pub use settle::DeliveryCounts;

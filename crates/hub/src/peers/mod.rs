@@ -14,7 +14,7 @@ mod signal;
 
 pub use hear::run as hear;
 pub use lease::{LEASE, enter, leave, run as lease};
-pub use letters::{Reply, Unheard};
+pub use letters::{CommandFailure, CommandReply};
 pub use net::run as net;
-pub use say::Peers;
+pub use say::Cluster;
 pub use signal::Signal;

@@ -3,45 +3,45 @@ use std::sync::Arc;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 
-use super::known::Known;
-use super::net::KNOWN_FOR;
-use super::post::Post;
+use super::known::DedupWindow;
+use super::net::DEDUP_TTL;
+use super::post::CommandTracker;
 use super::signal::Signal;
 
-pub struct Peers {
+pub struct Cluster {
     store: Arc<Store>,
-    pub(super) letters: Post,
+    pub(super) commands: CommandTracker,
     /// What is over and was told here.
-    pub(super) resolved: Known,
+    pub(super) notified: DedupWindow,
 }
 
-impl Peers {
+impl Cluster {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        let letters = Post::default();
-        let resolved = Known::for_at_least(KNOWN_FOR);
+        let commands = CommandTracker::default();
+        let notified = DedupWindow::with_ttl(DEDUP_TTL);
         Arc::new(Self {
             store,
-            letters,
-            resolved,
+            commands,
+            notified,
         })
     }
 
     /// Whether it was not told here before that a message is over. Without peers nobody else could have.
-    pub fn is_news(&self, resolved: &MessageId) -> bool {
-        self.store.bus().is_none() || self.resolved.note(resolved)
+    pub fn is_first_notice(&self, notified: &MessageId) -> bool {
+        self.store.bus().is_none() || self.notified.insert(notified)
     }
 
     /// Call it after the commit. Never waits and never fails; without peers it costs nothing.
-    pub fn say(&self, signal: impl FnOnce() -> Signal) {
+    pub fn publish(&self, signal: impl FnOnce() -> Signal) {
         if let Some(bus) = self.store.bus() {
-            bus.say(signal().text(&self.store.node()));
+            bus.publish(signal().text(&self.store.node()));
         }
     }
 
     /// Every hub is to look at everything, this one too.
-    pub fn say_everything(&self) {
+    pub fn publish_resync(&self) {
         if let Some(bus) = self.store.bus() {
-            bus.say_everything();
+            bus.publish_gap();
         }
     }
 

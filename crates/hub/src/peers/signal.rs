@@ -1,17 +1,17 @@
 //! What hubs say to each other: which of the things they remember has changed. Nothing of what people or agents said.
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::letters::Reply;
-use crate::inbox::news::Change;
+use super::letters::CommandReply;
+use crate::inbox::news::LiveChange;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
-    Changed(Change),
+    Changed(LiveChange),
     /// A message is over; one that a run asked names it.
     Resolved {
         id: MessageId,
@@ -23,7 +23,7 @@ pub enum Signal {
     /// Somebody waits for a cue here, or will in a moment.
     Here {
         id: MessageId,
-        kind: Kind,
+        kind: CueKind,
         since: Timestamp,
         held: bool,
     },
@@ -42,7 +42,7 @@ pub enum Signal {
     /// What became of a letter.
     Answered {
         letter: i64,
-        reply: Reply,
+        reply: CommandReply,
     },
     /// Another hub is no more.
     Gone(String),
@@ -51,7 +51,7 @@ pub enum Signal {
 }
 
 /// The id of a node is as long in every word.
-const NODE: usize = 16;
+const NODE_ID_LENGTH: usize = 16;
 
 impl Signal {
     pub fn text(&self, node: &str) -> String {
@@ -61,7 +61,7 @@ impl Signal {
 
     /// Who says it, and what. Nothing for a word that a later version says.
     pub fn read(text: &str) -> Option<(&str, Self)> {
-        let (node, signal) = text.split_at_checked(NODE)?;
+        let (node, signal) = text.split_at_checked(NODE_ID_LENGTH)?;
         Some((node, serde_json::from_str(signal).ok()?))
     }
 }
@@ -73,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_heard() {
+    fn a_signal_survives_the_round_trip() {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         for signal in [
-            Signal::Changed(Change::Opened(id.clone())),
-            Signal::Changed(Change::Run("r".to_owned())),
+            Signal::Changed(LiveChange::Opened(id.clone())),
+            Signal::Changed(LiveChange::Run("r".to_owned())),
             Signal::Resolved {
                 id: id.clone(),
                 run: None,
@@ -89,7 +89,7 @@ mod tests {
             Signal::Credentials,
             Signal::Here {
                 id: id.clone(),
-                kind: Kind::Pause,
+                kind: CueKind::Pause,
                 since: Timestamp::from_millis(7),
                 held: true,
             },
@@ -101,7 +101,7 @@ mod tests {
             Signal::NoCue(id),
             Signal::Answered {
                 letter: 7,
-                reply: Reply::Done,
+                reply: CommandReply::Done,
             },
             Signal::Gone("fedcba9876543210".to_owned()),
         ] {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_of_ours_is_not_heard() {
+    fn an_unknown_signal_is_ignored() {
         for text in [
             "",
             "short",

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use countersign_protocol::runs::strategy::{self, AgentKind, Format, MAX_BYTES, Strategy};
+use countersign_protocol::runs::strategy::{self, AgentKind, MAX_BYTES, Strategy, StrategyFormat};
 
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
 /// Of all agents together: the strategy is stored and read again with every prompt in it.
@@ -21,7 +21,7 @@ fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
     let file = base.join(path);
     let not_found = |why: io::Error| format!("Strategy file not found: {path} - {why}");
     let invalid = |why: &str| format!("Strategy validation failed:\n  - file: {why}");
-    let Some(format) = Format::of_path(path) else {
+    let Some(format) = StrategyFormat::of_path(path) else {
         return Err(invalid("its name must end in .json, .jsonc, .yaml or .yml"));
     };
     let bytes = read(&file, MAX_BYTES).map_err(not_found)?;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn all_prompts_together_have_a_bound() {
+    fn the_total_size_of_prompts_is_bounded() {
         let folder = Folder::new("sum");
         folder.write("long.txt", vec![b'x'; MAX_PROMPT_BYTES]);
         for (agents, fits) in [(8, true), (9, false)] {

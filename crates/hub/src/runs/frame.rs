@@ -4,7 +4,7 @@ use countersign_store::ops::run::StoredEvent;
 
 /// One event of a run as its subscribers get it. Everybody shares the bytes.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct EventFrame {
     pub seq: u64,
     pub text: Utf8Bytes,
     /// Whoever is slow may miss it.
@@ -13,7 +13,7 @@ pub struct Frame {
     pub is_ask: bool,
 }
 
-impl Frame {
+impl EventFrame {
     pub fn of(event: &Event, seq: u64, text: impl Into<Utf8Bytes>) -> Self {
         let is_ask = is_ask(event.kind());
         Self {
@@ -31,7 +31,7 @@ impl Frame {
 }
 
 /// What is stored is never dropped for somebody slow.
-impl From<StoredEvent> for Frame {
+impl From<StoredEvent> for EventFrame {
     fn from(event: StoredEvent) -> Self {
         let is_ask = is_ask(&event.kind);
         Self {

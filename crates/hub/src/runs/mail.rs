@@ -5,7 +5,7 @@ use countersign_protocol::runs::UpdatePolicy;
 use tokio::sync::{mpsc, oneshot};
 
 /// What others say to the task of a run. A reply that never comes means that the run is over.
-pub enum Mail {
+pub enum RunCommand {
     Steer {
         text: String,
         /// Whether there was room for it.
@@ -19,7 +19,7 @@ pub enum Mail {
         stopped: oneshot::Sender<()>,
     },
     /// Another hub moves the run from now on.
-    Moved,
+    OwnershipLost,
     /// A run that waits for a person may stay as it is.
     HubStops {
         settled: oneshot::Sender<()>,
@@ -27,42 +27,42 @@ pub enum Mail {
 }
 
 /// Where the task of a run hears.
-pub struct Mailbox {
-    mail: mpsc::Receiver<Mail>,
+pub struct CommandQueue {
+    receiver: mpsc::Receiver<RunCommand>,
     /// What came at a bad moment.
-    put_off: VecDeque<Mail>,
+    deferred: VecDeque<RunCommand>,
 }
 
-impl Mailbox {
+impl CommandQueue {
     /// In the order in which it came. Nothing once nobody can write any more.
-    pub async fn next(&mut self) -> Option<Mail> {
-        match self.put_off.pop_front() {
-            Some(mail) => Some(mail),
-            None => self.mail.recv().await,
+    pub async fn next(&mut self) -> Option<RunCommand> {
+        match self.deferred.pop_front() {
+            Some(command) => Some(command),
+            None => self.receiver.recv().await,
         }
     }
 
     /// What is there already.
-    pub fn try_next(&mut self) -> Option<Mail> {
-        self.put_off.pop_front().or_else(|| self.mail.try_recv().ok())
+    pub fn try_next(&mut self) -> Option<RunCommand> {
+        self.deferred.pop_front().or_else(|| self.receiver.try_recv().ok())
     }
 
     /// What has not been seen yet.
-    pub async fn fresh(&mut self) -> Option<Mail> {
-        self.mail.recv().await
+    pub async fn next_new(&mut self) -> Option<RunCommand> {
+        self.receiver.recv().await
     }
 
     /// To be heard next time, behind what was put off before.
-    pub fn put_off(&mut self, mail: Mail) {
-        self.put_off.push_back(mail);
+    pub fn defer(&mut self, command: RunCommand) {
+        self.deferred.push_back(command);
     }
 }
 
-impl From<mpsc::Receiver<Mail>> for Mailbox {
-    fn from(mail: mpsc::Receiver<Mail>) -> Self {
+impl From<mpsc::Receiver<RunCommand>> for CommandQueue {
+    fn from(receiver: mpsc::Receiver<RunCommand>) -> Self {
         Self {
-            mail,
-            put_off: VecDeque::new(),
+            receiver,
+            deferred: VecDeque::new(),
         }
     }
 }

@@ -4,11 +4,11 @@ use countersign_core::runs::{Machine, Policy, steering};
 use serde::{Deserialize, Serialize};
 
 /// What people may say to a run before its next agent hears it.
-const MOST_TEXTS: usize = 100;
-const MOST_TEXT_BYTES: usize = 1024 * 1024;
+const MAX_TEXTS: usize = 100;
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct Checkpoint {
     pub machine: Machine,
     #[serde(default, skip_serializing_if = "Steering::is_empty")]
     pub steering: Steering,
@@ -19,7 +19,7 @@ pub struct Standing {
     pub steered: Option<String>,
 }
 
-impl Standing {
+impl Checkpoint {
     pub fn start(input: &str, steering: Steering, policy: Policy) -> Self {
         Self {
             machine: Machine::start(input),
@@ -60,7 +60,7 @@ impl Steering {
     /// Says whether there was room.
     pub fn add(&mut self, text: &str) -> bool {
         let bytes: usize = self.0.iter().map(String::len).sum();
-        let fits = self.0.len() < MOST_TEXTS && bytes + text.len() <= MOST_TEXT_BYTES;
+        let fits = self.0.len() < MAX_TEXTS && bytes + text.len() <= MAX_TEXT_BYTES;
         if fits {
             self.0.push(text.to_owned());
         }
@@ -73,13 +73,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_say_goes_to_one_call_and_stays_with_it_over_a_restart() {
-        let mut standing = Standing::start("", Steering::default(), Policy::default());
-        assert!(standing.steering.add("shorter"));
-        let steered = standing.message("write".to_owned(), false);
+    fn steering_goes_to_one_call_and_survives_a_restart() {
+        let mut checkpoint = Checkpoint::start("", Steering::default(), Policy::default());
+        assert!(checkpoint.steering.add("shorter"));
+        let steered = checkpoint.message("write".to_owned(), false);
         assert!(steered.starts_with("write\n\n") && steered.contains("shorter"));
-        let mut restored = Standing::read(&standing.text().unwrap()).unwrap();
-        assert_eq!(restored, standing);
+        let mut restored = Checkpoint::read(&checkpoint.text().unwrap()).unwrap();
+        assert_eq!(restored, checkpoint);
         assert!(restored.steering.add("longer"));
         assert_eq!(restored.message("write".to_owned(), true), steered);
     }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn steering_has_bounds() {
         let mut steering = Steering::default();
-        assert!(!steering.add(&"x".repeat(MOST_TEXT_BYTES + 1)));
-        assert!((0..MOST_TEXTS).all(|_| steering.add("x")) && !steering.add("x"));
+        assert!(!steering.add(&"x".repeat(MAX_TEXT_BYTES + 1)));
+        assert!((0..MAX_TEXTS).all(|_| steering.add("x")) && !steering.add("x"));
     }
 }

@@ -9,7 +9,7 @@ use countersign_store::StoreError;
 use countersign_store::model::{PersonSummary, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
-use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
+use countersign_store::ops::credential::{CredentialKind, NewCredential, ReplaceCredential};
 use countersign_store::ops::node::LABEL;
 
 use crate::app::Hub;
@@ -18,15 +18,15 @@ use crate::inbox::web::sign_in::link_to;
 
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
-const HUB: &str = "system:hub";
+const HUB_ACTOR: &str = "system:hub";
 /// The tokens of hub.json and the demo token live from start to start; each start replaces them.
-const PER_START: &str = "start";
+const START_LABEL: &str = "start";
 
 /// Whether it is the label of what a hub made at its start. Among several each has its own, which ends with it.
-pub fn is_per_start(label: &str) -> bool {
-    label == PER_START || label.starts_with(LABEL)
+pub fn is_start_label(label: &str) -> bool {
+    label == START_LABEL || label.starts_with(LABEL)
 }
-const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
+const SIGN_IN_LINK_TTL: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Welcome {
     pub local_url: String,
@@ -44,7 +44,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         // The owner last: a start that was cut short in between is a first start again.
         add_demo_agent(hub).await?;
         let name = OWNER.to_owned();
-        let actor = HUB.to_owned();
+        let actor = HUB_ACTOR.to_owned();
         hub.store
             .run(AddPerson {
                 name,
@@ -54,7 +54,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
             })
             .await?;
     }
-    let owner = owner_of(&hub.store.run(ListPeople).await?);
+    let owner = local_owner_of(&hub.store.run(ListPeople).await?);
     let now = hub.store.clock().now();
     let has_demo = hub
         .store
@@ -63,18 +63,18 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         .iter()
         .any(|agent| agent.agent_id == DEMO_AGENT);
     let demo_token = if has_demo {
-        Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?)
+        Some(start_credential(hub, CredentialKind::Agent, DEMO_AGENT, None).await?)
     } else {
         None
     };
     Ok(Welcome {
         local_url: hub.local_url().to_owned(),
         started_at: hub.started_at,
-        owner_token: per_start(hub, Kind::Person, &owner, None).await?,
-        terminal_token: per_start(hub, Kind::Terminal, &owner, None).await?,
+        owner_token: start_credential(hub, CredentialKind::Person, &owner, None).await?,
+        terminal_token: start_credential(hub, CredentialKind::Terminal, &owner, None).await?,
         sign_in_url: link_to(
             hub,
-            &per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?,
+            &start_credential(hub, CredentialKind::SignIn, &owner, Some(now.plus(SIGN_IN_LINK_TTL))).await?,
         ),
         demo_token,
         owner,
@@ -82,7 +82,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
 }
 
 /// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
-pub fn owner_of(people: &[PersonSummary]) -> String {
+pub fn local_owner_of(people: &[PersonSummary]) -> String {
     let mut owners = people
         .iter()
         .filter(|person| person.role == Role::Owner)
@@ -91,7 +91,12 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
     first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()
 }
 
-async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
+async fn start_credential(
+    hub: &Hub,
+    kind: CredentialKind,
+    subject: &str,
+    expires_at: Option<Timestamp>,
+) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
     let subject = subject.to_owned();
     let label = label(hub);
@@ -102,9 +107,9 @@ async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Time
         label,
         expires_at,
     };
-    hub.store.run(Relabel(credential.clone())).await?;
+    hub.store.run(ReplaceCredential(credential.clone())).await?;
     // A link works once, and must not come back.
-    if kind != Kind::SignIn {
+    if kind != CredentialKind::SignIn {
         hub.start_credentials
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -117,21 +122,21 @@ fn label(hub: &Hub) -> String {
     if hub.store.is_shared() {
         format!("{LABEL}{}", hub.store.node())
     } else {
-        PER_START.to_owned()
+        START_LABEL.to_owned()
     }
 }
 
 impl Hub {
     /// Those of an earlier node end with it, and this process has become another one.
     pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
-        let kept = self
+        let credentials = self
             .start_credentials
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        for credential in kept {
+        for credential in credentials {
             self.store
-                .run(Relabel(NewCredential {
+                .run(ReplaceCredential(NewCredential {
                     label: label(self),
                     ..credential
                 }))
@@ -143,13 +148,13 @@ impl Hub {
 
 async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
     // Its first token is thrown away: every start gives it one of its own.
-    let token = Token::new(Kind::Agent)?;
+    let token = Token::new(CredentialKind::Agent)?;
     let op = AddAgent {
         id: DEMO_AGENT.to_owned(),
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: token.hash,
         signing_key: new_signing_key()?,
-        actor: HUB.to_owned(),
+        actor: HUB_ACTOR.to_owned(),
     };
     hub.store.run(op).await?;
     Ok(())

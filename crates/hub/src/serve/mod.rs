@@ -30,11 +30,11 @@ use crate::delivery::Outbox;
 use crate::peers;
 use accept::Acceptor;
 use data_dir::DataDir;
-pub use data_dir::WithoutHub;
-pub use first_start::{is_per_start, owner_of};
+pub use data_dir::DataDirLock;
+pub use first_start::{is_start_label, local_owner_of};
 
 /// How long requests and pushes under way may take once the hub is told to stop.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 pub struct ServeOptions {
     pub config: Config,
@@ -57,41 +57,41 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
     // Before anybody can connect: a run that waits is to be found.
-    take_the_place_of_the_last(&hub, &data)
+    replace_previous_node(&hub, &data)
         .await
-        .context("cannot take up what was under way")?;
+        .context("cannot restore unfinished work")?;
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    let mut beside = tasks::start(&hub);
+    let mut background = tasks::start(&hub);
     let router = app::router(Arc::clone(&hub));
-    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
+    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), SHUTDOWN_GRACE));
     print(&welcome.text(&hub))?;
     stop.await;
-    print("Stopping: answering who waits, finishing what is under way.\n")?;
+    print("Stopping: answering waiting requests and finishing open work.\n")?;
     data.withdraw();
     // Nobody listening any more is no reason to fail.
     let _ = stop_sender.send(true);
-    let pushes = hub.outbox.stop(GRACE);
+    let pushes = hub.outbox.stop(SHUTDOWN_GRACE);
     let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
-    hub.peers.flush().await;
-    beside.shutdown().await;
-    keep_what_is_noted(&hub).await;
+    hub.cluster.flush().await;
+    background.shutdown().await;
+    flush_in_memory_state(&hub).await;
     if let Err(error) = peers::leave(&hub).await {
-        tracing::warn!(%error, "what was under way could not be given back; others take it when the lease has run out");
+        tracing::warn!(%error, "releasing unfinished work failed; other nodes take it over when the lease expires");
     }
-    hub.store.settle()?;
+    hub.store.checkpoint()?;
     served.context("the listener failed")
 }
 
 /// Nobody waits for the lease of a hub that was killed here: whoever has the data directory knows that it is gone.
-async fn take_the_place_of_the_last(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
+async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
     if hub.store.is_shared() {
-        if let Some(id) = data.last_node() {
+        if let Some(id) = data.previous_node() {
             hub.store.run(LeaveNode { id }).await?;
         }
         drop(hub.node_file.set(data.node_file()));
-        hub.note_node();
+        hub.write_node_file();
     }
     Ok(peers::enter(hub).await?)
 }
@@ -104,10 +104,10 @@ async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError
 }
 
 /// What is in memory only, for a moment or a minute, when the hub stops.
-async fn keep_what_is_noted(hub: &Hub) {
-    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.presence.store(&hub.store));
+async fn flush_in_memory_state(hub: &Hub) {
+    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.agent_last_seen.flush(&hub.store));
     if let Err(error) = receipts.and(presence) {
-        tracing::warn!(%error, "who fetched and who was seen last could not be stored");
+        tracing::warn!(%error, "storing receipts and last-seen times at the stop failed");
     }
 }
 

@@ -11,17 +11,17 @@ use crate::document::Document;
 use crate::scene::{Scene, Seen};
 
 /// What the writer still has in its cache, or what needs no store at all.
-const ELSEWHERE: [&str; 2] = ["/ready", "/metrics"];
+const WITHOUT_STORE: [&str; 2] = ["/ready", "/metrics"];
 
 #[tokio::test]
-async fn a_store_that_fails_is_told_by_503_on_every_route_that_says_so() {
+async fn failing_store_gives_503_on_every_route_that_documents_it() {
     let scene = Scene::new(&Seen::default()).await;
     for file in ["hub.db", "hub.db-wal"] {
         blank(&scene.scratch.0.join(file));
     }
     let document = Document::read();
     for (method, path) in document.operations() {
-        if !document.statuses(method, path).contains(&503) || ELSEWHERE.contains(&path) {
+        if !document.statuses(method, path).contains(&503) || WITHOUT_STORE.contains(&path) {
             continue;
         }
         let call = if method == "get" {

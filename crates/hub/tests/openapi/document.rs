@@ -120,7 +120,7 @@ impl Document {
 
     pub fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
         assert!(schema.is_object(), "no schema for {value}");
-        let mut compiled = self.compiled.lock().expect("nobody panicked");
+        let mut compiled = self.compiled.lock().expect("the lock is not poisoned");
         let validator = compiled
             .entry(schema.to_string())
             .or_insert_with(|| Arc::new(self.compile(schema)))

@@ -22,7 +22,7 @@ fn is_out_of_reach(method: &str, path: &str, status: u16) -> bool {
 }
 
 #[tokio::test]
-async fn every_documented_status_is_given_and_every_given_one_is_documented() {
+async fn every_documented_status_occurs_and_every_occurring_one_is_documented() {
     let seen = Seen::default();
     drive::public(&seen).await;
     drive::agents(&seen).await;

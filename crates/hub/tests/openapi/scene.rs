@@ -20,7 +20,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
-use countersign_store::ops::credential::{Kind, NewCredential};
+use countersign_store::ops::credential::{CredentialKind, NewCredential};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -38,12 +38,12 @@ pub struct Seen(Arc<Mutex<BTreeSet<(String, String, u16)>>>);
 
 impl Seen {
     pub fn all(&self) -> BTreeSet<(String, String, u16)> {
-        self.0.lock().expect("nobody panicked").clone()
+        self.0.lock().expect("the lock is not poisoned").clone()
     }
 
     fn note(&self, call: &Call<'_>, status: u16) {
         let reply = (call.method.to_owned(), call.path.to_owned(), status);
-        self.0.lock().expect("nobody panicked").insert(reply);
+        self.0.lock().expect("the lock is not poisoned").insert(reply);
     }
 }
 
@@ -189,10 +189,10 @@ impl Scene {
 }
 
 async fn person(store: &Store, name: &str, role: Role) -> String {
-    let token = Token::new(Kind::Person).expect("randomness");
+    let token = Token::new(CredentialKind::Person).expect("randomness");
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Person,
+        kind: CredentialKind::Person,
         subject: name.to_owned(),
         label: "token".to_owned(),
         expires_at: None,
@@ -211,12 +211,12 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
 }
 
 async fn terminal(store: &Store, name: &str) -> String {
-    let token = Token::new(Kind::Terminal).expect("randomness");
+    let token = Token::new(CredentialKind::Terminal).expect("randomness");
     let subject = name.to_owned();
     let label = "token".to_owned();
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Terminal,
+        kind: CredentialKind::Terminal,
         subject,
         label,
         expires_at: None,
@@ -237,7 +237,7 @@ async fn terminal(store: &Store, name: &str) -> String {
 }
 
 async fn agent(store: &Store, id: &str) -> String {
-    let token = Token::new(Kind::Agent).expect("randomness");
+    let token = Token::new(CredentialKind::Agent).expect("randomness");
     let agent = AddAgent {
         id: id.to_owned(),
         signature_alg: SignatureAlg::HmacSha256,

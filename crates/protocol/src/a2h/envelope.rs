@@ -8,14 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::family::Version;
-use super::fields::{Fields, Place};
+use super::fields::{FieldPath, FieldReader};
 use super::part;
-use super::request::{Action, Request};
+use super::request::{AskRequest, TaskAction};
 use super::words::words;
 use crate::jcs;
 use crate::time::Timestamp;
 
-const TITLE_CHARACTERS: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openclaw", "other"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,8 +70,8 @@ pub struct Envelope {
     pub idempotency_key: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub sensitive: bool,
-    pub request: Option<Request>,
-    pub action: Option<Action>,
+    pub request: Option<AskRequest>,
+    pub action: Option<TaskAction>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -92,7 +92,7 @@ impl Envelope {
             return Err(EnvelopeError::invalid("", "must be a JSON object"));
         };
         let version = Version::from_envelope(entries)?;
-        let mut fields = Fields::of(value, Place::Root)?;
+        let mut fields = FieldReader::of(value, FieldPath::Root)?;
         let kind = fields.required_word("type")?;
         check_kind(&fields, kind)?;
         Ok(Self {
@@ -110,14 +110,14 @@ impl Envelope {
             idempotency_key: fields.text("idempotency_key")?,
             expires_at: fields.instant("expires_at")?.map(|(_, instant)| instant),
             sensitive: fields.flag("sensitive")?.unwrap_or(false),
-            request: fields.object("request", Request::read)?,
-            action: fields.object("action", Action::read)?,
+            request: fields.object("request", AskRequest::read)?,
+            action: fields.object("action", TaskAction::read)?,
         })
     }
 }
 
 /// Which of the fields a kind of message must have, and which it must not.
-fn check_kind(fields: &Fields<'_>, kind: Kind) -> Result<(), EnvelopeError> {
+fn check_kind(fields: &FieldReader<'_>, kind: Kind) -> Result<(), EnvelopeError> {
     let (needed, foreign): (&[&str], &[&str]) = match kind {
         Kind::Notify => (&[], &["request", "action"]),
         Kind::Ask => (&["request", "idempotency_key"], &["action"]),
@@ -132,22 +132,22 @@ fn check_kind(fields: &Fields<'_>, kind: Kind) -> Result<(), EnvelopeError> {
     }
 }
 
-fn created_at(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn created_at(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let found = fields.instant("created_at")?;
     fields.required("created_at", found).map(|(text, _)| text)
 }
 
-fn title(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn title(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let title = fields.required_name("title")?;
     // Bytes are an upper bound of the characters: the usual short title is not counted.
-    if title.len() > TITLE_CHARACTERS && title.chars().count() > TITLE_CHARACTERS {
-        let message = format!("must not be longer than {TITLE_CHARACTERS} characters: put the rest into `body`");
+    if title.len() > MAX_TITLE_CHARS && title.chars().count() > MAX_TITLE_CHARS {
+        let message = format!("must not be longer than {MAX_TITLE_CHARS} characters: put the rest into `body`");
         return Err(fields.invalid("title", message));
     }
     Ok(title)
 }
 
-fn agent(fields: &mut Fields<'_>) -> Result<Agent, EnvelopeError> {
+fn agent(fields: &mut FieldReader<'_>) -> Result<Agent, EnvelopeError> {
     let found = fields.object("agent", |mut agent| {
         Ok(Agent {
             id: agent.required_name("id")?,
@@ -160,7 +160,7 @@ fn agent(fields: &mut Fields<'_>) -> Result<Agent, EnvelopeError> {
     fields.required("agent", found)
 }
 
-fn runtime(agent: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn runtime(agent: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let runtime = agent.required_text("runtime")?;
     if RUNTIMES.contains(&runtime.as_str()) {
         return Ok(runtime);
@@ -168,10 +168,10 @@ fn runtime(agent: &mut Fields<'_>) -> Result<String, EnvelopeError> {
     Err(agent.invalid("runtime", format!("must be one of {}", RUNTIMES.join(", "))))
 }
 
-fn labels(labels: Fields<'_>) -> Result<BTreeMap<String, String>, EnvelopeError> {
+fn labels(labels: FieldReader<'_>) -> Result<BTreeMap<String, String>, EnvelopeError> {
     let place = labels.place;
     let label = |(key, value): (String, Value)| {
-        let text = Place::Key(&place, &key).text(value)?;
+        let text = FieldPath::Key(&place, &key).text(value)?;
         Ok((key, text))
     };
     labels.rest().into_iter().map(label).collect()

@@ -79,7 +79,7 @@ impl Version {
             (Some(value), None) => (Family::A2h, value),
             (None, Some(value)) => (Family::Ma2h, value),
             (Some(_), Some(_)) => {
-                let message = "must not stand beside `a2h_version`: send the one your agent speaks";
+                let message = "must not be combined with `a2h_version`: send only the one your agent uses";
                 return Err(EnvelopeError::invalid("ma2h_version", message));
             }
             (None, None) => {
@@ -110,7 +110,7 @@ impl Version {
             ("0", Ok(minor)) => Ok(Self { family, minor }),
             _ => Err(EnvelopeError::VersionNotSupported {
                 message: format!(
-                    "this hub does not speak that version of {}: send \"{}\"",
+                    "this hub does not support that version of {}: send \"{}\"",
                     family.name(),
                     family.newest().text()
                 ),

@@ -16,10 +16,10 @@ mod words;
 pub use capability::Capability;
 pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, payload_hash};
 pub use family::{Family, PushSigning, Version};
-pub use refused::Refused;
+pub use refused::ApiError;
 pub use request::{
-    APPROVE, Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, DENY, Mode, Permissions,
-    Request,
+    APPROVE, AskRequest, AuthScheme, CallbackAuth, CallbackMode, CallbackRequest, CheckItem, Choice, DENY, Mode,
+    Permissions, TaskAction,
 };
 pub use response::{Response, payload_sha256};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};

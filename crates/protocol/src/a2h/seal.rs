@@ -66,17 +66,17 @@ impl SealBinding<'_> {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    #[error("the sealed token is longer than {MAX_TOKEN_BYTES} bytes: keep the state elsewhere and seal a name for it")]
+    #[error("the sealed token is longer than {MAX_TOKEN_BYTES} bytes: store the state elsewhere and seal its name")]
     TooLong,
     #[error("the sealed token does not begin with A2HSEALv1, MA2HSEALv1 or CSEALv2: it is not a sealed token")]
     UnknownPrefix,
-    #[error("the sealed token's {0} is malformed: the token was cut or changed")]
+    #[error("the sealed token's {0} is malformed: the token was truncated or changed")]
     Malformed(&'static str),
     #[error("the sealed token does not open: it was changed, or sealed with another key or for another message")]
     DoesNotOpen,
     #[error("the sealed token belongs to one agent and message: name the agent id and the idempotency key to open it")]
     NeedsOwner,
-    #[error("the sealed token belongs to no message, so it may be another message's: open it without naming one")]
+    #[error("the sealed token is not bound to a message, so it may come from another one: open it without an owner")]
     NotBound,
     #[error("the state could not be sealed")]
     DoesNotSeal,
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_another_implementation_makes() {
+    fn tokens_match_those_of_another_implementation() {
         for (binding, prefix) in [(SealBinding::A2h, "A2HSEALv1"), (SealBinding::Ma2h, "MA2HSEALv1")] {
             let token = SealToken::seal(&KEY, NONCE, PLAINTEXT.as_bytes(), binding).unwrap();
             assert_eq!(token.to_string(), format!("{prefix}{PARTS}"));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_token_opens_for_its_owner_alone() {
+    fn a_bound_token_opens_only_for_its_owner() {
         let others = [
             SealedFor {
                 agent_id: "acme/other",
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prefix_cannot_be_exchanged_for_a_weaker_or_a_stronger_one() {
+    fn a_changed_prefix_is_noticed() {
         let stripped = BOUND.replace("CSEALv2", "A2HSEALv1");
         assert_eq!(open(&stripped, None), Err(TokenError::DoesNotOpen));
         assert_eq!(
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_never_too_long_to_open() {
+    fn a_sealed_token_is_never_too_long_to_open() {
         let fits = (MAX_TOKEN_BYTES - 9 - 3 - 16 - 22) / 4 * 3;
         let token = SealToken::seal(&KEY, NONCE, &vec![b' '; fits], SealBinding::A2h).unwrap();
         assert_eq!(token.to_string().len(), token.length());

@@ -21,7 +21,7 @@ pub enum SignatureError {
     Missing(&'static str),
     #[error("the signature header has more than one `{0}`")]
     Repeated(&'static str),
-    #[error("the signature header holds something that is not name=value")]
+    #[error("the signature header contains an entry that is not name=value")]
     NotAPair,
     #[error("`{0}` in the signature header is malformed")]
     Malformed(&'static str),

@@ -4,5 +4,5 @@ pub mod name;
 pub mod payload;
 pub mod tagblocks;
 
-pub use payload::{Confirm, Field, Offer, Payload};
-pub use tagblocks::{DecodeError, Envelope, EnvelopeError, Kind, decode};
+pub use payload::{Confirm, CueField, CueOffer, CuePayload};
+pub use tagblocks::{CueEnvelope, CueEnvelopeError, CueKind, DecodeError, decode};

@@ -3,15 +3,15 @@
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
 const CODAS: [&str; 10] = ["", "n", "r", "l", "s", "m", "nd", "st", "rk", "ld"];
-const FEWEST_LETTERS: usize = 8;
-const MOST_LETTERS: usize = 12;
+const MIN_LETTERS: usize = 8;
+const MAX_LETTERS: usize = 12;
 const MAX_RUNTIME_CHARS: usize = 64;
 const MAX_ID_CHARS: usize = 64;
 
 /// A name that can be said and typed: three to five syllables, 8 to 12 letters. Nothing where the chance at hand makes none
 /// that long; ask again with another. Whether it is taken is for the store to say.
-pub fn agent_id(chance: u128) -> Option<String> {
-    let mut draw = Draw(chance);
+pub fn agent_id(random: u128) -> Option<String> {
+    let mut draw = Draw(random);
     let syllables = 3 + draw.below(3);
     let mut name = String::new();
     for _ in 0..syllables {
@@ -19,8 +19,8 @@ pub fn agent_id(chance: u128) -> Option<String> {
         name.push(char::from(VOWELS[draw.below(VOWELS.len())]));
         name.push_str(CODAS[draw.below(CODAS.len())]);
     }
-    name.truncate(MOST_LETTERS);
-    (name.len() >= FEWEST_LETTERS).then_some(name)
+    name.truncate(MAX_LETTERS);
+    (name.len() >= MIN_LETTERS).then_some(name)
 }
 
 /// Whether an agent in a terminal may be called so: by a name that looks the same wherever it stands, is no option of a
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_can_be_said_and_have_their_length() {
+    fn generated_names_have_8_to_12_lowercase_letters() {
         let step = u128::MAX / 10_007;
         let names: Vec<String> = (0..10_000).filter_map(|n| agent_id(n * step + 7919 * n)).collect();
         assert!(names.len() > 5_000, "{}", names.len());
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_an_agent_brings_along_is_plain() {
+    fn an_agent_id_is_plain_ascii() {
         for name in ["gavonel", "Agent-7", "a.b_c", "x", &"x".repeat(64)] {
             assert!(is_agent_id(name), "{name:?}");
         }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_are_folded_and_strange_ones_refused() {
+    fn runtimes_are_normalized_and_invalid_ones_refused() {
         for (text, name) in [
             ("claude_code", "claude_code"),
             (" Claude  -Code", "claude_code"),

@@ -10,7 +10,7 @@ pub struct Received {
 
 /// A message that was not understood, and what to tell its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedMessage {
     pub code: &'static str,
     pub message: String,
     pub request_id: Option<String>,
@@ -96,7 +96,7 @@ pub struct UpdatePolicy {
     pub run_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    pub mode: Mode,
+    pub mode: PolicyMode,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ pub struct UpdatePolicy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum PolicyMode {
     Read,
     Write,
 }
@@ -160,7 +160,7 @@ impl Decision {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct ClientEnvelope<'a> {
     #[serde(flatten)]
     message: &'a ClientMessage,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ struct Frame<'a> {
 impl ClientMessage {
     /// The text a client sends.
     pub fn frame(&self, request_id: Option<&str>) -> String {
-        serde_json::to_string(&Frame {
+        serde_json::to_string(&ClientEnvelope {
             message: self,
             request_id,
         })

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Conversation {
     pub records: Vec<Record>,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<RunInput>,
 }
 
 /// Written by hand for the list of retention events: clients expect it, and nothing here is ever forgotten that way.
@@ -61,7 +61,7 @@ impl ChatMessage {
 /// What a start or a continuation was given.
 #[derive(Debug, Clone, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct RunInput {
     pub text: String,
     /// The first record that came after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,11 +90,11 @@ mod tests {
                 finish_reason: "stop".to_owned(),
             }],
             inputs: vec![
-                Input {
+                RunInput {
                     text: "tides".to_owned(),
                     before_record_id: Some("c-1".to_owned()),
                 },
-                Input {
+                RunInput {
                     text: String::new(),
                     before_record_id: None,
                 },
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_the_fields_of_the_wire_and_no_more() {
+    fn a_conversation_has_exactly_the_fields_of_the_protocol() {
         let expected = json!({
             "records": [{
                 "id": "c-1",

@@ -142,7 +142,7 @@ pub enum ToolStatus {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct EventEnvelope<'a> {
     #[serde(flatten)]
     event: &'a Event,
     run_id: &'a str,
@@ -193,7 +193,7 @@ impl Event {
     /// own in its place.
     pub fn frame(&self, run_id: &str, seq: u64, ts: Timestamp, request_id: Option<&str>) -> String {
         let request_id = request_id.filter(|_| !self.has_own_request_id());
-        let frame = Frame {
+        let frame = EventEnvelope {
             event: self,
             run_id,
             seq,

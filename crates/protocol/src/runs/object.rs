@@ -2,14 +2,14 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::fault::{Faults, Place, shown};
+use super::fault::{FaultList, FaultPath, shown};
 
 /// The largest whole number every reader of JSON holds exactly.
 pub(super) const MAX_SAFE: i64 = (1 << 53) - 1;
 
 /// What a text must be.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextRule {
     pub may_be_empty: bool,
     pub max_bytes: usize,
 }
@@ -18,12 +18,12 @@ pub(super) struct Text {
 #[derive(Clone, Copy)]
 pub(super) struct Object<'a> {
     entries: &'a Map<String, Value>,
-    place: Place<'a>,
-    faults: &'a Faults,
+    place: FaultPath<'a>,
+    faults: &'a FaultList,
 }
 
 impl<'a> Object<'a> {
-    pub fn of(value: &'a Value, place: Place<'a>, faults: &'a Faults) -> Option<Self> {
+    pub fn of(value: &'a Value, place: FaultPath<'a>, faults: &'a FaultList) -> Option<Self> {
         match value {
             Value::Object(entries) => Some(Self { entries, place, faults }),
             other => {
@@ -37,11 +37,11 @@ impl<'a> Object<'a> {
         self.entries
     }
 
-    pub fn place(&self) -> &Place<'a> {
+    pub fn place(&self) -> &FaultPath<'a> {
         &self.place
     }
 
-    pub fn faults(&self) -> &'a Faults {
+    pub fn faults(&self) -> &'a FaultList {
         self.faults
     }
 
@@ -50,7 +50,7 @@ impl<'a> Object<'a> {
     }
 
     pub fn fault(&self, key: &str, why: impl Into<String>) {
-        self.faults.add(Place::Key(&self.place, key), why);
+        self.faults.add(FaultPath::Key(&self.place, key), why);
     }
 
     /// Notes every key that is none of these.
@@ -73,14 +73,19 @@ impl<'a> Object<'a> {
         found
     }
 
-    pub fn text(&self, key: &str, rule: Text) -> String {
+    pub fn text(&self, key: &str, rule: TextRule) -> String {
         self.required(key)
-            .and_then(|value| text(value, Place::Key(&self.place, key), self.faults, rule))
+            .and_then(|value| text(value, FaultPath::Key(&self.place, key), self.faults, rule))
             .unwrap_or_default()
     }
 
-    pub fn optional_text(&self, key: &str, rule: Text) -> Option<String> {
-        text(self.entries.get(key)?, Place::Key(&self.place, key), self.faults, rule)
+    pub fn optional_text(&self, key: &str, rule: TextRule) -> Option<String> {
+        text(
+            self.entries.get(key)?,
+            FaultPath::Key(&self.place, key),
+            self.faults,
+            rule,
+        )
     }
 
     pub fn flag(&self, key: &str) -> Option<bool> {
@@ -142,12 +147,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn optional_texts(&self, key: &str, rule: Text) -> Option<Vec<String>> {
-        let place = Place::Key(&self.place, key);
+    pub fn optional_texts(&self, key: &str, rule: TextRule) -> Option<Vec<String>> {
+        let place = FaultPath::Key(&self.place, key);
         let items = self.list(key)?.iter().enumerate();
         Some(
             items
-                .filter_map(|(index, item)| text(item, Place::Item(&place, index), self.faults, rule))
+                .filter_map(|(index, item)| text(item, FaultPath::Item(&place, index), self.faults, rule))
                 .collect(),
         )
     }
@@ -163,7 +168,7 @@ impl<'a> Object<'a> {
     }
 }
 
-fn text(value: &Value, place: Place<'_>, faults: &Faults, rule: Text) -> Option<String> {
+fn text(value: &Value, place: FaultPath<'_>, faults: &FaultList, rule: TextRule) -> Option<String> {
     let Value::String(text) = value else {
         faults.add(place, expected("a string", value));
         return None;

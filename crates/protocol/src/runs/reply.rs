@@ -1,13 +1,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Conversation, Refused, RunStatus};
+use super::{Conversation, RefusedMessage, RunStatus};
 use crate::time::Timestamp;
 
 /// What one connection hears, and no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Reply {
+pub enum RunReply {
     Pong,
     Error {
         code: String,
@@ -76,9 +76,9 @@ pub struct ListedRun {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct ReplyEnvelope<'a> {
     #[serde(flatten)]
-    reply: &'a Reply,
+    reply: &'a RunReply,
     /// Clients expect the list; the hub starts no such servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     mcp_servers: Option<[(); 0]>,
@@ -87,7 +87,7 @@ struct Frame<'a> {
     request_id: Option<&'a str>,
 }
 
-impl Reply {
+impl RunReply {
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Error {
             code: code.into(),
@@ -98,7 +98,7 @@ impl Reply {
     /// The text the client gets; `request_id` is that of its message.
     pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
         let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
-        let frame = Frame {
+        let frame = ReplyEnvelope {
             reply: self,
             mcp_servers,
             ts,
@@ -108,8 +108,8 @@ impl Reply {
     }
 }
 
-impl From<&Refused> for Reply {
-    fn from(refused: &Refused) -> Self {
+impl From<&RefusedMessage> for RunReply {
+    fn from(refused: &RefusedMessage) -> Self {
         Self::error(refused.code, &refused.message)
     }
 }

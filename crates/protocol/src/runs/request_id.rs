@@ -11,13 +11,16 @@ const MAX_BYTES: usize = 4 * 1024;
 
 /// As most readers do: of a key that comes twice the last one is taken, and what lies beside it is passed over, however deep.
 pub(super) fn of(bytes: &[u8]) -> Option<String> {
-    let found = Deserializer::from_slice(bytes).deserialize_map(Named).ok().flatten();
+    let found = Deserializer::from_slice(bytes)
+        .deserialize_map(RequestIdVisitor)
+        .ok()
+        .flatten();
     found.filter(|id| id.len() <= MAX_BYTES)
 }
 
-struct Named;
+struct RequestIdVisitor;
 
-impl<'de> Visitor<'de> for Named {
+impl<'de> Visitor<'de> for RequestIdVisitor {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_reads_back_from_its_word() {
+    fn every_status_parses_from_its_text() {
         for status in RunStatus::ALL {
             assert_eq!(RunStatus::parse(status.as_str()), Some(status));
             assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());

@@ -28,10 +28,10 @@ mod table;
 
 pub use error::CopyError;
 pub use job::copy;
-pub use left_out::LEFT_OUT;
-pub(crate) use mark::{refuse_half_copied_database, refuse_half_copied_file};
-pub use place::Place;
-pub use progress::{Progress, Stage};
-pub use report::{Compared, Report};
-pub use side::Portion;
-pub use sum::Sum;
+pub use left_out::SKIPPED_TABLES;
+pub(crate) use mark::{refuse_unfinished_database, refuse_unfinished_file};
+pub use place::StoreLocation;
+pub use progress::{CopyProgress, CopyStage};
+pub use report::{CopyReport, TableComparison};
+pub use side::BatchSize;
+pub use sum::TableChecksum;

@@ -1,11 +1,11 @@
 //! Appending to the trail and reading it.
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::{Actor, Digest};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{AccessMode, Exec, Op, Param};
 use crate::model::AuditRow;
 
 pub const TABLE: &str = "audit";
@@ -13,7 +13,7 @@ pub const APPEND: &str = "INSERT INTO audit (subject, n, prev_seq, at, actor, ev
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 /// What `APPEND` takes. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
-pub fn appending<'a>(n: i64, prev_seq: Option<i64>, entry: &'a Entry, hash: &'a Digest) -> [Param<'a>; 9] {
+pub fn append_params<'a>(n: i64, prev_seq: Option<i64>, entry: &'a AuditRecord, hash: &'a Digest) -> [Param<'a>; 9] {
     [
         (&entry.subject).into(),
         n.into(),
@@ -43,7 +43,7 @@ pub async fn append_operation<X: Exec>(
         Some(mut row) => (Some(row.int(0)?), row.int(1)? + 1, Some(row.digest(2)?)),
         None => (None, 1, None),
     };
-    let entry = Entry {
+    let entry = AuditRecord {
         subject: subject.to_owned(),
         at: now,
         actor: actor.to_owned(),
@@ -52,13 +52,15 @@ pub async fn append_operation<X: Exec>(
         resolution_sha256: None,
         prev_hash,
     };
-    let seq = x.insert(APPEND, &appending(n, prev_seq, &entry, &entry.hash())).await?;
+    let seq = x
+        .insert(APPEND, &append_params(n, prev_seq, &entry, &entry.hash()))
+        .await?;
     // Only from the entry that this one follows: two that followed the same one would part the chain.
     match x
         .exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()])
         .await?
     {
-        0 => Err(StoreError::Raced),
+        0 => Err(StoreError::Conflict),
         _ => Ok(()),
     }
 }
@@ -79,11 +81,11 @@ pub struct Trail {
     pub subject: String,
 }
 
-const LONGEST_TRAIL: usize = 1000;
+const MAX_TRAIL_ENTRIES: usize = 1000;
 
 impl Op for Trail {
     type Out = Vec<AuditRow>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<AuditRow>, StoreError> {
         const HEAD: &str = "SELECT audit_seq FROM message WHERE id = ?1 \
@@ -93,11 +95,11 @@ impl Op for Trail {
         let head = x.row(HEAD, &[(&self.subject).into()]).await?;
         let mut next = head.map(|mut row| row.int(0)).transpose()?;
         let mut entries: Vec<AuditRow> = Vec::new();
-        while let Some(seq) = next.filter(|_| entries.len() < LONGEST_TRAIL) {
-            let lost = || StoreError::Corrupt(format!("the trail of {} has a gap", self.subject));
-            let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(lost)?;
+        while let Some(seq) = next.filter(|_| entries.len() < MAX_TRAIL_ENTRIES) {
+            let missing = || StoreError::Corrupt(format!("the audit trail of {} has a gap", self.subject));
+            let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(missing)?;
             next = row.opt_int(0)?;
-            let entry = Entry {
+            let entry = AuditRecord {
                 subject: self.subject.clone(),
                 at: row.instant(2)?,
                 actor: row.text(3)?,

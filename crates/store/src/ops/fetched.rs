@@ -4,7 +4,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// Of each message the first time counts. What has no resolution cannot have been fetched. Says for which this was the
 /// first time.
@@ -14,7 +14,7 @@ pub struct RecordFetched {
 
 impl Op for RecordFetched {
     type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         let mut recorded = Vec::new();

@@ -7,23 +7,23 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// Credentials under this label and the id of a node end with it: at once when it leaves.
 pub const LABEL: &str = "start@";
 
 /// A credential of a node that fell silent lives on for so long: the process may be there, and only have been slow.
-const CREDENTIALS_OUTLIVE: Duration = Duration::from_secs(3600);
+const CREDENTIAL_GRACE: Duration = Duration::from_secs(3600);
 
 /// A node that begins, under an id that nobody had before.
-pub struct EnterNode {
+pub struct RegisterNode {
     pub id: String,
     pub lease: Duration,
 }
 
-impl Op for EnterNode {
+impl Op for RegisterNode {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         // Again, if the first time nobody heard that it was done.
@@ -43,7 +43,7 @@ pub struct RenewNode {
 
 impl Op for RenewNode {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         renew(x, &self.id, now.plus(self.lease)).await
@@ -62,7 +62,7 @@ pub struct LeaveNode {
 
 impl Op for LeaveNode {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1";
@@ -80,20 +80,20 @@ impl Op for LeaveNode {
 
 /// Whose lease counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
+pub enum GoneNodes {
     /// They live as long as their leases.
-    Live,
+    LeaseExpired,
     /// Only those that have left are gone: the database may have been away for all of them.
-    MayComeBack,
+    Departed,
     /// The store is this node's alone, so every other one is gone.
-    AreGone,
+    All,
 }
 
 /// A sign of life that removes nodes whose lease has run out, and frees what they had under way.
 pub struct TakeOver {
     pub node: String,
     pub lease: Duration,
-    pub others: Others,
+    pub others: GoneNodes,
     /// Looks for what nobody has even if no node had to be removed: another one may have begun and not ended this.
     pub thorough: bool,
 }
@@ -111,7 +111,7 @@ pub struct TakenOver {
 impl Op for TakeOver {
     /// Nothing if the node itself has been removed; then nothing is done.
     type Out = Option<TakenOver>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<TakenOver>, StoreError> {
         const UNTIL: &str = "SELECT lease_until FROM node WHERE id = ?1";
@@ -124,14 +124,14 @@ impl Op for TakeOver {
             return Ok(None);
         }
         let before = match self.others {
-            Others::Live if !was_late => now,
-            Others::Live | Others::MayComeBack => Timestamp::from_millis(1),
-            Others::AreGone => Timestamp::from_millis(i64::MAX),
+            GoneNodes::LeaseExpired if !was_late => now,
+            GoneNodes::LeaseExpired | GoneNodes::Departed => Timestamp::from_millis(1),
+            GoneNodes::All => Timestamp::from_millis(i64::MAX),
         };
         let removed = texts(x.rows(GONE, &[(&self.node).into(), before.into()]).await?)?;
         let hosts = match removed.is_empty() && !self.thorough {
             true => Vec::new(),
-            false => free(x, now).await?,
+            false => release_orphaned_claims(x, now).await?,
         };
         Ok(Some(TakenOver {
             was_late,
@@ -142,8 +142,8 @@ impl Op for TakeOver {
 }
 
 /// Whatever nobody has any more. Gives the hosts of what is due again.
-async fn free<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
-    const NOBODYS: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
+async fn release_orphaned_claims<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    const ORPHANED: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
          AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = delivery.claimed_by) ORDER BY claimed_by";
     // By what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
     const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1 RETURNING host";
@@ -152,12 +152,12 @@ async fn free<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreEr
          AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
     const FORGET: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start@' AND expires_at < ?1";
     let mut hosts = Vec::new();
-    for gone in texts(x.rows(NOBODYS, &[]).await?)? {
+    for gone in texts(x.rows(ORPHANED, &[]).await?)? {
         hosts.extend(texts(x.rows(RELEASE, &[(&gone).into(), now.into()]).await?)?);
     }
     hosts.sort_unstable();
     hosts.dedup();
-    x.exec(SHORTEN, &[now.plus(CREDENTIALS_OUTLIVE).into()]).await?;
+    x.exec(SHORTEN, &[now.plus(CREDENTIAL_GRACE).into()]).await?;
     x.exec(FORGET, &[now.into()]).await?;
     Ok(hosts)
 }
@@ -171,7 +171,7 @@ pub struct LiveNodes;
 
 impl Op for LiveNodes {
     type Out = Vec<String>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
         texts(

@@ -6,18 +6,18 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// A millisecond is too long: a limit may be thousands in a second.
-const PER_MILLISECOND: i64 = 1000;
+const MICROS_PER_MILLISECOND: i64 = 1000;
 
 /// Uses up one share, if there is one.
 pub struct Admit {
     pub key: String,
     /// So many at once, after a rest.
-    pub at_once: u32,
+    pub burst: u32,
     /// Then one in each of these.
-    pub then_every: Duration,
+    pub interval: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +29,21 @@ pub enum Admission {
 
 impl Op for Admit {
     type Out = Admission;
-    const MODE: Mode = Mode::Note;
+    const MODE: AccessMode = AccessMode::UnacknowledgedWrite;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Admission, StoreError> {
         const USE: &str = "INSERT INTO rate (key, full_at) VALUES (?1, CAST(?2 AS BIGINT) + CAST(?3 AS BIGINT)) \
              ON CONFLICT (key) DO UPDATE SET full_at = CASE WHEN rate.full_at > ?2 THEN rate.full_at ELSE ?2 END + ?3 \
              WHERE rate.full_at <= ?4";
         const FULL_AT: &str = "SELECT full_at FROM rate WHERE key = ?1";
-        let now = now.as_millis().saturating_mul(PER_MILLISECOND);
-        let share = micros(self.then_every).max(1);
-        let latest = now.saturating_add(share.saturating_mul(i64::from(self.at_once.max(1)) - 1));
-        if x.exec(USE, &[(&self.key).into(), now.into(), share.into(), latest.into()])
-            .await?
+        let now = now.as_millis().saturating_mul(MICROS_PER_MILLISECOND);
+        let interval_micros = micros(self.interval).max(1);
+        let latest = now.saturating_add(interval_micros.saturating_mul(i64::from(self.burst.max(1)) - 1));
+        if x.exec(
+            USE,
+            &[(&self.key).into(), now.into(), interval_micros.into(), latest.into()],
+        )
+        .await?
             == 1
         {
             return Ok(Admission::Granted);
@@ -66,12 +69,12 @@ pub struct ForgetRates {
 
 impl Op for ForgetRates {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         const FORGET: &str = "DELETE FROM rate WHERE full_at <= ?1 AND key IN \
              (SELECT key FROM rate WHERE full_at <= ?1 ORDER BY full_at LIMIT ?2)";
-        let now = now.as_millis().saturating_mul(PER_MILLISECOND);
+        let now = now.as_millis().saturating_mul(MICROS_PER_MILLISECOND);
         x.exec(FORGET, &[now.into(), self.limit.into()]).await
     }
 }

@@ -3,7 +3,7 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// An instant never moves backwards, whichever hub tells it last.
 pub struct RecordSeen {
@@ -12,7 +12,7 @@ pub struct RecordSeen {
 
 impl Op for RecordSeen {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
         const RECORD: &str = "UPDATE agent SET seen_at = ?1 WHERE id = ?2 AND (seen_at IS NULL OR seen_at < ?1)";
@@ -32,7 +32,7 @@ pub struct AgentSeen {
 
 impl Op for AgentSeen {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         match x

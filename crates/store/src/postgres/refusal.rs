@@ -13,8 +13,8 @@ const IDEMPOTENCY: &str = "message_idempotency";
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
-            Some(refusal) if is_lost_race(refusal) => Self::Raced,
-            Some(refusal) if is_farewell(refusal) => Self::Ended(refusal.message().to_owned()),
+            Some(refusal) if is_conflict(refusal) => Self::Conflict,
+            Some(refusal) if is_connection_ended(refusal) => Self::ConnectionEnded(refusal.message().to_owned()),
             // Not its details: they may quote a row, and this text goes to the log.
             Some(refusal) => Self::Unavailable(format!("{} ({})", refusal.message(), refusal.code().code())),
             None => Self::Unavailable(with_cause(&error)),
@@ -31,7 +31,7 @@ impl From<PoolError> for StoreError {
     }
 }
 
-fn is_lost_race(refusal: &DbError) -> bool {
+fn is_conflict(refusal: &DbError) -> bool {
     let code = refusal.code();
     *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::T_R_DEADLOCK_DETECTED
@@ -39,7 +39,7 @@ fn is_lost_race(refusal: &DbError) -> bool {
 }
 
 /// It stops, or somebody had this connection ended.
-fn is_farewell(refusal: &DbError) -> bool {
+fn is_connection_ended(refusal: &DbError) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,

@@ -17,14 +17,14 @@ use super::connection;
 use crate::error::StoreError;
 
 /// Pages in the log before they are moved: 32 MiB.
-const WORTH_IT: i32 = 8000;
+const CHECKPOINT_PAGES: i32 = 8000;
 /// Pages in the log before the writer stops for it, should the other thread not keep up: 256 MiB.
-const TOO_MANY: i32 = 64_000;
+const MAX_LOG_PAGES: i32 = 64_000;
 /// A remainder of so many pages the writer moves in passing.
-const FEW: i32 = 200;
-const MOST_ROUNDS: usize = 5;
+const SMALL_REMAINDER_PAGES: i32 = 200;
+const MAX_ROUNDS: usize = 5;
 
-const RESTING: u8 = 0;
+const IDLE: u8 = 0;
 const COPYING: u8 = 1;
 const COPIED: u8 = 2;
 
@@ -32,7 +32,7 @@ pub struct Checkpointer {
     /// In the log after the writer's last commit.
     pages: Arc<AtomicI32>,
     stage: Arc<AtomicU8>,
-    begin: SyncSender<()>,
+    request: SyncSender<()>,
 }
 
 impl Checkpointer {
@@ -45,31 +45,31 @@ impl Checkpointer {
             Ok(())
         }))?;
         let connection = connection::open_writer(file)?;
-        let stage = Arc::new(AtomicU8::new(RESTING));
-        let (begin, begun) = sync_channel(1);
+        let stage = Arc::new(AtomicU8::new(IDLE));
+        let (request, requests) = sync_channel(1);
         let worker = Arc::clone(&stage);
         thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || copy_when_asked(&connection, &begun, &worker))
+            .spawn(move || run_checkpoints(&connection, &requests, &worker))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { pages, stage, begin })
+        Ok(Self { pages, stage, request })
     }
 
     /// Call it on the thread that writes, between two transactions.
     pub fn after_commit(&self, connection: &Connection) -> Result<(), StoreError> {
         let pages = self.pages.load(Ordering::Relaxed);
         match self.stage.load(Ordering::Acquire) {
-            RESTING if pages >= WORTH_IT => {
+            IDLE if pages >= CHECKPOINT_PAGES => {
                 self.stage.store(COPYING, Ordering::Release);
                 // There is room for the one request there can be. Should the thread be gone, the writer does it below.
-                let _ = self.begin.try_send(());
+                let _ = self.request.try_send(());
                 Ok(())
             }
             COPIED => {
-                self.stage.store(RESTING, Ordering::Release);
+                self.stage.store(IDLE, Ordering::Release);
                 copy(connection).map(drop)
             }
-            _ if pages >= TOO_MANY => copy(connection).map(drop),
+            _ if pages >= MAX_LOG_PAGES => copy(connection).map(drop),
             _ => Ok(()),
         }
     }
@@ -80,22 +80,22 @@ fn copy(connection: &Connection) -> Result<i32, StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))?)
 }
 
-fn copy_when_asked(connection: &Connection, begun: &Receiver<()>, stage: &AtomicU8) {
-    while begun.recv().is_ok() {
-        if let Err(error) = copy_nearly_all(connection) {
-            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+fn run_checkpoints(connection: &Connection, requests: &Receiver<()>, stage: &AtomicU8) {
+    while requests.recv().is_ok() {
+        if let Err(error) = copy_most_pages(connection) {
+            tracing::warn!(%error, "background WAL checkpoint failed");
         }
         stage.store(COPIED, Ordering::Release);
     }
 }
 
 /// Each round is shorter than the one before it, and so are the pages that come in meanwhile fewer.
-fn copy_nearly_all(connection: &Connection) -> Result<(), StoreError> {
-    let mut moved = 0;
-    for _ in 0..MOST_ROUNDS {
-        let before = moved;
-        moved = copy(connection)?;
-        if moved - before < FEW {
+fn copy_most_pages(connection: &Connection) -> Result<(), StoreError> {
+    let mut copied = 0;
+    for _ in 0..MAX_ROUNDS {
+        let before = copied;
+        copied = copy(connection)?;
+        if copied - before < SMALL_REMAINDER_PAGES {
             break;
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_store::Store;
-use countersign_store::ops::node::{EnterNode, LeaveNode, Others, RenewNode, TakeOver};
+use countersign_store::ops::node::{GoneNodes, LeaveNode, RegisterNode, RenewNode, TakeOver};
 use countersign_store::ops::run::{AdoptRuns, Run};
 
 use crate::scene::NO_LIMIT;
@@ -28,7 +28,7 @@ pub async fn renew(store: &Store, node: &str) -> bool {
 pub async fn enter(store: &Store, nodes: &[&str]) {
     for node in nodes {
         store
-            .run(EnterNode {
+            .run(RegisterNode {
                 id: (*node).to_owned(),
                 lease: NODE_LEASE,
             })
@@ -43,55 +43,55 @@ pub async fn leave(store: &Store, node: &str) {
 
 /// A look around, and then at so many runs that nobody moves.
 #[derive(Clone)]
-pub struct Glance {
+pub struct TakeOverRequest {
     pub node: String,
-    pub others: Others,
+    pub others: GoneNodes,
     pub thorough: bool,
     pub limit: i64,
 }
 
 /// What it came to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakeOverResult {
     pub removed: Vec<String>,
     pub hosts: Vec<String>,
     pub runs: Vec<Run>,
 }
 
 /// For a node among others that live, which noticed nothing but the time.
-pub fn look(node: &str) -> Glance {
-    Glance {
+pub fn look(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
         node: node.to_owned(),
-        others: Others::Live,
+        others: GoneNodes::LeaseExpired,
         thorough: false,
         limit: NO_LIMIT,
     }
 }
 
 /// For one that looks at everything.
-pub fn search(node: &str) -> Glance {
-    Glance {
+pub fn search(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
         thorough: true,
         ..look(node)
     }
 }
 
 /// For the only one.
-pub fn start_alone(node: &str) -> Glance {
-    Glance {
-        others: Others::AreGone,
+pub fn start_alone(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
+        others: GoneNodes::All,
         ..search(node)
     }
 }
 
 /// As a hub does it: runs are looked at if there may be some. The node renews its lease by it.
-pub async fn take_over(store: &Store, glance: Glance) -> Taken {
-    let Glance {
+pub async fn take_over(store: &Store, request: TakeOverRequest) -> TakeOverResult {
+    let TakeOverRequest {
         node,
         others,
         thorough,
         limit,
-    } = glance;
+    } = request;
     let op = TakeOver {
         node: node.clone(),
         lease: NODE_LEASE,
@@ -102,7 +102,7 @@ pub async fn take_over(store: &Store, glance: Glance) -> Taken {
     let is_worth_a_look = thorough || !found.removed.is_empty();
     let limit = if is_worth_a_look { limit } else { 0 };
     let runs = store.run(AdoptRuns { node, limit }).await.unwrap().runs;
-    Taken {
+    TakeOverResult {
         removed: found.removed,
         hosts: found.hosts,
         runs,

@@ -12,7 +12,7 @@ use crate::scene::*;
 
 pub const LEASE: Duration = Duration::from_millis(100);
 
-pub async fn owe(store: &Store, numbers: impl IntoIterator<Item = u64>) {
+pub async fn enqueue_deliveries(store: &Store, numbers: impl IntoIterator<Item = u64>) {
     for number in numbers {
         submitted_and_resolved(store, &Draft::pushed(number)).await;
     }

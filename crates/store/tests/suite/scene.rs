@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Callback, Door, Resolution, Status, Task};
 use countersign_core::question::{Ask, approve_or_deny};
-use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Rejection, Source, Verdict};
+use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Rejection, Source, Verdict};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    Application, Cursor, Earlier, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
+    AgentView, ApplyOutcome, Cursor, DuplicateOf, Lookup, NewMessage, PersonView, ResolveRequest, SignatureAlg,
+    Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
-use countersign_store::ops::list::{Filter, Inbox, InboxBefore};
+use countersign_store::ops::list::{Inbox, InboxBefore, ListFilter};
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
@@ -35,7 +36,7 @@ pub fn alice() -> Actor {
     Actor::human("alice")
 }
 
-pub fn ids(items: &[Item]) -> Vec<MessageId> {
+pub fn ids(items: &[PersonView]) -> Vec<MessageId> {
     items.iter().map(|item| item.message.id.clone()).collect()
 }
 
@@ -43,7 +44,7 @@ pub fn ids(items: &[Item]) -> Vec<MessageId> {
 pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     Inbox {
         viewer: None,
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         after,
         limit,
     }
@@ -53,7 +54,7 @@ pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
 pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
     InboxBefore {
         viewer: None,
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         before,
         limit,
     }
@@ -94,7 +95,7 @@ pub fn rank_of(priority: Priority) -> i64 {
 pub struct Draft {
     pub number: u64,
     pub agent: &'static str,
-    pub matter: Matter,
+    pub matter: Payload,
     pub priority: Priority,
     pub expires_at: Option<Timestamp>,
     pub key: Option<&'static str>,
@@ -109,7 +110,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    fn of(number: u64, matter: Matter) -> Self {
+    fn of(number: u64, matter: Payload) -> Self {
         Self {
             number,
             agent: BUILDER,
@@ -141,7 +142,7 @@ impl Draft {
             may_be_empty: false,
             default_on_expire,
         };
-        Self::of(number, Matter::Ask(ask))
+        Self::of(number, Payload::Ask(ask))
     }
 
     pub fn task(number: u64) -> Self {
@@ -152,7 +153,7 @@ impl Draft {
         let instructions = "Turn the key".to_owned();
         Self::of(
             number,
-            Matter::Task(Task {
+            Payload::Task(Task {
                 instructions,
                 checklist,
                 verification: None,
@@ -161,7 +162,7 @@ impl Draft {
     }
 
     pub fn notify(number: u64) -> Self {
-        Self::of(number, Matter::Notify)
+        Self::of(number, Payload::Notify)
     }
 
     /// An ask whose answer has to be pushed.
@@ -220,7 +221,7 @@ impl Draft {
 
     /// What somebody who comes with the same key is told of this one.
     pub fn taken(&self, status: Status) -> Submission {
-        Submission::Taken(Earlier {
+        Submission::Duplicate(DuplicateOf {
             id: self.id(),
             status,
             wire: self.wire(),
@@ -229,7 +230,7 @@ impl Draft {
 
     pub fn render(&self) -> NewMessage {
         let content = json_text(&self.content()).expect("content can be written");
-        let audit = Entry {
+        let audit = AuditRecord {
             subject: self.id().to_string(),
             at: at(0),
             actor: Actor::agent(self.agent).to_string(),
@@ -317,12 +318,12 @@ pub async fn submitted(store: &Store, draft: &Draft) -> MessageId {
     draft.id()
 }
 
-pub async fn apply(store: &Store, id: &MessageId, command: Command) -> Application {
+pub async fn apply(store: &Store, id: &MessageId, command: Command) -> ApplyOutcome {
     store.run(Apply(proposal(id, command))).await.unwrap()
 }
 
-pub fn proposal(id: &MessageId, command: Command) -> Proposal {
-    Proposal {
+pub fn proposal(id: &MessageId, command: Command) -> ResolveRequest {
+    ResolveRequest {
         message_id: id.clone(),
         command,
         resolution_id: resolution_id(),
@@ -332,14 +333,14 @@ pub fn proposal(id: &MessageId, command: Command) -> Proposal {
 
 pub async fn resolved(store: &Store, id: &MessageId, command: Command) -> Resolution {
     match apply(store, id, command).await {
-        Application::Resolved(applied) => applied.resolution,
+        ApplyOutcome::Resolved(applied) => applied.resolution,
         other => panic!("expected a resolution, got {other:?}"),
     }
 }
 
 pub async fn rejected(store: &Store, id: &MessageId, command: Command) -> Rejection {
     match apply(store, id, command).await {
-        Application::Rejected(rejection) => rejection,
+        ApplyOutcome::Rejected(rejection) => rejection,
         other => panic!("expected a rejection, got {other:?}"),
     }
 }
@@ -350,16 +351,16 @@ pub async fn submitted_and_resolved(store: &Store, draft: &Draft) -> Resolution 
     resolved(store, &id, finish(draft.matter.kind())).await
 }
 
-pub async fn pulled(store: &Store, id: &MessageId) -> Pulled {
+pub async fn pulled(store: &Store, id: &MessageId) -> AgentView {
     match store.run(Pull(id.clone())).await.unwrap() {
-        Some(Found::Live(pulled)) => pulled,
+        Some(Lookup::Present(pulled)) => pulled,
         other => panic!("expected a message, got {other:?}"),
     }
 }
 
-pub async fn viewed(store: &Store, id: &MessageId) -> Item {
+pub async fn viewed(store: &Store, id: &MessageId) -> PersonView {
     match store.run(View(id.clone())).await.unwrap() {
-        Some(Found::Live(item)) => item,
+        Some(Lookup::Present(item)) => item,
         other => panic!("expected an item, got {other:?}"),
     }
 }

@@ -1,11 +1,11 @@
 //! A store as version 5 left it: what version 4 knew, a run under way and one that has ended, and two deliveries, of which one
 //! was being brought.
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Settlement;
-use countersign_store::ops::run::{Advance, ReadMail, WriteToRun};
+use countersign_store::ops::run::{Advance, ReadRunCommands, SendRunCommand};
 
 use crate::nodes::*;
 use crate::outbox::{claim, only_claim, retry, settle};
@@ -50,7 +50,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
         (before.run.node.as_str(), before.records.as_slice()),
         ("", &["one".to_owned()][..])
     );
-    assert!(!advance(store, step("under way")).await, "it is nobody's");
+    assert!(!advance(store, step("under way")).await, "it has no node");
     enter(store, &[NODE]).await;
     assert!(claim(store).await.is_empty(), "one was claimed, one waits for its time");
 
@@ -71,17 +71,17 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
             .await
             .delivery
             .map(|delivery| delivery.track),
-        Some(Track::Delivered)
+        Some(DeliveryState::Delivered)
     );
 
-    let letter = WriteToRun {
+    let letter = SendRunCommand {
         run_id: "under way".to_owned(),
         body: "go on".to_owned(),
     };
     assert!(store.run(letter).await.unwrap().is_some());
     assert_eq!(
         store
-            .run(ReadMail {
+            .run(ReadRunCommands {
                 node: NODE.to_owned(),
                 since: at(0)
             })

@@ -8,7 +8,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::NewMessage;
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::list::{Decided, Filter, Notices};
+use countersign_store::ops::list::{Decided, ListFilter, Notices};
 use countersign_store::ops::sweep::{OldestResolved, Purge};
 use serde_json::json;
 
@@ -107,7 +107,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
         [1].map(message_id)
     );
     let decided = Decided {
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         status: None,
         before: None,
         limit: 10,

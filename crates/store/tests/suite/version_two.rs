@@ -2,7 +2,7 @@
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::list::Aside;
+use countersign_store::ops::list::ListSnoozed;
 use countersign_store::ops::setting::Setting;
 
 use crate::cues::{add_people, created, cue, typed_ahead};
@@ -22,7 +22,7 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let aside = store
-        .run(Aside {
+        .run(ListSnoozed {
             person: "owner".to_owned(),
             limit: 10,
         })

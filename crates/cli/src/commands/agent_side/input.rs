@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_without_end_is_not_read_to_its_end() {
+    fn an_endless_source_is_read_up_to_its_limit() {
         let error = bounded(io::repeat(b'x'), 10).unwrap_err().to_string();
         assert_eq!(error, "it is longer than 10 bytes");
         assert_eq!(bounded(&b"0123456789"[..], 10).unwrap().len(), 10);

@@ -10,22 +10,22 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::client::{Client, typed};
+use crate::client::{HubClient, typed};
 
 /// File systems end at 255 bytes; the rest is for the ending and for the name of a draft.
-const MAX_FILE_NAME: usize = 200;
+const MAX_FILE_NAME_BYTES: usize = 200;
 /// How long another process may take from adding an agent to writing its file.
-const LOOKS: u32 = 20;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const MAX_READ_RETRIES: u32 = 20;
+const READ_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptAgent {
+pub struct StoredAgent {
     pub agent_id: String,
     pub token: String,
     pub signing_key: String,
 }
 
-impl KeptAgent {
+impl StoredAgent {
     pub fn read(data: &Path, agent_id: &str) -> Result<Option<Self>> {
         let path = path(data, agent_id)?;
         let text = match fs::read_to_string(&path) {
@@ -35,9 +35,9 @@ impl KeptAgent {
         };
         // The parser's own words would quote the file, which holds a token. The name is compared as well: a file
         // system may take two names that differ in case for one.
-        let kept: Option<Self> = serde_json::from_str(&text).ok();
-        match kept.filter(|kept| kept.agent_id == agent_id) {
-            Some(kept) => Ok(Some(kept)),
+        let stored: Option<Self> = serde_json::from_str(&text).ok();
+        match stored.filter(|stored| stored.agent_id == agent_id) {
+            Some(stored) => Ok(Some(stored)),
             None => bail!(
                 "{} is not the credential of {agent_id}: {}",
                 path.display(),
@@ -47,9 +47,9 @@ impl KeptAgent {
     }
 
     /// The kept credential; without one, an agent is added with the owner's rights.
-    pub async fn read_or_add(data: &Path, agent_id: &str, owner: &Client) -> Result<Self> {
-        if let Some(kept) = Self::read(data, agent_id)? {
-            return Ok(kept);
+    pub async fn read_or_add(data: &Path, agent_id: &str, owner: &HubClient) -> Result<Self> {
+        if let Some(stored) = Self::read(data, agent_id)? {
+            return Ok(stored);
         }
         match owner.post(&["v1", "admin", "agents"], &json!({ "id": agent_id })).await {
             Ok(reply) => {
@@ -64,14 +64,14 @@ impl KeptAgent {
 
     /// Two commands that start at once both find no file; the one that was second waits for the first.
     async fn written_by_another(data: &Path, agent_id: &str) -> Result<Self> {
-        for _ in 0..LOOKS {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-            if let Some(kept) = Self::read(data, agent_id)? {
-                return Ok(kept);
+        for _ in 0..MAX_READ_RETRIES {
+            tokio::time::sleep(READ_RETRY_INTERVAL).await;
+            if let Some(stored) = Self::read(data, agent_id)? {
+                return Ok(stored);
             }
         }
         Err(anyhow!(
-            "the agent {agent_id} exists, but its token is not kept on this machine: {}",
+            "the agent {agent_id} exists, but its token is not stored on this machine: {}",
             advice(agent_id)
         ))
     }
@@ -81,8 +81,8 @@ impl KeptAgent {
     pub fn renew(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
         let Ok(text) = fs::read(&path) else { return Ok(()) };
-        let kept: Option<Self> = serde_json::from_slice(&text).ok();
-        if kept.is_some_and(|kept| kept.agent_id != self.agent_id) {
+        let stored: Option<Self> = serde_json::from_slice(&text).ok();
+        if stored.is_some_and(|stored| stored.agent_id != self.agent_id) {
             return Ok(());
         }
         self.write(data)
@@ -100,7 +100,7 @@ impl KeptAgent {
             .filter_map(|path| fs::read(path).ok());
         texts
             .filter_map(|text| serde_json::from_slice(&text).ok())
-            .map(|kept: Self| kept.signing_key)
+            .map(|stored: Self| stored.signing_key)
             .collect()
     }
 
@@ -122,7 +122,7 @@ impl KeptAgent {
         let agent_id = &self.agent_id;
         written.with_context(|| {
             format!(
-                "the new token of the agent {agent_id} could not be kept in {}: {}",
+                "the new token of the agent {agent_id} could not be stored in {}: {}",
                 path.display(),
                 advice(agent_id)
             )
@@ -148,8 +148,8 @@ fn make_private_dir(file: &Path) -> Result<()> {
 
 pub fn path(data: &Path, agent_id: &str) -> Result<PathBuf> {
     let name = file_name(agent_id);
-    if name.len() > MAX_FILE_NAME {
-        bail!("the name of the agent is too long to keep its token under: set COUNTERSIGN_TOKEN and COUNTERSIGN_AGENT");
+    if name.len() > MAX_FILE_NAME_BYTES {
+        bail!("the agent's id is too long to store its token: set COUNTERSIGN_TOKEN and COUNTERSIGN_AGENT");
     }
     Ok(data.join("agents").join(name + ".json"))
 }
@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    fn agent(id: &str) -> KeptAgent {
-        KeptAgent {
+    fn agent(id: &str) -> StoredAgent {
+        StoredAgent {
             agent_id: id.to_owned(),
             token: "csa_t".to_owned(),
             signing_key: "whsec_k".to_owned(),
@@ -198,34 +198,34 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_found_again_and_private() {
+    fn a_stored_credential_is_found_again_and_private() {
         let scratch = Scratch::new("private");
-        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap().is_none());
+        assert!(StoredAgent::read(&scratch.0, "acme/bot").unwrap().is_none());
         agent("acme/bot").write(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap() == Some(agent("acme/bot")));
+        assert!(StoredAgent::read(&scratch.0, "acme/bot").unwrap() == Some(agent("acme/bot")));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&scratch.0.join("agents")), 0o700);
         assert_eq!(mode(&scratch.0.join("agents/acme%2fbot.json")), 0o600);
     }
 
     #[test]
-    fn only_what_is_kept_is_renewed() {
+    fn only_a_stored_credential_is_renewed() {
         let scratch = Scratch::new("renewed");
         agent("bot").renew(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "bot").unwrap().is_none());
+        assert!(StoredAgent::read(&scratch.0, "bot").unwrap().is_none());
         agent("bot").write(&scratch.0).unwrap();
-        let newer = KeptAgent {
+        let newer = StoredAgent {
             token: "csa_new".to_owned(),
             signing_key: "whsec_new".to_owned(),
             ..agent("bot")
         };
         newer.renew(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
-        assert_eq!(KeptAgent::signing_keys(&scratch.0), ["whsec_new"]);
+        assert!(StoredAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
+        assert_eq!(StoredAgent::signing_keys(&scratch.0), ["whsec_new"]);
         fs::copy(scratch.0.join("agents/bot.json"), scratch.0.join("agents/BOT.json")).unwrap();
         agent("BOT").renew(&scratch.0).unwrap();
         assert!(
-            KeptAgent::read(&scratch.0, "BOT").is_err(),
+            StoredAgent::read(&scratch.0, "BOT").is_err(),
             "the file of another agent stays as it is"
         );
     }
@@ -235,7 +235,7 @@ mod tests {
         let scratch = Scratch::new("damaged");
         agent("bot").write(&scratch.0).unwrap();
         fs::write(scratch.0.join("agents/bot.json"), "csa_secret").unwrap();
-        let error = format!("{:#}", KeptAgent::read(&scratch.0, "bot").err().unwrap());
+        let error = format!("{:#}", StoredAgent::read(&scratch.0, "bot").err().unwrap());
         assert!(
             error.contains("agent rotate bot") && !error.contains("csa_secret"),
             "{error}"
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn no_id_leaves_the_directory_or_meets_another() {
+    fn file_names_stay_inside_the_directory_and_never_collide() {
         assert_eq!(file_name("../x"), "%2e%2e%2fx");
         assert_eq!(file_name("a%2fb"), "a%252fb");
         assert_eq!(file_name("é"), "%c3%a9");

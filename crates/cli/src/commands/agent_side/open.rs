@@ -21,7 +21,7 @@ pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
     let text = String::from_utf8(input::stdin(MAX_INPUT_BYTES)?).context("standard input is not text")?;
     let opened = token(&text).and_then(|token| open(&key, &token, bound(&args.key)));
     Ok(match opened {
-        Ok(state) => Finished::well(screen::json(&state)),
+        Ok(state) => Finished::ok(screen::json(&state)),
         Err(error) => refused(why(&error), &error.to_string(), globals.json),
     })
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_found_wherever_it_travels() {
+    fn a_token_is_found_alone_in_a_state_or_in_an_outcome() {
         for text in [
             "A2HSEALv1.a.b.c\n",
             r#"{"sealed":"A2HSEALv1.a.b.c"}"#,

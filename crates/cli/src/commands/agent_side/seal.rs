@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
 use countersign_protocol::json;
 
-use super::kept::KeptAgent;
+use super::kept::StoredAgent;
 use super::{input, variable};
 use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
@@ -28,7 +28,7 @@ pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
         (None, SealFamily::Ma2h) => Binding::Ma2h,
     };
     let token = seal(&key, &state, binding)?;
-    Ok(Finished::well(if globals.json {
+    Ok(Finished::ok(if globals.json {
         screen::json(&sealed_state(&token))
     } else {
         token + "\n"
@@ -40,11 +40,11 @@ pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
         Some(path) => SealKey::from_file(path)?,
         None => SealKey::from_env(args.key_env.as_deref().unwrap_or(SEAL_KEY))?,
     };
-    let kept = data_dir::resolve(globals.data.as_deref()).map(|data| KeptAgent::signing_keys(&data));
+    let stored = data_dir::resolve(globals.data.as_deref()).map(|data| StoredAgent::signing_keys(&data));
     let known = KNOWN_TO_THE_HUB
         .iter()
         .filter_map(|name| variable(name))
-        .chain(kept.unwrap_or_default());
+        .chain(stored.unwrap_or_default());
     for value in known {
         // The letters of a key are bytes too, with and without what stands before them.
         let words = value

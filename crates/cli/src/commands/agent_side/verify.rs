@@ -5,7 +5,7 @@ use countersign_agent::MAX_PUSH_BYTES;
 use countersign_agent::verify;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::outcome::{Report, refused, words};
+use super::outcome::{OutcomeReport, refused, words};
 use super::{input, keys, now};
 use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
@@ -23,18 +23,15 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
         Err(refusal) => return Ok(refused(refusal.code(), &refusal.to_string(), globals.json)),
     };
     if !verified.answer_signed {
-        screen::remark("this signature covers who, when and how it ended, but not the answer and the state");
+        screen::print_notice("this signature covers who, when and how it ended, but not the answer and the state");
     }
     let resolved = &verified.resolved;
     if globals.json {
-        return Ok(Finished::well(
-            Report::of_outcome(resolved).with_state(resolved).line()?,
+        return Ok(Finished::ok(
+            OutcomeReport::of_outcome(resolved).with_state(resolved).line()?,
         ));
     }
-    Ok(Finished::well(format!(
-        "genuine: {}\n",
-        screen::escape(&words(resolved))
-    )))
+    Ok(Finished::ok(format!("genuine: {}\n", screen::escape(&words(resolved)))))
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
@@ -43,7 +40,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
         let header = HeaderName::from_bytes(name.as_bytes())
             .ok()
             .zip(HeaderValue::from_str(value).ok());
-        let (name, value) = header.with_context(|| format!("--header: {name} is no header of HTTP"))?;
+        let (name, value) = header.with_context(|| format!("--header: {name} is not a valid HTTP header"))?;
         headers.append(name, value);
     }
     Ok(headers)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use countersign_core::question::yes_and_no;
 
-use crate::item::{Choice, Choices};
+use crate::item::{Choices, ItemChoice};
 
 /// As a select; besides, `yes` and `no` stand for the option that approves and the one that denies, on every surface the
 /// same ones.
@@ -60,15 +60,15 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
             edit(choices)
         ),
         (Some(_), _) => bail!(
-            "\"{typed}\" may mean more than one option: say {} (invalid_field)",
+            "\"{typed}\" may mean more than one option: use {} (invalid_field)",
             list(options)
         ),
     }
 }
 
 /// Values, each with the label under which it was shown.
-pub fn list(options: &[Choice]) -> String {
-    let words = |option: &Choice| match &option.label {
+pub fn list(options: &[ItemChoice]) -> String {
+    let words = |option: &ItemChoice| match &option.label {
         label if *label == option.value => option.value.clone(),
         label => format!("{} ({label})", option.value),
     };
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn choices(options: &[(&str, &str)]) -> Choices {
-        let option = |(value, label): &(&str, &str)| Choice {
+        let option = |(value, label): &(&str, &str)| ItemChoice {
             value: (*value).to_owned(),
             label: (*label).to_owned(),
             description: None,
@@ -102,26 +102,19 @@ mod tests {
     }
 
     #[test]
-    fn yes_approves_whatever_the_order() {
+    fn yes_approves_in_any_order_of_options() {
         let turned = choices(&[("deny", "Deny"), ("approve", "Approve")]);
         assert_eq!(confirm(&turned, "yes").unwrap(), "approve");
         assert_eq!(confirm(&turned, "no").unwrap(), "deny");
         let own_words = choices(&[("hold", "No"), ("ship", "Yes")]);
         assert_eq!(confirm(&own_words, "2").unwrap(), "ship");
         assert_eq!(confirm(&own_words, "Yes").unwrap(), "ship", "by its label");
-        assert!(
-            confirm(&own_words, "yes").is_err(),
-            "which one is meant is not for us to guess"
-        );
+        assert!(confirm(&own_words, "yes").is_err(), "ambiguous options are not guessed");
         let approve = choices(&[("approve", "Approve"), ("deny", "Deny")]);
         assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
         assert_eq!(confirm(&approve, "no").unwrap(), "deny");
         assert_eq!(confirm(&approve, "deny").unwrap(), "deny");
-        assert_eq!(
-            confirm(&approve, "1").unwrap(),
-            "approve",
-            "as it is numbered where it is shown"
-        );
+        assert_eq!(confirm(&approve, "1").unwrap(), "approve", "numbered as shown");
         assert!(confirm(&approve, "3").is_err());
     }
 
@@ -151,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_each_is_meant_by_itself() {
+    fn each_of_many_values_is_matched_by_itself() {
         let colours = choices(&[("r", "Red"), ("g", "Green"), ("a,b", "Both")]);
         let picked = |typed: &[&str]| many(&colours, &typed.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
         assert_eq!(picked(&["Green", "1", "a,b"]).unwrap(), ["g", "r", "a,b"]);
@@ -159,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_two_options_is_refused() {
+    fn ambiguous_input_is_refused() {
         let versions = choices(&[("2", "Two"), ("1", "One")]);
         assert_eq!(select(&versions, "2").unwrap(), "2");
         let twins = choices(&[("a", "Same"), ("b", "Same")]);

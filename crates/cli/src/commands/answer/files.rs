@@ -38,7 +38,10 @@ const MEDIA_TYPES: [(&str, &str); 17] = [
 /// As the resolve call takes them.
 pub fn read(paths: &[PathBuf]) -> Result<Value> {
     if paths.len() > MAX_FILES {
-        bail!("an answer takes {MAX_FILES} files, not {} (invalid_field)", paths.len());
+        bail!(
+            "an answer takes at most {MAX_FILES} files, not {} (invalid_field)",
+            paths.len()
+        );
     }
     let files: Vec<(FileNote, Vec<u8>)> = paths.iter().map(|path| read_one(path)).collect::<Result<_>>()?;
     let notes: Vec<FileNote> = files.iter().map(|(note, _)| note.clone()).collect();
@@ -54,9 +57,9 @@ fn named(rejection: &Rejection, paths: &[PathBuf]) -> String {
     let Rejection::InvalidField { field, message } = rejection else {
         return rejection.to_string();
     };
-    let place = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
-    match place
-        .and_then(|place| place.parse::<usize>().ok())
+    let index = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
+    match index
+        .and_then(|index| index.parse::<usize>().ok())
         .and_then(|index| paths.get(index))
     {
         Some(path) => format!("--file {}: {message}", path.display()),
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_broken_names_the_file_as_it_was_given() {
+    fn errors_name_the_file_as_given() {
         let paths = ["a/one.txt", "b/one.txt"].map(PathBuf::from);
         let rejection = Rejection::field("files[1].name", "two files have this name; rename one");
         assert_eq!(
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn an_unreadable_file_is_named() {
         let error = read(&["/nonexistent/a.txt".into()]).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/a.txt"), "{error}");
         let many = vec![PathBuf::from("/nonexistent/a.txt"); MAX_FILES + 1];

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use countersign_core::form::{self, FieldKind};
 use serde_json::{Map, Value};
 
-use crate::args::Field;
-use crate::item::{Item, Question};
+use crate::args::FieldArg;
+use crate::item::{Item, ItemQuestion};
 use crate::screen::quote;
 
 /// More than a hub takes; a file given by mistake is not read to its end.
@@ -46,14 +46,14 @@ pub fn kind_words(field: &form::Field) -> String {
     words + null
 }
 
-pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
+pub fn from_fields(schema: &Value, typed: &[FieldArg]) -> Result<Value> {
     let fields = form::fields(schema);
     let mut answer = Map::new();
-    for Field { name, value } in typed {
+    for FieldArg { name, value } in typed {
         let Some(field) = fields.iter().find(|field| field.name == *name) else {
             let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
             bail!(
-                "the form has no field \"{name}\", but {} (invalid_field)",
+                "the form has no field \"{name}\"; its fields are {} (invalid_field)",
                 known.join(", ")
             );
         };
@@ -76,7 +76,7 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
     match &field.kind {
         FieldKind::Text { .. } if typed.is_empty() => Some("".into()),
         FieldKind::Choice(_) => {
-            let index = field.choice_reading(typed)?;
+            let index = field.choice_index(typed)?;
             form::value_of(field, Some(&index.to_string())).ok().flatten()
         }
         FieldKind::Choices(choices) => {
@@ -95,7 +95,7 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
 
 /// What was filled in, one field a line; nothing for whatever else was answered.
 pub fn filled_in(item: &Item, value: &Value) -> String {
-    let (Some(Question::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
+    let (Some(ItemQuestion::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
         return String::new();
     };
     let fields = form::fields(schema);
@@ -103,11 +103,11 @@ pub fn filled_in(item: &Item, value: &Value) -> String {
         .iter()
         .filter_map(|field| Some((field, answer.get(&field.name)?)));
     filled
-        .map(|(field, value)| quote(&told(field, value, item.sensitive)))
+        .map(|(field, value)| quote(&field_line(field, value, item.sensitive)))
         .collect()
 }
 
-fn told(field: &form::Field, value: &Value, is_secret: bool) -> String {
+fn field_line(field: &form::Field, value: &Value, is_secret: bool) -> String {
     let value = match value {
         _ if is_secret || field.sensitive => "(hidden)".to_owned(),
         Value::Array(picked) => picked.iter().map(form::plain).collect::<Vec<_>>().join(", "),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn answer(fields: &[(&str, &str)]) -> Result<Value> {
-        let field = |(name, value): &(&str, &str)| Field {
+        let field = |(name, value): &(&str, &str)| FieldArg {
             name: (*name).to_owned(),
             value: (*value).to_owned(),
         };
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_what_would() {
+    fn a_wrong_value_is_refused_with_the_accepted_ones() {
         let error = answer(&[("count", "many")]).unwrap_err().to_string();
         assert_eq!(error, "the field \"count\" wants integer (invalid_field)");
         let error = answer(&[("raeson", "typo")]).unwrap_err().to_string();
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn several_picks_of_one_field_are_one_value() {
         let schema = json!({"properties": {"Zones": {"type": "array", "items": {"enum": ["eu", "us"]}}}});
-        let zone = |value: &str| Field {
+        let zone = |value: &str| FieldArg {
             name: "Zones".to_owned(),
             value: value.to_owned(),
         };

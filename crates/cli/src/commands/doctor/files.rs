@@ -17,8 +17,8 @@ pub fn check(data: &Path) -> Vec<Finding> {
             return vec![Finding::fail("data", message, "name another one with --data DIR")];
         }
         Err(error) => {
-            let message = format!("the data directory {} is not there: {error}", data.display());
-            return vec![Finding::fail("data", message, "`countersign serve` makes it")];
+            let message = format!("the data directory {} does not exist: {error}", data.display());
+            return vec![Finding::fail("data", message, "`countersign serve` creates it")];
         }
     };
     let mut findings = vec![directory(data, &about)];
@@ -40,7 +40,7 @@ fn directory(data: &Path, about: &Metadata) -> Finding {
         );
     }
     let message = format!(
-        "other users can reach into the data directory {} ({mode:04o})",
+        "other users can access the data directory {} ({mode:04o})",
         data.display()
     );
     Finding::fail("data", message, "make it private with `chmod 700`")
@@ -73,7 +73,7 @@ fn private_file(path: &Path) -> Option<Finding> {
             format!("{} is private ({mode:04o})", path.display()),
         ));
     }
-    let message = format!("other users can reach {} ({mode:04o})", path.display());
+    let message = format!("other users can access {} ({mode:04o})", path.display());
     Some(Finding::fail("file", message, "make it private with `chmod 600`"))
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_can_reach_is_a_failure() {
+    fn files_open_to_other_users_are_a_failure() {
         let data = std::env::temp_dir().join(format!("countersign-doctor-{}", std::process::id()));
         fs::create_dir(&data).unwrap();
         fs::write(data.join("hub.json"), "{}").unwrap();

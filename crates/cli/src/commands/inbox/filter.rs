@@ -4,14 +4,14 @@ use crate::args::InboxArgs;
 use crate::item::Item;
 
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct InboxFilter {
     agent: Option<String>,
     project: Option<String>,
     tag: Option<String>,
     kind: Option<String>,
 }
 
-impl Filter {
+impl InboxFilter {
     pub fn of(args: &InboxArgs) -> Self {
         let InboxArgs {
             agent,
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn news_is_held_to_the_same_filter() {
+    fn live_events_pass_the_same_filter() {
         let item: Item = serde_json::from_value(json!({
             "id": "msg_1", "type": "task", "status": "open", "title": "t", "priority": "normal", "tags": ["db"],
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli", "project": "site"},
@@ -77,7 +77,7 @@ mod tests {
         let args = |change: &dyn Fn(&mut InboxArgs)| {
             let mut args = InboxArgs::default();
             change(&mut args);
-            Filter::of(&args)
+            InboxFilter::of(&args)
         };
         assert!(args(&|_| {}).admits(&item));
         assert!(args(&|args| args.tag = Some("db".to_owned())).admits(&item));

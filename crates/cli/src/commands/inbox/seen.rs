@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{HubError, typed};
+use crate::client::{ClientError, typed};
 use crate::item::Item;
-use crate::screen::Instant;
+use crate::screen::HubTime;
 
 #[derive(Debug)]
-pub struct Seen {
+pub struct ItemDetails {
     pub item: Item,
     pub more: More,
 }
@@ -17,15 +17,15 @@ pub struct Seen {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct More {
-    pub fetched_at: Option<Instant>,
-    pub agent_seen_at: Option<Instant>,
+    pub fetched_at: Option<HubTime>,
+    pub agent_seen_at: Option<HubTime>,
     pub waiting_now: bool,
     /// Until when this person has set it aside.
-    pub until: Option<Instant>,
+    pub until: Option<HubTime>,
 }
 
-impl Seen {
-    pub fn read(value: &Value) -> Result<Self, HubError> {
+impl ItemDetails {
+    pub fn read(value: &Value) -> Result<Self, ClientError> {
         Ok(Self {
             item: typed(value)?,
             more: typed(value)?,
@@ -117,17 +117,17 @@ pub mod tests {
         item
     }
 
-    pub fn seen(id: &str, extra: &Value) -> Seen {
-        Seen::read(&value(id, extra)).unwrap()
+    pub fn details(id: &str, extra: &Value) -> ItemDetails {
+        ItemDetails::read(&value(id, extra)).unwrap()
     }
 
     /// The same item after `actor` answered it.
-    pub fn answered(id: &str, actor: &str, value: &str) -> Seen {
+    pub fn answered(id: &str, actor: &str, value: &str) -> ItemDetails {
         let resolution = json!({
             "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
             "resolved_at": "2026-06-04T15:00:09.000Z",
         });
-        seen(
+        details(
             id,
             &json!({"status": "answered", "can_answer": false, "resolution": resolution}),
         )
@@ -136,47 +136,47 @@ pub mod tests {
     #[test]
     fn urgent_comes_first_and_then_the_longest_waiting() {
         let mut all = [
-            seen("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
-            seen("b", &json!({})),
-            seen(
+            details("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
+            details("b", &json!({})),
+            details(
                 "d",
                 &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"}),
             ),
-            seen(
+            details(
                 "e",
                 &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"}),
             ),
-            seen("a", &json!({})),
+            details("a", &json!({})),
         ];
         all.sort_by(|one, other| one.order().cmp(&other.order()));
-        assert_eq!(all.map(|seen| seen.item.id), ["e", "a", "b", "c", "d"]);
+        assert_eq!(all.map(|details| details.item.id), ["e", "a", "b", "c", "d"]);
     }
 
     #[test]
     fn permissions_are_granted_unless_withdrawn() {
-        assert!(seen("a", &json!({})).may_decline());
-        let strict = seen("a", &json!({"permissions": {"respond": false, "ignore": false}}));
+        assert!(details("a", &json!({})).may_decline());
+        let strict = details("a", &json!({"permissions": {"respond": false, "ignore": false}}));
         assert!(!strict.may_respond() && !strict.may_decline());
-        assert!(!seen("a", &json!({"can_answer": false})).may_respond());
+        assert!(!details("a", &json!({"can_answer": false})).may_respond());
     }
 
     #[test]
     fn words_are_found_in_any_order_and_case() {
-        let seen = seen(
+        let details = details(
             "a",
             &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}),
         );
-        assert!(seen.mentions("büro ship") && seen.mentions("GREEN db bot confirm"));
-        assert!(!seen.mentions("ship red"));
+        assert!(details.mentions("büro ship") && details.mentions("GREEN db bot confirm"));
+        assert!(!details.mentions("ship red"));
     }
 
     #[test]
-    fn an_item_of_a_later_version_is_named_and_cannot_be_answered() {
+    fn an_item_of_a_later_version_is_listed_and_cannot_be_answered() {
         let mut strange = value("a", &json!({}));
         strange["question"]["options"] = json!("see elsewhere");
-        assert!(Seen::read(&strange).is_err());
-        let seen = Seen::read_or_name(&strange).unwrap();
-        assert_eq!(seen.item.title, "Title of a (this version cannot show it)");
-        assert!(seen.is_open() && !seen.may_respond() && !seen.may_decline());
+        assert!(ItemDetails::read(&strange).is_err());
+        let details = ItemDetails::read_or_name(&strange).unwrap();
+        assert_eq!(details.item.title, "Title of a (this version cannot show it)");
+        assert!(details.is_open() && !details.may_respond() && !details.may_decline());
     }
 }

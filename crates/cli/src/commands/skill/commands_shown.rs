@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::render::page;
 use super::settings::tests::every_kind;
-use crate::args::{AgentSideCommand, Cli, Command, Content, Request};
+use crate::args::{AgentSideCommand, Cli, CliCommand, ContentArgs, RequestArgs};
 
 const OUR_PAGES: [&str; 6] = [
     include_str!("../../../../../skills/build-ask/SKILL.md"),
@@ -91,13 +91,13 @@ fn pair(page: &str) -> (Value, AgentSideCommand) {
     let envelope = serde_json::from_str(block.split("```").next().unwrap()).unwrap();
     let sends = |line: &&String| ["ask", "task", "notify"].contains(&line.split(' ').nth(1).unwrap_or_default());
     let line = commands(page).iter().find(sends).unwrap().clone();
-    let Some(Command::AgentSide(command)) = Cli::parse_from(words(&line)).command else {
+    let Some(CliCommand::AgentSide(command)) = Cli::parse_from(words(&line)).command else {
         panic!("{line}")
     };
     (envelope, command)
 }
 
-fn same_content(envelope: &Value, content: &Content) {
+fn same_content(envelope: &Value, content: &ContentArgs) {
     let priority = content.priority.map(|priority| priority.to_string());
     assert_eq!(envelope["title"], json!(content.title));
     assert_eq!(envelope["idempotency_key"], json!(content.key));
@@ -107,7 +107,7 @@ fn same_content(envelope: &Value, content: &Content) {
     assert!(envelope["body"].is_string() && content.body_file.is_some());
 }
 
-fn same_request(envelope: &Value, inner: &Value, request: &Request) {
+fn same_request(envelope: &Value, inner: &Value, request: &RequestArgs) {
     let at = Timestamp::parse_rfc3339(envelope["expires_at"].as_str().unwrap()).unwrap();
     assert_eq!(request.expires.unwrap().from(at), at);
     assert_eq!(inner["allowed_resolvers"], json!(request.to));

@@ -10,7 +10,7 @@ const STEP: &str = "Nothing to do";
 pub const YES: &str = "yes";
 
 /// What every message of the test has in common.
-pub struct Frame<'a> {
+pub struct MessageFrame<'a> {
     pub identity: &'a Identity,
     pub version: Version,
     pub now: Timestamp,
@@ -20,7 +20,7 @@ pub struct Frame<'a> {
     pub state: Value,
 }
 
-pub fn draft(kind: Kind, frame: &Frame<'_>) -> Result<Draft> {
+pub fn draft(kind: Kind, frame: &MessageFrame<'_>) -> Result<Draft> {
     let resolvers = frame.resolvers.iter().cloned();
     Ok(match kind {
         Kind::Ask => {

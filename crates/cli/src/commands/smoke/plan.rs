@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::Kind;
 
 use crate::args::{ReturnMode, SmokeArgs};
-use crate::commands::skill::{Settings, Way, check_resolver, read_skill};
+use crate::commands::skill::{ReturnPath, SkillSettings, check_resolver, read_skill};
 
-pub struct Plan {
+pub struct SmokePlan {
     pub kind: Kind,
     pub push: bool,
     /// Nothing stands for the hub of the data directory.
@@ -35,7 +35,7 @@ pub struct Trusted {
     pub environment: Option<String>,
 }
 
-impl Plan {
+impl SmokePlan {
     pub fn read(args: SmokeArgs) -> Result<Self> {
         let named = args
             .to
@@ -49,14 +49,14 @@ impl Plan {
             (None, None) => bail!("name what to test: --skill DIR or --mode push|pull"),
         };
         if !plan.push && args.listen.is_some() {
-            bail!("--listen is for push, and this comes by pull: leave it out");
+            bail!("--listen is for push, and this test uses pull: leave it out");
         }
         if let Some(person) = &named
             && !plan.resolvers.is_empty()
             && !plan.resolvers.contains(person)
         {
             bail!(
-                "--to {person} is not among those who may answer by the skill: {}",
+                "--to {person} is not one of the skill's resolvers: {}",
                 plan.resolvers.join(", ")
             );
         }
@@ -67,10 +67,10 @@ impl Plan {
         Ok(plan)
     }
 
-    fn of_skill(skill: Settings) -> Self {
+    fn of_skill(skill: SkillSettings) -> Self {
         Self {
             kind: skill.kind,
-            push: matches!(skill.way, Some(Way::Push { .. })),
+            push: matches!(skill.return_path, Some(ReturnPath::Push { .. })),
             hub: Some(skill.hub),
             trusted: Trusted {
                 flag: None,

@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::harness::{Hub, eventually};
 
 /// Writes what it gets on standard input, and its environment, as one line each.
-const NOTE: &str = r#"cat >> "$0"; echo >> "$0"
+const LOG_SCRIPT: &str = r#"cat >> "$0"; echo >> "$0"
 echo "$COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION $COUNTERSIGN_RESOLUTION_ID" >> "$0.env""#;
 /// As `NOTE`, but first it says who it is and stands still at a gate of its own, unless all gates are open. The shell
 /// itself waits there, so that killing the shell leaves nothing behind.
-const GATED: &str = r#"gate="$0.gate.$$"; mkfifo "$gate"; echo $$ >> "$0.begun"
+const GATED_SCRIPT: &str = r#"gate="$0.gate.$$"; mkfifo "$gate"; echo $$ >> "$0.begun"
 [ -e "$0.open" ] || read -r go < "$gate"
 cat >> "$0"; echo >> "$0""#;
 
-pub struct Acts(PathBuf);
+pub struct ActionLog(PathBuf);
 
-impl Acts {
+impl ActionLog {
     pub fn new(hub: &Hub) -> Self {
         Self(hub.scratch().path("acts"))
     }
@@ -28,7 +28,7 @@ impl Acts {
 
     /// The words after `--exec`.
     pub fn command(&self) -> Vec<String> {
-        ["sh", "-c", NOTE]
+        ["sh", "-c", LOG_SCRIPT]
             .into_iter()
             .map(str::to_owned)
             .chain([self.0.display().to_string()])
@@ -37,7 +37,7 @@ impl Acts {
 
     /// A command that stops in the middle until its gate opens.
     pub fn gated(&self) -> Vec<String> {
-        ["sh", "-c", GATED]
+        ["sh", "-c", GATED_SCRIPT]
             .into_iter()
             .map(str::to_owned)
             .chain([self.0.display().to_string()])

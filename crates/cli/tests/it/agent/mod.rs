@@ -25,15 +25,15 @@ use crate::harness::{Agent, Hub, Process, Setup, Terminal};
 async fn stage() -> (Hub, Agent, Terminal) {
     let hub = Setup::pushing().start().await;
     let bot = hub.agent("acme/deployer").await;
-    let terminal = Terminal::of(&hub, &hub.url, &bot);
+    let terminal = Terminal::remote(&hub, &hub.url, &bot);
     (hub, bot, terminal)
 }
 
 /// Starts a command that waits for a person, and reads the id of its message from what it says meanwhile.
 async fn asked(terminal: &Terminal, args: &[&str]) -> (Process, String) {
     let process = terminal.start(args);
-    let said = process.stderr_with("msg_").await;
-    (process, message_id(&said))
+    let output = process.stderr_with("msg_").await;
+    (process, message_id(&output))
 }
 
 /// The first message id in `text`.

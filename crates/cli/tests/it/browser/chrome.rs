@@ -13,14 +13,14 @@ use crate::harness::{Api, Hub, Process, Scratch, eventually, within};
 
 /// What a browser is like.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct Viewport {
     pub width: u32,
     pub height: u32,
     pub dark: bool,
     pub scripts: bool,
 }
 
-impl Look {
+impl Viewport {
     pub const DESKTOP: Self = Self {
         width: 1280,
         height: 900,
@@ -53,8 +53,8 @@ async fn start_driver(profile: &Scratch) -> (Process, String) {
             .env("HOME", profile.home())
             .env("TMPDIR", profile.home());
         let driver = Process::spawn(command, "");
-        if let Some(said) = driver.stdout_perhaps_with(STARTED).await {
-            let port = said.split(STARTED).nth(1).unwrap_or_default();
+        if let Some(output) = driver.try_stdout_with(STARTED).await {
+            let port = output.split(STARTED).nth(1).unwrap_or_default();
             return (driver, port.chars().take_while(char::is_ascii_digit).collect());
         }
     }
@@ -62,7 +62,7 @@ async fn start_driver(profile: &Scratch) -> (Process, String) {
 }
 
 impl Browser {
-    pub async fn start(look: Look) -> Self {
+    pub async fn start(look: Viewport) -> Self {
         let profile = Scratch::new();
         let (driver, port) = start_driver(&profile).await;
         let driver_url = format!("http://127.0.0.1:{port}");
@@ -84,7 +84,7 @@ impl Browser {
     }
 
     /// The window of a headless browser cannot be as narrow as a phone; its page can.
-    async fn resize(&self, look: Look) {
+    async fn resize(&self, look: Viewport) {
         let width = look.width;
         let height = look.height;
         let mobile = width < 500;
@@ -112,13 +112,13 @@ impl Browser {
     }
 
     /// Runs in every page that is loaded from now on, before anything of the page itself.
-    pub async fn before_pages(&self, script: &str) {
+    pub async fn run_before_pages(&self, script: &str) {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))
             .await;
     }
 
     /// Signed in as the owner, by the link the hub printed.
-    pub async fn signed_in(look: Look, hub: &Hub) -> Self {
+    pub async fn signed_in(look: Viewport, hub: &Hub) -> Self {
         let browser = Self::start(look).await;
         browser.sign_in(hub).await;
         browser
@@ -134,7 +134,7 @@ impl Browser {
     }
 
     /// Somebody who has an account, by a link the owner made for them.
-    pub async fn signed_in_as(look: Look, hub: &Hub, name: &str) -> Self {
+    pub async fn signed_in_as(look: Viewport, hub: &Hub, name: &str) -> Self {
         let made = hub
             .owner
             .post("/v1/admin/people/link", &json!({"name": name}))
@@ -148,10 +148,10 @@ impl Browser {
     pub async fn sign_in_by(&self, link: &str) {
         self.goto(link).await;
         self.click("main form button").await;
-        self.see("body[data-page]:not([data-person=''])").await;
+        self.wait_for("body[data-page]:not([data-person=''])").await;
         // Somebody without a password is led to the settings first.
         self.click("#nav-inbox").await;
-        self.see("body[data-page=list]").await;
+        self.wait_for("body[data-page=list]").await;
     }
 
     pub async fn goto(&self, url: &str) {
@@ -172,7 +172,7 @@ impl Browser {
     }
 
     /// Waits until it is there.
-    pub async fn see(&self, css: &str) -> Element {
+    pub async fn wait_for(&self, css: &str) -> Element {
         eventually(&format!("{css} on the page"), async || {
             self.client.find(Locator::Css(css)).await.ok()
         })
@@ -180,7 +180,7 @@ impl Browser {
     }
 
     /// Waits until it is there and says this.
-    pub async fn see_text(&self, css: &str, wanted: &str) -> String {
+    pub async fn wait_for_text(&self, css: &str, wanted: &str) -> String {
         eventually(&format!("{css} says {wanted:?}"), async || {
             let text = self.client.find(Locator::Css(css)).await.ok()?.text().await.ok()?;
             text.contains(wanted).then_some(text)
@@ -188,7 +188,7 @@ impl Browser {
         .await
     }
 
-    pub async fn see_none(&self, css: &str) {
+    pub async fn wait_until_gone(&self, css: &str) {
         eventually(&format!("no {css} on the page"), async || {
             let found = self.client.find_all(Locator::Css(css)).await.ok()?;
             found.is_empty().then_some(())
@@ -204,7 +204,7 @@ impl Browser {
     }
 
     pub async fn value(&self, css: &str) -> String {
-        self.see(css)
+        self.wait_for(css)
             .await
             .prop("value")
             .await
@@ -266,28 +266,28 @@ impl Browser {
     /// Opens an item and waits until it can be decided.
     pub async fn open_item(&self, hub: &Hub, id: &str) {
         self.open(hub, &format!("/inbox/items/{id}")).await;
-        self.item_came(id).await;
+        self.item_ready(id).await;
     }
 
     /// Waits until the item is shown and can be decided.
-    pub async fn item_came(&self, id: &str) {
-        self.see(&format!("#item[data-id='{id}'] #panel:not([data-guarded])"))
+    pub async fn item_ready(&self, id: &str) {
+        self.wait_for(&format!("#item[data-id='{id}'] #panel:not([data-guarded])"))
             .await;
     }
 
     /// The choices of an item are shut for a moment after it appears.
-    pub async fn guard_lifted(&self) {
-        self.see("#panel:not([data-guarded])").await;
+    pub async fn guard_off(&self) {
+        self.wait_for("#panel:not([data-guarded])").await;
     }
 
     /// For a person to look at.
-    pub async fn shot(&self, name: &str) {
+    pub async fn screenshot(&self, name: &str) {
         let picture = self.client.screenshot().await.expect("a screenshot");
         std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
     }
 
     /// Whatever the browser complained of since it was asked last, such as a violated policy.
-    pub async fn complaints(&mut self) -> Vec<String> {
+    pub async fn console_messages(&mut self) -> Vec<String> {
         let entries = self.driver_post("se/log", &json!({"type": "browser"})).await;
         let texts = entries
             .as_array()
@@ -311,7 +311,7 @@ pub fn artifacts() -> PathBuf {
     folder
 }
 
-fn capabilities(look: Look, profile: &Scratch) -> Capabilities {
+fn capabilities(look: Viewport, profile: &Scratch) -> Capabilities {
     let mut args = vec![
         "--headless=new".to_owned(),
         "--no-sandbox".to_owned(),

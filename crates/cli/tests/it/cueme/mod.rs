@@ -26,15 +26,15 @@ use crate::harness::*;
 
 /// Where an agent runs.
 #[derive(Clone)]
-struct Desk {
+struct AgentShell {
     home: PathBuf,
     data: PathBuf,
     envs: Vec<(String, String)>,
 }
 
-impl Desk {
+impl AgentShell {
     /// On the hub's own machine. Starts none: a test that stops its hub has a reason.
-    fn beside(hub: &Hub) -> Self {
+    fn with_hub(hub: &Hub) -> Self {
         Self::at(hub.scratch()).env("CUEME_START_HUB", "0")
     }
 
@@ -74,13 +74,13 @@ impl Desk {
         Process::spawn(self.command(args), input)
     }
 
-    fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> CommandOutput {
         self.start(args, input).finish()
     }
 
     fn join(&self) -> String {
-        let told = self.run(&["join", "claude_code", "--json"], "").json();
-        told["agent_id"].as_str().expect("a name").to_owned()
+        let joined = self.run(&["join", "claude_code", "--json"], "").json();
+        joined["agent_id"].as_str().expect("a name").to_owned()
     }
 
     fn cue(&self, agent_id: &str, prompt: &str) -> Process {
@@ -90,7 +90,7 @@ impl Desk {
     /// A cue that is in the inbox and waited for, with its id.
     async fn waiting(&self, hub: &Hub, agent_id: &str, prompt: &str) -> (Process, String) {
         let process = self.cue(agent_id, prompt);
-        let id = waited_for(hub, prompt).await;
+        let id = wait_for_request(hub, prompt).await;
         (process, id)
     }
 }
@@ -99,7 +99,7 @@ fn envelope(prompt: &str) -> String {
     format!("<cueme_prompt>\n{prompt}\n</cueme_prompt>\n")
 }
 
-fn offering(prompt: &str, payload: &Value) -> String {
+fn envelope_with(prompt: &str, payload: &Value) -> String {
     format!("{}<cueme_payload>\n{payload:#}\n</cueme_payload>\n", envelope(prompt))
 }
 
@@ -120,8 +120,8 @@ async fn item(hub: &Hub, id: &str) -> Value {
 }
 
 /// The open request with this title, once a process waits for it.
-async fn waited_for(hub: &Hub, title: &str) -> String {
-    eventually(&format!("{title:?} is waited for"), async || {
+async fn wait_for_request(hub: &Hub, title: &str) -> String {
+    eventually(&format!("a process waits for {title:?}"), async || {
         let found = items(hub).await.into_iter().find(|item| item["title"] == title)?;
         let id = found["id"].as_str().expect("an id").to_owned();
         (item(hub, &id).await["waiting_now"] == true).then_some(id)

@@ -13,7 +13,7 @@ fn session_of(pid: u32) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_detached_hub_has_a_session_of_its_own_and_stops_as_any_other() {
+async fn a_detached_hub_has_its_own_session_and_stops_normally() {
     let plain = Hub::start().await;
     assert_eq!(session_of(plain.process().id()), session_of(std::process::id()));
     let mut hub = Setup::default().args(&["--detached"]).start().await;

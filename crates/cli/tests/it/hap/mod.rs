@@ -21,7 +21,7 @@ use crate::harness::*;
 
 /// An agent in one of the owner's terminals.
 #[derive(Clone)]
-pub struct Shell {
+pub struct TerminalAgent {
     pub api: Api,
     pub agent_id: String,
 }
@@ -33,22 +33,22 @@ async fn terminal_token(hub: &Hub, person: &str) -> String {
     made["token"].as_str().expect("a token").to_owned()
 }
 
-impl Shell {
+impl TerminalAgent {
     pub async fn join(hub: &Hub) -> Self {
         Self::join_as(hub, "owner").await
     }
 
     pub async fn join_as(hub: &Hub, person: &str) -> Self {
         let api = hub.anonymous().bearer(&terminal_token(hub, person).await);
-        let place = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
-        let joined = api.post("/v1/hap/join", &place).await.expect(201);
+        let location = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
+        let joined = api.post("/v1/hap/join", &location).await.expect(201);
         Self {
             api,
             agent_id: joined["agent_id"].as_str().expect("a name").to_owned(),
         }
     }
 
-    pub fn words(&self, prompt: &str) -> Value {
+    pub fn cue_body(&self, prompt: &str) -> Value {
         json!({"agent_id": self.agent_id, "kind": "cue", "prompt": prompt, "payload": null})
     }
 
@@ -58,20 +58,20 @@ impl Shell {
 
     /// Asks what must be new, and returns the whole reply.
     pub async fn ask(&self, prompt: &str) -> Value {
-        self.post(&self.words(prompt)).await.expect(201)
+        self.post(&self.cue_body(prompt)).await.expect(201)
     }
 
     pub async fn ask_for_id(&self, prompt: &str) -> String {
         id(&self.ask(prompt).await)
     }
 
-    pub async fn again(&self, prompt: &str) -> Value {
-        let ack = self.post(&self.words(prompt)).await.expect(200);
+    pub async fn ask_again(&self, prompt: &str) -> Value {
+        let ack = self.post(&self.cue_body(prompt)).await.expect(200);
         assert_eq!(ack["attached"], true, "{ack}");
         ack
     }
 
-    pub async fn look(&self, id: &str) -> Value {
+    pub async fn get_cue(&self, id: &str) -> Value {
         self.api.get(&format!("/v1/hap/cues/{id}")).await.expect(200)
     }
 

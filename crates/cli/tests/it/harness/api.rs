@@ -181,7 +181,7 @@ impl Reply {
         assert_eq!(self.status, status_of(code), "{body}");
         assert!(
             body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()),
-            "a message for people: {body}"
+            "an error message for people: {body}"
         );
         body
     }
@@ -217,6 +217,6 @@ fn status_of(code: &str) -> u16 {
         "invalid_field" => 422,
         "rate_limited" => 429,
         "unavailable" => 503,
-        other => panic!("no status is known for the code {other}"),
+        other => panic!("no HTTP status known for error code {other}"),
     }
 }

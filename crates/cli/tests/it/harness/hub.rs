@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use serde_json::{Value, json};
 
-use super::{Api, Database, Process, Ran, Scratch, countersign, eventually};
+use super::{Api, CommandOutput, Database, Process, Scratch, countersign, eventually};
 
 const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
@@ -49,7 +49,7 @@ impl Setup {
     }
 
     /// Remembers there instead of in its data directory.
-    pub fn remembering_in(self, database_url: &str) -> Self {
+    pub fn database_url(self, database_url: &str) -> Self {
         self.env(DATABASE_URL, database_url)
     }
 
@@ -59,7 +59,7 @@ impl Setup {
             false => None,
         };
         if let Some(database) = &database {
-            self = self.remembering_in(&database.url());
+            self = self.database_url(&database.url());
         }
         let scratch = Scratch::new();
         let process = self.spawn(&scratch, "127.0.0.1:0");
@@ -86,7 +86,7 @@ impl Setup {
     }
 
     /// Starts what must not start, and returns what it said.
-    pub fn refused(self) -> Ran {
+    pub fn refused(self) -> CommandOutput {
         let scratch = Scratch::new();
         self.spawn(&scratch, "127.0.0.1:0").finish()
     }
@@ -191,7 +191,7 @@ impl Hub {
     }
 
     /// Waits for a hub that was told to stop. The scratch directory comes along, so that it can still be looked into.
-    pub fn into_finished(self) -> (Ran, Scratch) {
+    pub fn into_finished(self) -> (CommandOutput, Scratch) {
         (self.process.finish(), self.scratch)
     }
 
@@ -204,11 +204,11 @@ impl Hub {
         (self.process, self.owner) = (process, owner);
     }
 
-    pub fn cli(&self, args: &[&str]) -> Ran {
+    pub fn cli(&self, args: &[&str]) -> CommandOutput {
         self.cli_with_input(args, "")
     }
 
-    pub fn cli_with_input(&self, args: &[&str], input: &str) -> Ran {
+    pub fn cli_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = countersign(&self.scratch.home());
         command.args(args).arg("--data").arg(self.data());
         Process::spawn(command, input).finish()

@@ -19,7 +19,7 @@ use super::Scratch;
 fn socket_directory() -> PathBuf {
     let address = server::address();
     let host = address.split_whitespace().find_map(|part| part.strip_prefix("host="));
-    PathBuf::from(host.expect("the server is reached by a socket"))
+    PathBuf::from(host.expect("the server address names a socket directory"))
 }
 
 async fn connect_to(database: &str) -> Client {
@@ -81,7 +81,7 @@ impl Drop for Database {
             let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
             runtime
                 .block_on(async { connect_to("postgres").await.batch_execute(&sql).await })
-                .expect("it goes");
+                .expect("the database is dropped");
         });
         // A leftover database is a nuisance, not a failure: the cluster goes too.
         drop(dropping.join());
@@ -94,12 +94,12 @@ fn url(directory: &Path, database: &str) -> String {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum WireState {
     Open,
     /// What is connected is cut, and nobody new gets through.
     Cut,
     /// Everything is taken and nothing passed on.
-    Held,
+    Stalled,
     /// Every piece takes so long.
     Slow(Duration),
     /// The next transaction in which these words are said is committed, and its hub is not told. After that it is open.
@@ -110,14 +110,14 @@ pub enum State {
 pub struct Wire {
     scratch: Scratch,
     database: String,
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<WireState>>,
 }
 
 impl Wire {
     pub async fn to(database: &Database) -> Self {
         let scratch = Scratch::new();
         let listener = UnixListener::bind(scratch.path(".s.PGSQL.5432")).expect("a socket");
-        let (sender, seen) = watch::channel(State::Open);
+        let (sender, seen) = watch::channel(WireState::Open);
         let state = Arc::new(sender);
         let inner = Arc::clone(&state);
         let server = Arc::new(socket_directory().join(".s.PGSQL.5432"));
@@ -137,11 +137,11 @@ impl Wire {
         url(&self.scratch.path(""), &self.database)
     }
 
-    pub fn be(&self, state: State) {
+    pub fn set_state(&self, state: WireState) {
         self.state.send_replace(state);
     }
 
-    pub fn is(&self) -> State {
+    pub fn state(&self) -> WireState {
         *self.state.borrow()
     }
 }
@@ -149,10 +149,10 @@ impl Wire {
 async fn relay(
     hub: UnixStream,
     server: Arc<PathBuf>,
-    switch: Arc<watch::Sender<State>>,
-    mut state: watch::Receiver<State>,
+    switch: Arc<watch::Sender<WireState>>,
+    mut state: watch::Receiver<WireState>,
 ) {
-    if *state.borrow() == State::Cut {
+    if *state.borrow() == WireState::Cut {
         return;
     }
     let Ok(database) = UnixStream::connect(&*server).await else {
@@ -161,23 +161,23 @@ async fn relay(
     let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
     let mut transaction = Transaction::default();
     let is_lost = AtomicBool::new(false);
-    let hub_says = |said: &[u8]| {
-        transaction.follow(said);
+    let from_hub_filter = |sent: &[u8]| {
+        transaction.record(sent);
         let now = *switch.borrow();
-        if let State::CutAfterCommitOf(words) = now
+        if let WireState::CutAfterCommitOf(words) = now
             && transaction.commits(words)
         {
             is_lost.store(true, Ordering::SeqCst);
-            switch.send_replace(State::Open);
+            switch.send_replace(WireState::Open);
         }
         true
     };
     // It answers when it is done, and that goes no further.
-    let database_says = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
+    let from_database_filter = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
     tokio::select! {
-        () = pass(from_hub, to_database, state.clone(), hub_says) => {}
-        () = pass(from_database, to_hub, state.clone(), database_says) => {}
-        _ = state.wait_for(|state| *state == State::Cut) => {}
+        () = forward(from_hub, to_database, state.clone(), from_hub_filter) => {}
+        () = forward(from_database, to_hub, state.clone(), from_database_filter) => {}
+        _ = state.wait_for(|state| *state == WireState::Cut) => {}
     }
 }
 
@@ -186,9 +186,9 @@ async fn relay(
 struct Transaction(Vec<u8>);
 
 impl Transaction {
-    fn follow(&mut self, said: &[u8]) {
+    fn record(&mut self, sent: &[u8]) {
         const BEGIN: &[u8] = b"BEGIN ISOLATION LEVEL";
-        self.0.extend_from_slice(said);
+        self.0.extend_from_slice(sent);
         if let Some(at) = self.0.windows(BEGIN.len()).rposition(|bytes| bytes == BEGIN) {
             self.0.drain(..at);
         }
@@ -202,20 +202,20 @@ impl Transaction {
 }
 
 /// Until one of the two has gone, or what is passed is not to go on.
-async fn pass(
+async fn forward(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
-    mut state: watch::Receiver<State>,
-    mut goes_on: impl FnMut(&[u8]) -> bool,
+    mut state: watch::Receiver<WireState>,
+    mut keep_going: impl FnMut(&[u8]) -> bool,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let now = *state.borrow_and_update();
-        if let State::Slow(pause) = now {
+        if let WireState::Slow(pause) = now {
             tokio::time::sleep(pause).await;
         }
-        let _ = state.wait_for(|state| *state != State::Held).await;
-        if !goes_on(&buffer[..read]) || to.write_all(&buffer[..read]).await.is_err() {
+        let _ = state.wait_for(|state| *state != WireState::Stalled).await;
+        if !keep_going(&buffer[..read]) || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::patience::{PATIENCE, within};
+use super::patience::{WAIT_TIMEOUT, within};
 
 /// The binary under test in an environment that knows nothing of the person running the tests.
 pub fn countersign(home: &Path) -> Command {
@@ -89,21 +89,21 @@ impl Process {
     }
 
     pub async fn stdout_with(&self, wanted: &str) -> String {
-        self.found(&self.stdout, wanted).await
+        self.wait_for_text(&self.stdout, wanted).await
     }
 
     /// Nothing when the output ends without it.
-    pub async fn stdout_perhaps_with(&self, wanted: &str) -> Option<String> {
+    pub async fn try_stdout_with(&self, wanted: &str) -> Option<String> {
         let mut text = self.stdout.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
         found.ok().map(|text| text.clone())
     }
 
     pub async fn stderr_with(&self, wanted: &str) -> String {
-        self.found(&self.stderr, wanted).await
+        self.wait_for_text(&self.stderr, wanted).await
     }
 
-    async fn found(&self, capture: &Capture, wanted: &str) -> String {
+    async fn wait_for_text(&self, capture: &Capture, wanted: &str) -> String {
         let mut text = capture.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
         found
@@ -112,12 +112,12 @@ impl Process {
     }
 
     pub fn exited(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().expect("ask after the child process")
+        self.child.try_wait().expect("poll the child process")
     }
 
     /// Waits for the process to end by itself.
     pub fn join(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some(status) = self.exited() {
                 self.stdout.finish();
@@ -142,9 +142,9 @@ impl Process {
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
-    pub fn finish(mut self) -> Ran {
+    pub fn finish(mut self) -> CommandOutput {
         let status = self.join();
-        Ran {
+        CommandOutput {
             code: status.code().unwrap_or(-1),
             stdout: self.stdout.so_far(),
             stderr: self.stderr.so_far(),
@@ -163,13 +163,13 @@ impl Drop for Process {
 
 /// A command that has ended.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandOutput {
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "the command failed: {self:?}");
@@ -185,7 +185,7 @@ impl Ran {
     /// A failure speaks on stderr only.
     #[track_caller]
     pub fn fails(self, code: i32) -> String {
-        assert_eq!(self.code, code, "another exit code was due: {self:?}");
+        assert_eq!(self.code, code, "wrong exit code: {self:?}");
         assert_eq!(self.stdout, "", "a failed command prints nothing on stdout: {self:?}");
         assert!(!self.stderr.trim().is_empty(), "a failed command says why");
         self.stderr

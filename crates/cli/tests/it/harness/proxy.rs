@@ -66,12 +66,12 @@ impl Proxy {
     }
 
     /// Where requests go from now on. Before, every connection is closed without a word.
-    pub fn lead_to(&self, url: &str) {
+    pub fn forward_to(&self, url: &str) {
         self.plan.lock().unwrap().target = Some(url.trim_start_matches("http://").trim_end_matches('/').to_owned());
     }
 
     /// What happens to the next requests to `path`; afterwards everything comes through.
-    pub fn disturb(&self, path: &str, faults: &[Fault]) {
+    pub fn inject_faults(&self, path: &str, faults: &[Fault]) {
         self.plan
             .lock()
             .unwrap()

@@ -87,8 +87,8 @@ impl Signed {
     /// Whether one of the signatures is the HMAC by `key`.
     pub fn holds(&self, key: &str) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
-        let due = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
-        self.signatures.contains(&due)
+        let expected = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
+        self.signatures.contains(&expected)
     }
 }
 
@@ -98,11 +98,13 @@ pub fn standard_webhooks_holds(push: &Push, signing_key: &str) -> bool {
         .strip_prefix("whsec_")
         .and_then(|text| STANDARD.decode(text).ok());
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.expect("a signing key whsec_<base64>"));
-    let due = format!(
+    let expected = format!(
         "v1,{}",
         STANDARD.encode(hmac::sign(&key, &standard_webhooks_content(push)))
     );
-    push.header("webhook-signature").split(' ').any(|given| given == due)
+    push.header("webhook-signature")
+        .split(' ')
+        .any(|given| given == expected)
 }
 
 fn standard_webhooks_content(push: &Push) -> Vec<u8> {
@@ -129,7 +131,7 @@ pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
 }
 
 #[test]
-fn the_second_opinion_agrees_with_the_published_vector() {
+fn signature_check_matches_the_published_vector() {
     let body = json!({
         "a2h_version": "0.2", "in_reply_to": "msg_01HZXASK0001", "resolution_id": "res_01HZXR3SOLVE",
         "resolution": "answered", "response": {"resolved_at": "2026-06-04T15:48:30Z"},
@@ -147,7 +149,7 @@ fn the_second_opinion_agrees_with_the_published_vector() {
 }
 
 #[test]
-fn the_digest_of_nothing_is_the_published_one() {
+fn digest_of_a_null_payload_matches_the_published_one() {
     let canonical = serde_json_canonicalizer::to_vec(&json!({"response": null, "state": null})).expect("canonical");
     let digest = hex(digest::digest(&digest::SHA256, &canonical).as_ref());
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Agent, Hub, Process, Ran, countersign};
+use super::{Agent, CommandOutput, Hub, Process, countersign};
 
 #[derive(Clone)]
 pub struct Terminal {
@@ -12,7 +12,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// On the hub's own machine, where the commands find it by its data directory.
-    pub fn beside(hub: &Hub) -> Self {
+    pub fn local(hub: &Hub) -> Self {
         Self {
             home: hub.scratch().home(),
             envs: vec![],
@@ -21,7 +21,7 @@ impl Terminal {
     }
 
     /// On a machine that knows of the hub what the environment says, as the agent.
-    pub fn of(hub: &Hub, url: &str, agent: &Agent) -> Self {
+    pub fn remote(hub: &Hub, url: &str, agent: &Agent) -> Self {
         Self {
             home: hub.scratch().home(),
             envs: vec![],
@@ -53,11 +53,11 @@ impl Terminal {
         Process::spawn(command, "")
     }
 
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         self.run_with_input(args, "")
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = countersign(&self.home);
         command.args(args).envs(self.envs.iter().cloned());
         Process::spawn(command, input).finish()
@@ -66,11 +66,11 @@ impl Terminal {
     /// Runs a program that itself calls `countersign`, found in the search path.
     pub fn start_program(&self, program: &str, args: &[&str]) -> Process {
         let ours = countersign(&self.home);
-        let place = std::path::Path::new(ours.get_program())
+        let bin_dir = std::path::Path::new(ours.get_program())
             .parent()
             .expect("a directory")
             .to_owned();
-        let path = format!("{}:{}", place.display(), std::env::var("PATH").unwrap_or_default());
+        let path = format!("{}:{}", bin_dir.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = std::process::Command::new(program);
         command
             .env_clear()

@@ -30,7 +30,7 @@ async fn a_waiting_pull_returns_with_the_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_that_ends_without_an_answer_says_open() {
+async fn a_wait_that_times_out_returns_open() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -47,7 +47,7 @@ async fn a_wait_that_ends_without_an_answer_says_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_on_a_settled_message_returns_at_once() {
+async fn a_wait_on_a_resolved_message_returns_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -138,7 +138,7 @@ async fn an_unchanged_message_is_not_sent_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn since_asks_only_for_changes_after_an_instant() {
+async fn since_returns_only_later_changes() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -164,7 +164,7 @@ async fn since_with_wait_returns_when_something_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_or_unknown_message_does_not_exist() {
+async fn foreign_and_unknown_messages_look_the_same() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;

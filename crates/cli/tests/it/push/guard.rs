@@ -21,7 +21,7 @@ async fn a_host_whose_approval_was_withdrawn_is_not_contacted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn this_machine_is_not_contacted_without_the_development_switch() {
+async fn loopback_is_not_contacted_without_the_development_switch() {
     let hub = Setup::default()
         .config("[push]\nfirst_retry_ms = 1\nmax_attempts = 5\n")
         .start()
@@ -91,7 +91,7 @@ async fn the_development_switch_opens_loopback_and_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn proxy_variables_do_not_bend_a_push() {
+async fn proxy_variables_do_not_redirect_a_push() {
     let proxy = Receiver::start().await;
     let receiver = Receiver::start().await;
     let mut setup = Setup::pushing();

@@ -9,9 +9,9 @@ use crate::harness::*;
 
 const RUNS: usize = 1_000;
 /// The most a waiting run may take of the hub's memory, in a build without optimisation.
-const KIB_A_RUN: u64 = 64;
+const MAX_KIB_PER_RUN: u64 = 64;
 /// Hundredths of a second of processor time in which the hub may look after itself while nothing happens.
-const IDLE_TICKS: u64 = 5;
+const MAX_IDLE_TICKS: u64 = 5;
 
 /// User and system time of the hub so far, in hundredths of a second.
 fn ticks(hub: &Hub) -> u64 {
@@ -31,7 +31,7 @@ fn resident_kib(hub: &Hub) -> u64 {
 }
 
 /// Three seconds by the hub's own clock: it answers a long-poll that nothing ends.
-async fn while_nothing_happens(bot: &Agent, id: &str) {
+async fn idle_for_three_seconds(bot: &Agent, id: &str) {
     assert_eq!(
         bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"],
         "open"
@@ -39,7 +39,7 @@ async fn while_nothing_happens(bot: &Agent, id: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_answered() {
+async fn a_thousand_waiting_runs_use_little_memory_and_no_cpu_and_all_complete() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 0\n")
         .start()
@@ -60,20 +60,20 @@ async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_a
         RUNS
     );
     let grown = resident_kib(&hub).saturating_sub(before);
-    while_nothing_happens(&bot, &witness).await;
+    idle_for_three_seconds(&bot, &witness).await;
     let started = ticks(&hub);
-    while_nothing_happens(&bot, &witness).await;
+    idle_for_three_seconds(&bot, &witness).await;
     let used = ticks(&hub) - started;
     println!("{RUNS} waiting runs: {grown} KiB, {used} ticks in three seconds");
-    assert!(used <= IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
-    assert!(grown < KIB_A_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
+    assert!(used <= MAX_IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
+    assert!(grown < MAX_KIB_PER_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
     let health = hub.owner.get("/health").await.expect(200);
     assert_eq!(
         (&health["activeRuns"], &health["connectedClients"]),
         (&json!(RUNS), &json!(4))
     );
     answer_all(&mut clients, &asks).await;
-    eventually("nobody waits", async || {
+    eventually("no run is active", async || {
         (hub.owner.get("/health").await.expect(200)["activeRuns"] == 0).then_some(())
     })
     .await;
@@ -103,7 +103,7 @@ async fn answer_all(clients: &mut [Client], asks: &[Value]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_waiting_runs_come_back_after_a_kill() {
+async fn a_thousand_waiting_runs_survive_a_kill() {
     let mut hub = Hub::start().await;
     let mut clients = [Client::connect(&hub).await, Client::connect(&hub).await];
     let asks = waiting_runs(&mut clients, &strategy_file(&hub, &talk()), RUNS).await;
@@ -121,7 +121,7 @@ async fn a_thousand_waiting_runs_come_back_after_a_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_a_limit_to_live_runs_and_it_is_told() {
+async fn live_runs_are_limited_and_the_error_names_the_limit() {
     let hub = Setup::default().config("[runs]\nmax_live = 3\n").start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());

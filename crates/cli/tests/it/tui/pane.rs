@@ -13,7 +13,7 @@ pub struct Pane {
 }
 
 /// How the terminal is set up.
-pub struct Look {
+pub struct PaneOptions {
     width: u16,
     height: u16,
     term: &'static str,
@@ -22,9 +22,9 @@ pub struct Look {
     envs: Vec<(&'static str, String)>,
 }
 
-impl Look {
+impl PaneOptions {
     /// The person of the data directory: the owner.
-    pub fn of(hub: &Hub) -> Self {
+    pub fn owner(hub: &Hub) -> Self {
         let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
         Self {
             width: 80,
@@ -37,7 +37,7 @@ impl Look {
     }
 
     /// Somebody who reaches the hub by `url`.
-    pub fn at(url: &str, token: &str) -> Self {
+    pub fn at_url(url: &str, token: &str) -> Self {
         let envs = vec![
             ("COUNTERSIGN_URL", url.to_owned()),
             ("COUNTERSIGN_TOKEN", token.to_owned()),
@@ -119,8 +119,8 @@ impl Look {
 }
 
 impl Pane {
-    pub fn of(hub: &Hub) -> Self {
-        Look::of(hub).start()
+    pub fn start(hub: &Hub) -> Self {
+        PaneOptions::owner(hub).start()
     }
 
     fn output(&self, args: &[&str]) -> Output {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::form::Form;
 use crate::harness::{Hub, within};
 
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// What came back, after all redirects.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ pub struct Visitor {
 
 impl Visitor {
     /// Not signed in.
-    pub fn stranger(hub: &Hub) -> Self {
+    pub fn anonymous(hub: &Hub) -> Self {
         let http = Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
@@ -156,7 +156,7 @@ impl Visitor {
 
     /// The owner, by the link that the hub printed. It works once in the life of a hub process.
     pub async fn signed_in(hub: &Hub) -> Self {
-        let visitor = Self::stranger(hub);
+        let visitor = Self::anonymous(hub);
         visitor.redeem(&printed_link(hub).await).await;
         visitor
     }
@@ -169,7 +169,7 @@ impl Visitor {
 
     /// Somebody who is there already, at one browser more.
     pub async fn by_new_link(hub: &Hub, name: &str) -> Self {
-        let visitor = Self::stranger(hub);
+        let visitor = Self::anonymous(hub);
         visitor.redeem(&new_link(hub, name).await).await;
         visitor
     }
@@ -237,22 +237,22 @@ impl Visitor {
     }
 
     pub fn cookies(&self) -> BTreeMap<String, String> {
-        self.cookies.lock().expect("nobody panicked").clone()
+        self.cookies.lock().expect("the lock is not poisoned").clone()
     }
 
     pub fn set_cookie(&self, name: &str, value: &str) {
         self.cookies
             .lock()
-            .expect("nobody panicked")
+            .expect("the lock is not poisoned")
             .insert(name.to_owned(), value.to_owned());
     }
 
     async fn follow(&self, path: &str, request: RequestBuilder) -> Page {
         let mut path = path.to_owned();
         let mut request = request;
-        for _ in 0..MOST_REDIRECTS {
+        for _ in 0..MAX_REDIRECTS {
             let response = within("a page", request.send()).await.expect("the hub replies");
-            self.keep_cookies(&response);
+            self.store_cookies(&response);
             let status = response.status().as_u16();
             let headers = response.headers().clone();
             let html = within("the page's text", response.text())
@@ -269,15 +269,15 @@ impl Visitor {
             let place = headers
                 .get(LOCATION)
                 .and_then(|place| place.to_str().ok())
-                .expect("a place to go to");
+                .expect("a location");
             path = path_of(place).to_owned();
             request = self.request(Method::GET, &path);
         }
         panic!("{path}: redirects without end");
     }
 
-    fn keep_cookies(&self, response: &Response) {
-        let mut kept = self.cookies.lock().expect("nobody panicked");
+    fn store_cookies(&self, response: &Response) {
+        let mut kept = self.cookies.lock().expect("the lock is not poisoned");
         for line in response.headers().get_all(SET_COOKIE) {
             let line = line.to_str().expect("a readable cookie");
             let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
@@ -292,8 +292,9 @@ impl Visitor {
 }
 
 pub async fn printed_link(hub: &Hub) -> String {
-    let said = hub.process().stdout_with("/signin/").await;
-    said.split_whitespace()
+    let output = hub.process().stdout_with("/signin/").await;
+    output
+        .split_whitespace()
         .find(|word| word.contains("/signin/"))
         .expect("the link")
         .to_owned()

@@ -10,7 +10,7 @@ pub struct Output {
 
 /// What the run does next. The steps told of are those of the strategy's own flow; a flow inside of it is one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum MachineAction {
     StepStarted {
         name: String,
         message: String,
@@ -20,7 +20,7 @@ pub enum Action {
         output: Output,
     },
     /// The same one comes again until its output is supplied.
-    Call(Call),
+    Call(AgentCall),
     /// The same one comes again, like the one below.
     Finished {
         output: Output,
@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct AgentCall {
     pub agent: String,
     pub message: String,
     /// From 0 in the segment.

@@ -11,7 +11,7 @@ use crate::runs::signal;
 use crate::runs::text::{TooLong, check_bytes};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct FlowFrame {
     /// Which step works; after the last one, the observer does.
     step: usize,
     /// For the step at work, or what the steps came to while the observer looks at it. Empty where nobody needs it any more.
@@ -24,7 +24,7 @@ pub struct Frame {
     usage: Usage,
 }
 
-pub enum Work<'s> {
+pub enum CurrentWork<'s> {
     Step(&'s Step),
     Observer(&'s str),
 }
@@ -36,7 +36,7 @@ struct Cycle<'s> {
     matching: Match,
 }
 
-impl Frame {
+impl FlowFrame {
     pub fn new(message: String) -> Self {
         Self {
             step: 0,
@@ -51,21 +51,21 @@ impl Frame {
         &self.message
     }
 
-    pub fn work<'s>(&self, flow: &'s Flow) -> Option<Work<'s>> {
+    pub fn work<'s>(&self, flow: &'s Flow) -> Option<CurrentWork<'s>> {
         match (flow.steps.get(self.step), &flow.kind) {
-            (Some(step), _) => Some(Work::Step(step)),
+            (Some(step), _) => Some(CurrentWork::Step(step)),
             (
                 None,
                 FlowKind::Cycle {
                     observer: Some(name), ..
                 },
-            ) => Some(Work::Observer(name)),
+            ) => Some(CurrentWork::Observer(name)),
             (None, FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. }) => None,
         }
     }
 
     /// The message for the flow that is the step at work. Only a broadcast will need it once more.
-    pub fn hand_in(&mut self, flow: &Flow) -> String {
+    pub fn take_message(&mut self, flow: &Flow) -> String {
         match flow.kind {
             FlowKind::Broadcast { .. } => self.message.clone(),
             FlowKind::Sequential | FlowKind::Cycle { .. } => take(&mut self.message),
@@ -84,7 +84,7 @@ impl Frame {
                 matching,
             } => {
                 let observer = observer.as_deref();
-                Ok(self.go_round(
+                Ok(self.next_round(
                     flow,
                     output,
                     &Cycle {
@@ -120,7 +120,7 @@ impl Frame {
     }
 
     /// What an observer spends is not the flow's.
-    fn go_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
+    fn next_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
         if self.step >= flow.steps.len() {
             if signal::breaks(&output.text, cycle.signals, cycle.matching) {
                 return Some(self.result());

@@ -5,5 +5,5 @@ mod frame;
 mod place;
 mod state;
 
-pub use action::{Action, Call, Output};
+pub use action::{AgentCall, MachineAction, Output};
 pub use state::Machine;

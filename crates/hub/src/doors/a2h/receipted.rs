@@ -12,14 +12,14 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::app::Hub;
 
-pub struct Receipted {
+pub struct ReceiptBody {
     /// Until it is taken, as one piece.
     text: Option<Bytes>,
     hub: Arc<Hub>,
     id: MessageId,
 }
 
-impl Receipted {
+impl ReceiptBody {
     pub fn new(text: String, hub: Arc<Hub>, id: MessageId) -> Self {
         Self {
             text: Some(text.into()),
@@ -29,7 +29,7 @@ impl Receipted {
     }
 }
 
-impl Body for Receipted {
+impl Body for ReceiptBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -38,7 +38,7 @@ impl Body for Receipted {
             return Poll::Ready(None);
         };
         // A connection that knows the length does not come back for the end.
-        self.hub.receipts.note(&self.id);
+        self.hub.receipts.record(&self.id);
         Poll::Ready(Some(Ok(Frame::data(text))))
     }
 

@@ -5,7 +5,7 @@ use countersign_core::message::{Resolution, Source};
 use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
 use countersign_protocol::json;
 use countersign_store::StoreError;
-use countersign_store::model::Pulled;
+use countersign_store::model::AgentView;
 use serde_json::{Map, Value};
 
 fn unreadable(what: &str) -> StoreError {
@@ -44,7 +44,7 @@ pub fn inner(resolution: &Resolution) -> Value {
 }
 
 /// The whole Response envelope, with the agent's `state` spliced in as the very text it sent.
-pub fn text(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+pub fn text(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let response = Response {
         version: version_of(&pulled.source)?,
         in_reply_to: &pulled.id,
@@ -60,11 +60,11 @@ pub fn text(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreErr
 }
 
 /// What the 0.3 signature covers besides its context: the answer and the state, exactly as delivered.
-pub fn payload_digest(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+pub fn payload_digest(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let state = state(pulled)?.map(serde_json::from_str::<Value>).transpose()?;
     Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
 }
 
-fn state(pulled: &Pulled) -> Result<Option<&str>, StoreError> {
+fn state(pulled: &AgentView) -> Result<Option<&str>, StoreError> {
     json::raw_field(&pulled.wire, "state").map_err(|_| unreadable("state"))
 }

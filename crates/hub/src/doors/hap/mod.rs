@@ -12,4 +12,4 @@ mod message;
 mod reply;
 pub mod wait;
 
-pub use message::IMPORTED;
+pub use message::IMPORTED_AT;

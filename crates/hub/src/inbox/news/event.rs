@@ -6,12 +6,12 @@ use bytes::Bytes;
 use countersign_core::message::{State, inbox_rank};
 use countersign_core::visible::escape;
 use countersign_protocol::id::MessageId;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::app::Hub;
-use crate::inbox::asker::asker;
+use crate::inbox::asker::asker_name;
 use crate::inbox::find::find;
 use crate::inbox::web::{row, words};
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// What whoever changed something has to say about it, after the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum LiveChange {
     Opened(MessageId),
     /// A notify came.
     Noticed(MessageId),
@@ -31,7 +31,7 @@ pub enum Change {
 }
 
 #[derive(Debug)]
-pub struct Event {
+pub struct RenderedEvent {
     pub id: u64,
     pub kind: &'static str,
     /// The id of what it is about: a message or a run.
@@ -43,18 +43,18 @@ pub struct Event {
 }
 
 #[derive(Debug, Clone)]
-pub enum Heard {
-    Event(Arc<Event>),
+pub enum LiveEvent {
+    Rendered(Arc<RenderedEvent>),
     /// Something was missed: look at everything again.
     Resync {
         id: u64,
     },
 }
 
-impl Heard {
+impl LiveEvent {
     pub fn id(&self) -> u64 {
         match self {
-            Self::Event(event) => event.id,
+            Self::Rendered(event) => event.id,
             Self::Resync { id } => *id,
         }
     }
@@ -62,37 +62,37 @@ impl Heard {
     /// How much there is to keep.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Event(event) => event.web.len() + event.api.len(),
+            Self::Rendered(event) => event.web.len() + event.api.len(),
             Self::Resync { .. } => 0,
         }
     }
 }
 
 /// An event that has no number yet.
-pub struct Draft {
+pub struct EventDraft {
     kind: &'static str,
     about: String,
     web: Value,
     api: Value,
 }
 
-impl Draft {
+impl EventDraft {
     /// Nothing, if the message is gone. One that was resolved meanwhile has opened all the same: whoever counts hears of
     /// both.
-    pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, Problem> {
+    pub async fn of(change: LiveChange, hub: &Hub) -> Result<Option<Self>, Problem> {
         Ok(match change {
-            Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
-            Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
-            Change::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
-            Change::Tracked(id) => Some(moved("tracked", id.to_string())),
-            Change::Run(run_id) => Some(moved("run", run_id)),
+            LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
+            LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
+            LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+            LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
+            LiveChange::Run(run_id) => Some(moved("run", run_id)),
         })
     }
 
-    pub fn numbered(self, id: u64) -> Event {
+    pub fn numbered(self, id: u64) -> RenderedEvent {
         let web = record(id, self.kind, &self.web);
         let api = record(id, self.kind, &self.api);
-        Event {
+        RenderedEvent {
             id,
             kind: self.kind,
             about: self.about,
@@ -102,7 +102,7 @@ impl Draft {
     }
 }
 
-async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
+async fn load(hub: &Hub, id: &MessageId) -> Result<Option<PersonView>, Problem> {
     match find(hub, id).await {
         Ok(item) => Ok(Some(item)),
         Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
@@ -110,7 +110,7 @@ async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
     }
 }
 
-fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
+fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
     let message = &item.message;
     let content = &item.message.content;
     let data = |title: &str, agent: &str| {
@@ -126,9 +126,9 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
     };
     let api = data(&content.title, &content.agent.id);
     // A page shows these two as they stand.
-    let mut web = data(&escape(&content.title), &escape(asker(message)));
+    let mut web = data(&escape(&content.title), &escape(asker_name(message)));
     web["html"] = row::html(item, hub.store.clock().now()).into();
-    Draft {
+    EventDraft {
         kind,
         about: message.id.to_string(),
         web,
@@ -136,7 +136,7 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
     }
 }
 
-fn resolved(item: &Item) -> Option<Draft> {
+fn resolved(item: &PersonView) -> Option<EventDraft> {
     let State::Resolved(resolution) = &item.message.state else {
         return None;
     };
@@ -151,7 +151,7 @@ fn resolved(item: &Item) -> Option<Draft> {
     };
     let web = data(&escape(&words));
     let api = data(&words);
-    Some(Draft {
+    Some(EventDraft {
         kind: "resolved",
         about: item.message.id.to_string(),
         web,
@@ -159,9 +159,9 @@ fn resolved(item: &Item) -> Option<Draft> {
     })
 }
 
-fn moved(kind: &'static str, about: String) -> Draft {
+fn moved(kind: &'static str, about: String) -> EventDraft {
     let data = json!({ "id": about });
-    Draft {
+    EventDraft {
         kind,
         about,
         web: data.clone(),

@@ -8,7 +8,7 @@ mod ring;
 mod stream;
 mod teller;
 
-pub use event::{Change, Event, Heard, record};
-pub use listener::Listener;
-pub use stream::{Format, Origin, last_event_id, stream, stream_of};
-pub use teller::{News, run};
+pub use event::{LiveChange, LiveEvent, RenderedEvent, record};
+pub use listener::LiveListener;
+pub use stream::{SseSource, StreamFormat, last_event_id, stream, stream_from};
+pub use teller::{LiveBroadcaster, run};

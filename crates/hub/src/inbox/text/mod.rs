@@ -9,5 +9,5 @@ mod tree;
 pub use diff::{diff, looks_like_diff};
 pub use link::link;
 pub use markdown::markdown;
-pub use safe::Safe;
+pub use safe::SafeHtml;
 pub use tree::{json, tree};

@@ -102,7 +102,7 @@ const NO_SNIFFING: (HeaderName, HeaderValue) = (header::X_CONTENT_TYPE_OPTIONS, 
 pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let is_current = base().ends_with(&hash);
     let caching = if is_current { FOREVER } else { ALWAYS_ASK };
-    let taken = headers
+    let accept_encoding = headers
         .get(header::ACCEPT_ENCODING)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
@@ -111,14 +111,14 @@ pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMa
         .position(|asset| asset.name == name)
         .and_then(|at| COMPRESSED[at].as_deref());
     let mut response = match compressed {
-        Some(bytes) if taken.contains("gzip") => {
+        Some(bytes) if accept_encoding.contains("gzip") => {
             let mut response = serve(&name, caching, bytes);
             response
                 .headers_mut()
                 .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response
         }
-        Some(_) | None => whole(&name, caching),
+        Some(_) | None => serve_plain(&name, caching),
     };
     response
         .headers_mut()
@@ -127,12 +127,12 @@ pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMa
 }
 
 pub async fn manifest() -> Response {
-    whole("manifest.webmanifest", ALWAYS_ASK)
+    serve_plain("manifest.webmanifest", ALWAYS_ASK)
 }
 
 /// The worker lies below the pages it works for, so the browser has to be told that it may.
 pub async fn worker() -> Response {
-    let mut response = whole("sw.js", ALWAYS_ASK);
+    let mut response = serve_plain("sw.js", ALWAYS_ASK);
     response
         .headers_mut()
         .insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
@@ -141,7 +141,7 @@ pub async fn worker() -> Response {
 
 /// Kept by the worker for when the hub is away.
 pub async fn offline() -> Response {
-    let mut response = whole("offline.html", ALWAYS_ASK);
+    let mut response = serve_plain("offline.html", ALWAYS_ASK);
     response
         .headers_mut()
         .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -152,7 +152,7 @@ fn find(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }
 
-fn whole(name: &str, caching: HeaderValue) -> Response {
+fn serve_plain(name: &str, caching: HeaderValue) -> Response {
     serve(name, caching, find(name).map_or(&[], |asset| asset.bytes))
 }
 

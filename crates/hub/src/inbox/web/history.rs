@@ -8,23 +8,23 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use countersign_core::delivery::Track as Delivered;
+use countersign_core::delivery::DeliveryState as Delivered;
 use countersign_core::message::Status;
 use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use countersign_store::ops::list::Decided;
 
 use super::filters;
-use super::form::Fields;
-use super::list::{Active, Narrow, Offered, PAGE};
-use super::page::{Asked, Failure, Here, Shell, render};
-use super::row::{Ending, List, Row, Track};
-use super::visitor::Visitor;
+use super::form::FormFields;
+use super::list::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
+use super::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome};
+use super::visitor::SignedInUser;
 use super::words;
 use crate::app::Hub;
-use crate::inbox::asker::OfRun;
-use crate::inbox::cursor::pair;
+use crate::inbox::asker::RunOrigin;
+use crate::inbox::cursor::parse_pair;
 use crate::problem::Problem;
 
 const ADDRESS: &str = "/inbox/history";
@@ -36,36 +36,36 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "history.html")]
 struct HistoryPage {
-    shell: Shell,
-    rows: Vec<Row>,
-    narrow: Narrow,
-    active: Vec<Active>,
-    offered: Offered,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
+    filter_form: FilterForm,
+    active: Vec<ActiveFilter>,
+    suggestions: FilterSuggestions,
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn history(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let narrow = Narrow::of(&query);
-    let status = status_of(&narrow.status)?;
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
+    let filter_form = FilterForm::of(&query);
+    let status = status_of(&filter_form.status)?;
     let before = query
         .get("before")
         .filter(|text| !text.is_empty())
-        .map(parse_place)
+        .map(parse_cursor)
         .transpose()?;
     let page = hub
         .store
         .run(Decided {
-            filter: narrow.filter(),
+            filter: filter_form.filter(),
             status,
             before,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let now = hub.store.clock().now();
@@ -73,17 +73,17 @@ async fn history(
         .next
         .map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
     let page = HistoryPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::History, "History").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::History, "History").await?,
         rows: page
             .items
             .iter()
-            .map(|item| row(&hub, item, List::History, now, &visitor))
+            .map(|item| row(&hub, item, ListKind::History, now, &user))
             .collect(),
-        active: narrow.active(ADDRESS),
-        offered: Offered::by(page.items.iter()),
-        first: before.map(|_| narrow.address(ADDRESS, None, None)),
-        next: next.map(|next| narrow.address(ADDRESS, None, Some(next))),
-        narrow,
+        active: filter_form.active(ADDRESS),
+        suggestions: FilterSuggestions::by(page.items.iter()),
+        first: before.map(|_| filter_form.address(ADDRESS, None, None)),
+        next: next.map(|next| filter_form.address(ADDRESS, None, Some(next))),
+        filter_form,
     };
     Ok(render(StatusCode::OK, &page))
 }
@@ -93,41 +93,42 @@ fn status_of(text: &str) -> Result<Option<Status>, Problem> {
     match outcome {
         Some(outcome) => Ok(Some(Status::Resolved(outcome))),
         None if text.is_empty() => Ok(None),
-        None => Err(Problem::validation("status", "status: choose an outcome from the list")),
+        None => Err(Problem::validation("status", "status must be an outcome from the list")),
     }
 }
 
-fn parse_place(text: &str) -> Result<(Timestamp, i64), Problem> {
-    let (at, seq) = pair(text).ok_or_else(|| Problem::validation("before", "before: begin again at the first page"))?;
+fn parse_cursor(text: &str) -> Result<(Timestamp, i64), Problem> {
+    let (at, seq) = parse_pair(text)
+        .ok_or_else(|| Problem::validation("before", "before is not valid; start again at the first page"))?;
     Ok((Timestamp::from_millis(at), seq))
 }
 
 /// A row that tells what became of its message.
-pub fn row(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Row {
-    let ending = match &item.message.state {
-        MessageState::Resolved(resolution) => Some(ending(item, resolution)),
+pub fn row(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> MessageRow {
+    let outcome = match &item.message.state {
+        MessageState::Resolved(resolution) => Some(outcome(item, resolution)),
         MessageState::Open | MessageState::Delivered => None,
     };
-    Row {
-        ending,
-        ..Row::seen_by(hub, item, list, now, visitor)
+    MessageRow {
+        outcome,
+        ..MessageRow::seen_by(hub, item, list, now, user)
     }
 }
 
-fn ending(item: &Item, resolution: &Resolution) -> Ending {
+fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     let message = &item.message;
-    Ending {
+    RowOutcome {
         words: words::outcome(resolution, &message.content),
         actor: resolution.actor.to_string(),
-        at: words::instant(resolution.resolved_at),
+        at: words::display_time(resolution.resolved_at),
         took: words::span(resolution.resolved_at.since(message.received_at)),
         track: track(item, resolution),
     }
 }
 
 /// An agent that decided itself, or cancelled, knows already; so does a run, which is the hub's own.
-fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
-    let is_of_run = OfRun::of(&item.message.source).is_some();
+fn track(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
+    let is_of_run = RunOrigin::of(&item.message.source).is_some();
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;
     }
@@ -141,7 +142,7 @@ fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
             (Delivered::Pending, _) => ("delivery failing, will try again", "warn"),
         },
     };
-    Some(Track { words, mood })
+    Some(DeliveryLabel { words, mood })
 }
 
 #[cfg(test)]
@@ -150,11 +151,11 @@ mod tests {
 
     fn empty(next: Option<&str>) -> String {
         let page = HistoryPage {
-            shell: Shell::anonymous(&Asked::default(), Here::History, "History"),
+            layout: PageLayout::anonymous(&PageRequest::default(), PageSection::History, "History"),
             rows: Vec::new(),
-            narrow: Narrow::of(&Fields::parse(b"tag=rare")),
+            filter_form: FilterForm::of(&FormFields::parse(b"tag=rare")),
             active: Vec::new(),
-            offered: Offered::default(),
+            suggestions: FilterSuggestions::default(),
             first: None,
             next: next.map(str::to_owned),
         };
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
+    fn empty_page_of_an_unfinished_scan_points_to_the_next_page() {
         let over = empty(None);
         let further = empty(Some("/inbox/history?tag=rare&before=1.1"));
         assert!(

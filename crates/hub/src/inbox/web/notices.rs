@@ -11,11 +11,11 @@ use axum::routing::{get, post};
 use countersign_store::ops::list::Notices;
 
 use super::filters;
-use super::form::{Fields, Posted};
-use super::list::PAGE;
-use super::page::{Asked, Failure, Here, Shell, back, render, see_other};
-use super::row::{Around, List, Row};
-use super::visitor::Visitor;
+use super::form::{FormFields, PostedForm};
+use super::list::PAGE_SIZE;
+use super::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
+use super::row::{ListKind, MessageRow, RowForm};
+use super::visitor::SignedInUser;
 use crate::app::Hub;
 use crate::extract::MessagePath;
 use crate::inbox::shelf;
@@ -30,41 +30,41 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "notices.html")]
 struct NoticesPage {
-    shell: Shell,
-    rows: Vec<Row>,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn notices(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
     let page = hub
         .store
         .run(Notices {
-            person: Some(visitor.name.clone()),
+            person: Some(user.name.clone()),
             before,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let now = hub.store.clock().now();
     let row = |item| {
-        let around = Around {
-            csrf: visitor.csrf.clone(),
-            back: asked.path.clone(),
+        let form = RowForm {
+            csrf: user.csrf.clone(),
+            back: request.path.clone(),
         };
-        Row {
-            around,
-            ..Row::seen_by(&hub, item, List::Notices, now, &visitor)
+        MessageRow {
+            form,
+            ..MessageRow::seen_by(&hub, item, ListKind::Notices, now, &user)
         }
     };
     let page = NoticesPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::Notices, "Notices").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Notices, "Notices").await?,
         rows: page.items.iter().map(row).collect(),
         first: before.map(|_| "/inbox/notices".to_owned()),
         next: page.next.map(|seq| format!("/inbox/notices?before={seq}")),
@@ -73,9 +73,9 @@ async fn notices(
 }
 
 /// Where a list that goes backwards from a message goes on.
-pub fn seq_of(query: &Fields) -> Result<Option<i64>, Problem> {
+pub fn seq_of(query: &FormFields) -> Result<Option<i64>, Problem> {
     let text = query.get("before").filter(|text| !text.is_empty());
-    let refused = |_| Problem::validation("before", "before: begin again at the first page");
+    let refused = |_| Problem::validation("before", "before is not valid; start again at the first page");
     text.map(|text| text.parse().map_err(refused)).transpose()
 }
 
@@ -83,9 +83,9 @@ pub fn seq_of(query: &Fields) -> Result<Option<i64>, Problem> {
 async fn archive(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    shelf::archive(&hub, &posted.visitor.name, &id).await?;
+    shelf::archive(&hub, &posted.user.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

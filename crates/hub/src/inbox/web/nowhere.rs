@@ -3,13 +3,13 @@
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 
-use super::page::{Failure, see_other};
+use super::page::{PageError, see_other};
 use crate::inbox::asker::run_href;
 use crate::problem::Problem;
 
 pub async fn no_such_address(uri: Uri) -> Response {
     if is_for_people(uri.path()) {
-        return Failure::from(Problem::NotFound {
+        return PageError::from(Problem::NotFound {
             message: "there is no such page".to_owned(),
         })
         .into_response();
@@ -25,7 +25,7 @@ pub async fn no_such_method(method: Method, uri: Uri) -> Response {
     let is_look = method == Method::GET || method == Method::HEAD;
     match is_for_people(uri.path()) {
         true if is_look => see_other(&page_above(uri.path())),
-        true => Failure::from(Problem::MethodNotAllowed).into_response(),
+        true => PageError::from(Problem::MethodNotAllowed).into_response(),
         false => Problem::MethodNotAllowed.into_response(),
     }
 }

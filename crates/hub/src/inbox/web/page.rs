@@ -13,8 +13,8 @@ use countersign_store::model::CountsNow;
 use countersign_store::ops::list::Counts;
 use url::form_urlencoded::byte_serialize;
 
-use super::row::mark_of;
-use super::visitor::Visitor;
+use super::row::person_mark;
+use super::visitor::SignedInUser;
 use super::{assets, filters};
 use crate::app::Hub;
 use crate::problem::Problem;
@@ -43,14 +43,14 @@ pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
 
 /// How a page was asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct PageRequest {
     /// A script wants the inside of the page only.
     pub fragment: bool,
     /// Path and query.
     pub path: String,
 }
 
-impl Asked {
+impl PageRequest {
     pub fn from_parts(parts: &Parts) -> Self {
         let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         Self {
@@ -60,7 +60,7 @@ impl Asked {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for PageRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -70,7 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
 /// Where in the inbox a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Here {
+pub enum PageSection {
     List,
     Notices,
     Aside,
@@ -84,7 +84,7 @@ pub enum Here {
     SignIn,
 }
 
-impl Here {
+impl PageSection {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::List => "list",
@@ -103,9 +103,9 @@ impl Here {
 }
 
 /// What stands around the content of a page.
-pub struct Shell {
+pub struct PageLayout {
     pub title: String,
-    pub here: Here,
+    pub section: PageSection,
     pub fragment: bool,
     /// Empty for somebody who is not signed in.
     pub person: String,
@@ -121,32 +121,32 @@ pub struct Shell {
     pub assets: &'static str,
 }
 
-impl Shell {
+impl PageLayout {
     pub async fn of(
         hub: &Hub,
-        visitor: &Visitor,
-        asked: &Asked,
-        here: Here,
+        user: &SignedInUser,
+        request: &PageRequest,
+        section: PageSection,
         title: impl Into<String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let counts = hub
             .store
             .run(Counts {
-                person: visitor.name.clone(),
+                person: user.name.clone(),
             })
             .await?;
         Ok(Self {
-            person: visitor.name.clone(),
-            me: if visitor.may_decide() {
-                mark_of(&visitor.name)
+            person: user.name.clone(),
+            me: if user.may_decide() {
+                person_mark(&user.name)
             } else {
                 String::new()
             },
-            is_owner: visitor.is_owner(),
-            csrf: visitor.csrf.clone(),
+            is_owner: user.is_owner(),
+            csrf: user.csrf.clone(),
             counts,
             now_ms: Some(hub.store.clock().now().as_millis()),
-            ..Self::anonymous(asked, here, title)
+            ..Self::anonymous(request, section, title)
         })
     }
 
@@ -155,11 +155,11 @@ impl Shell {
     }
 
     /// For somebody who is not signed in.
-    pub fn anonymous(asked: &Asked, here: Here, title: impl Into<String>) -> Self {
+    pub fn anonymous(request: &PageRequest, section: PageSection, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            here,
-            fragment: asked.fragment,
+            section,
+            fragment: request.fragment,
             person: String::new(),
             me: String::new(),
             is_owner: false,
@@ -175,16 +175,20 @@ impl Shell {
 #[derive(Template)]
 #[template(source = r#"{% extends "base.html" %}"#, ext = "html")]
 struct CountsPage {
-    shell: Shell,
+    layout: PageLayout,
 }
 
 /// GET /inbox/counts: a page that says how many wait and nothing else, for scripts.
-pub async fn counts(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
-    if !asked.fragment {
+pub async fn counts(
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
+) -> Result<Response, PageError> {
+    if !request.fragment {
         return Ok(see_other("/inbox"));
     }
-    let shell = Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?;
-    Ok(render(StatusCode::OK, &CountsPage { shell }))
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?;
+    Ok(render(StatusCode::OK, &CountsPage { layout }))
 }
 
 pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
@@ -192,18 +196,18 @@ pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
         Ok(text) => (status, HEADERS, text).into_response(),
         Err(error) => {
             let id = uuid::Uuid::new_v4();
-            tracing::error!(%id, %error, "a page could not be rendered");
+            tracing::error!(%id, %error, "rendering a page failed");
             Problem::Unavailable { id }.into_response()
         }
     }
 }
 
 pub fn see_other(path: &str) -> Response {
-    let place = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
+    let location = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
     (
         StatusCode::SEE_OTHER,
         [
-            (header::LOCATION, place),
+            (header::LOCATION, location),
             (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         ],
     )
@@ -226,7 +230,7 @@ pub fn back(path: &str) -> &str {
 
 /// Why there is no page.
 #[derive(Debug)]
-pub enum Failure {
+pub enum PageError {
     Problem(Problem),
     /// Nobody is signed in; afterwards the reader wants to go on there.
     SignIn {
@@ -236,7 +240,7 @@ pub enum Failure {
     SignedOut,
 }
 
-impl Failure {
+impl PageError {
     pub fn owners_only() -> Self {
         Self::Problem(Problem::NotAuthorized {
             message: "only an owner may do this".to_owned(),
@@ -244,20 +248,20 @@ impl Failure {
     }
 
     pub fn foreign_form() -> Self {
-        let message = "this form did not come from a page of yours, or you signed in again since; reload the page";
+        let message = "this form is not from one of your pages, or you have signed in again since; reload the page";
         Self::Problem(Problem::NotAuthorized {
             message: message.to_owned(),
         })
     }
 }
 
-impl From<Problem> for Failure {
+impl From<Problem> for PageError {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         Self::Problem(error.into())
     }
@@ -266,13 +270,13 @@ impl From<StoreError> for Failure {
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage {
-    shell: Shell,
+    layout: PageLayout,
     status: u16,
     message: String,
     signed_out: bool,
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (problem, signed_out) = match self {
             Self::SignIn { next } => {
@@ -282,7 +286,7 @@ impl IntoResponse for Failure {
             Self::SignedOut => (Problem::Unauthenticated, true),
             Self::Problem(problem) => (problem, false),
         };
-        let shell = Shell::anonymous(&Asked::default(), Here::Settings, "Not possible");
+        let layout = PageLayout::anonymous(&PageRequest::default(), PageSection::Settings, "Not possible");
         let message = match &problem {
             _ if signed_out => "You are signed out.".to_owned(),
             Problem::Unavailable { id } => format!("{} (the log has the reason under {id})", problem.message()),
@@ -290,7 +294,7 @@ impl IntoResponse for Failure {
         };
         let status = problem.status();
         let page = ProblemPage {
-            shell,
+            layout,
             status: status.as_u16(),
             message,
             signed_out,
@@ -306,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_leads_back_to_places_of_ours_only() {
+    fn form_redirects_to_our_own_pages_only() {
         assert_eq!(back("/inbox?tag=a"), "/inbox?tag=a");
         assert_eq!(back("/inbox/history"), "/inbox/history");
         assert_eq!(

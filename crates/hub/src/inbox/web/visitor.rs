@@ -10,13 +10,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_core::access::{Principal, Role};
 use countersign_core::{Actor, Digest};
 
-use super::page::{Asked, Failure};
+use super::page::{PageError, PageRequest};
 use url::Url;
 
 use crate::app::Hub;
 use crate::auth::hash_token;
 
-pub struct Visitor {
+pub struct SignedInUser {
     pub name: String,
     pub role: Role,
     /// Every form of this session carries it.
@@ -25,7 +25,7 @@ pub struct Visitor {
     pub session: [u8; 32],
 }
 
-impl Visitor {
+impl SignedInUser {
     pub fn principal(&self) -> Principal {
         Principal::Person {
             name: self.name.clone(),
@@ -53,7 +53,7 @@ impl Visitor {
         self.session.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, Failure> {
+    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, PageError> {
         let Some(token) = cookie(headers, &cookie_name(hub)) else {
             return Ok(None);
         };
@@ -102,31 +102,31 @@ pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     })
 }
 
-impl FromRequestParts<Arc<Hub>> for Visitor {
-    type Rejection = Failure;
+impl FromRequestParts<Arc<Hub>> for SignedInUser {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
-        let asked = Asked::from_parts(parts);
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, PageError> {
+        let request = PageRequest::from_parts(parts);
         let found = Self::from_headers(&parts.headers, hub).await?;
         found.ok_or(match parts.method {
-            Method::GET if !asked.fragment => Failure::SignIn { next: asked.path },
-            _ => Failure::SignedOut,
+            Method::GET if !request.fragment => PageError::SignIn { next: request.path },
+            _ => PageError::SignedOut,
         })
     }
 }
 
 /// An owner, for the pages that administer the hub.
-pub struct OwnerVisitor(pub Visitor);
+pub struct SignedInOwner(pub SignedInUser);
 
-impl FromRequestParts<Arc<Hub>> for OwnerVisitor {
-    type Rejection = Failure;
+impl FromRequestParts<Arc<Hub>> for SignedInOwner {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
-        let visitor = Visitor::from_request_parts(parts, hub).await?;
-        if visitor.is_owner() {
-            Ok(Self(visitor))
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, PageError> {
+        let user = SignedInUser::from_request_parts(parts, hub).await?;
+        if user.is_owner() {
+            Ok(Self(user))
         } else {
-            Err(Failure::owners_only())
+            Err(PageError::owners_only())
         }
     }
 }

@@ -3,28 +3,28 @@
 use std::time::Duration;
 
 use countersign_core::question::{Ask, Question};
-use countersign_core::{Content, Matter, Message, Outcome, Resolution};
+use countersign_core::{Content, Message, Outcome, Payload, Resolution};
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 
-use crate::inbox::item::shown;
+use crate::inbox::item::redacted;
 
 /// An instant for a `<time>`: a script turns it into the reader's zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instant {
+pub struct DisplayTime {
     pub ms: i64,
     pub iso: String,
     pub text: String,
 }
 
-pub fn instant(at: Timestamp) -> Instant {
+pub fn display_time(at: Timestamp) -> DisplayTime {
     let iso = at.to_string();
     let text = match (iso.get(..10), iso.get(11..16)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
         _ => iso.clone(),
     };
-    Instant {
+    DisplayTime {
         ms: at.as_millis(),
         iso,
         text,
@@ -73,20 +73,20 @@ pub fn waited(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
-const WARNING: Duration = Duration::from_secs(15 * 60);
-const STALE: Duration = Duration::from_secs(2 * 3600);
+const WARNING_AGE: Duration = Duration::from_secs(15 * 60);
+const STALE_AGE: Duration = Duration::from_secs(2 * 3600);
 
 pub fn freshness(since: Timestamp, now: Timestamp) -> &'static str {
     match now.since(since) {
-        age if age >= STALE => "stale",
-        age if age >= WARNING => "warning",
+        age if age >= STALE_AGE => "stale",
+        age if age >= WARNING_AGE => "warning",
         _ => "fresh",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiry {
-    pub at: Instant,
+    pub at: DisplayTime,
     /// How long from now.
     pub left: String,
     /// What happens then.
@@ -97,8 +97,8 @@ pub struct Expiry {
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
     let default = match &message.content.matter {
-        Matter::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
-        Matter::Task(_) | Matter::Notify => None,
+        Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
+        Payload::Task(_) | Payload::Notify => None,
     };
     let words = match default {
         None => "ends without an answer".to_owned(),
@@ -108,7 +108,7 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
         },
     };
     Some(Expiry {
-        at: instant(at),
+        at: display_time(at),
         left: span(at.since(now)),
         words,
     })
@@ -118,18 +118,18 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
 /// is sensitive.
 pub fn answer_words(value: &Value, content: &Content) -> Option<String> {
     let options = match &content.matter {
-        Matter::Ask(Ask {
+        Payload::Ask(Ask {
             question: Question::Confirm { options, .. } | Question::Select { options, .. },
             ..
         }) => options,
-        Matter::Ask(Ask {
+        Payload::Ask(Ask {
             question: Question::Text | Question::Form { .. },
             ..
         })
-        | Matter::Task(_)
-        | Matter::Notify => &Vec::new(),
+        | Payload::Task(_)
+        | Payload::Notify => &Vec::new(),
     };
-    match shown(value, content)? {
+    match redacted(value, content)? {
         Value::String(text) => Some(label(&text, options)),
         Value::Array(values) => {
             let labels: Vec<String> = values
@@ -148,7 +148,7 @@ fn label(value: &str, options: &[Choice]) -> String {
     option.map_or(value, |option| &option.label).to_owned()
 }
 
-const LONGEST_IN_A_LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
 /// What was answered. Words of a person's own are no choice, even where they read like one.
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
@@ -178,7 +178,7 @@ pub fn outcome(resolution: &Resolution, content: &Content) -> String {
 
 /// What is longer does not belong into a line, and the page of the item has all of it.
 fn start_of(answer: String) -> String {
-    match answer.char_indices().nth(LONGEST_IN_A_LINE) {
+    match answer.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &answer[..end]),
         None => answer,
     }
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_in_one_unit() {
+    fn sizes_have_one_unit() {
         assert_eq!([size(0), size(1), size(1023)], ["0 bytes", "1 byte", "1023 bytes"]);
         assert_eq!(
             [size(1024), size(8 << 20), size(1_600_000)],
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_have_two_units_at_most() {
+    fn durations_have_at_most_two_units() {
         let words = |seconds| span(Duration::from_secs(seconds));
         assert_eq!([words(0), words(59), words(60)], ["0 s", "59 s", "1 min"]);
         assert_eq!(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_grows_stale() {
+    fn waiting_items_grow_stale() {
         assert_eq!(freshness(at(0), at(899)), "fresh");
         assert_eq!(freshness(at(0), at(900)), "warning");
         assert_eq!(freshness(at(0), at(7200)), "stale");
@@ -231,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_told_in_utc_until_a_script_knows_better() {
-        let told = instant(Timestamp::from_millis(1_780_000_000_000));
+    fn times_are_shown_in_utc_without_scripts() {
+        let time = display_time(Timestamp::from_millis(1_780_000_000_000));
         assert_eq!(
-            (told.iso.as_str(), told.text.as_str()),
+            (time.iso.as_str(), time.text.as_str()),
             ("2026-05-28T20:26:40.000Z", "2026-05-28 20:26 UTC")
         );
     }

@@ -6,5 +6,5 @@ mod plain;
 mod seam;
 mod work;
 
-pub use seam::{AgentAsk, Desk, Done, Job, Resumed};
+pub use seam::{AgentAsk, AgentContext, AgentJob, AgentOutcome, Resumed};
 pub use work::{Tools, work};

@@ -9,9 +9,9 @@ use countersign_protocol::runs::{Record, StreamEvent, Usage};
 use serde_json::Value;
 
 /// What an agent at work may do besides thinking. The engine gives it. Who drops the future of `work` stops the agent.
-pub trait Desk: Send {
+pub trait AgentContext: Send {
     /// Tells whoever watches; nothing of it is kept.
-    fn say(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
+    fn emit(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
 
     /// Asks people, everything at once, and waits for every answer, in the order of the asks. Should the hub restart
     /// meanwhile, the job begins again with `state` and the answers as [`Resumed`].
@@ -40,7 +40,7 @@ pub enum AgentAsk {
 
 /// One call of one agent.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct AgentJob<'a> {
     pub run_id: &'a str,
     pub agent: &'a AgentDef,
     pub message: &'a str,
@@ -59,7 +59,7 @@ pub struct Resumed {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct AgentOutcome {
     pub text: String,
     pub usage: Usage,
     pub model: Option<String>,

@@ -6,7 +6,7 @@ use countersign_protocol::runs::strategy::AgentKind;
 use super::command::{self, Commander};
 use super::llm::{self, Models};
 use super::plain;
-use super::seam::{Desk, Done, Job};
+use super::seam::{AgentContext, AgentJob, AgentOutcome};
 use crate::config::{Config, LlmSettings, RunsSettings};
 
 /// What agents work with: connections to models, and leave to start programs.
@@ -30,14 +30,14 @@ impl Tools {
 }
 
 /// Does one job. The error is a sentence for whoever started the run.
-pub async fn work<D: Desk>(tools: &Tools, job: Job<'_>, desk: &mut D) -> Result<Done, String> {
+pub async fn work<D: AgentContext>(tools: &Tools, job: AgentJob<'_>, context: &mut D) -> Result<AgentOutcome, String> {
     match &job.agent.kind {
-        AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, desk).await,
-        AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, desk).await,
+        AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, context).await,
+        AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, context).await,
         AgentKind::Echo => Ok(plain::echo(job.message)),
         AgentKind::Template { template } => plain::fill(template, job.message),
         AgentKind::User(_) => Err(format!(
-            "Agent \"{}\" is a person and does not work here.",
+            "Agent \"{}\" is a user agent and cannot be run as a job.",
             job.agent.name
         )),
     }

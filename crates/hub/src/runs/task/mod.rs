@@ -12,5 +12,5 @@ mod state;
 mod waiting;
 
 pub use end::{cancelled, restarted};
-pub use state::{Beginning, Stopped, Task};
-pub use waiting::take_up;
+pub use state::{RunTask, Stopped, TaskStart};
+pub use waiting::restore_ask;

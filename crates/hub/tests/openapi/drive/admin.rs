@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use countersign_store::model::Settlement;
 use countersign_store::ops::deliver::{ClaimDue, PendingHosts, Settle};
-use countersign_store::ops::node::EnterNode;
+use countersign_store::ops::node::RegisterNode;
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};
@@ -217,7 +217,7 @@ async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
     let lease = Duration::from_secs(60);
     scene
         .store
-        .run(EnterNode {
+        .run(RegisterNode {
             id: node.clone(),
             lease,
         })

@@ -80,8 +80,8 @@ fn without_name(text: &str) -> &str {
     }
 }
 
-fn set_once<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), SignatureError> {
-    match place.replace(value) {
+fn set_once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), SignatureError> {
+    match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(SignatureError::Repeated(name)),
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_reads_back_as_it_was_written() {
+    fn a_header_survives_a_round_trip() {
         for text in [
             "t=1749050910,jti=jti_1,v1=V1",
             "t=0,jti=a:b=c,v1=V1,v1=V1",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_header_and_unknown_pairs_are_passed_over() {
+    fn the_name_of_the_header_and_unknown_pairs_are_ignored() {
         let plain = header("t=5,jti=j:1,v1=V1").unwrap();
         for text in [
             "A2H-Signature: t=5,jti=j:1,v1=V1",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn v1_is_base64url_with_all_of_its_padding_or_none() {
+    fn v1_is_base64url_with_full_padding_or_none() {
         let bytes = decode(V1).unwrap();
         assert_eq!(bytes.len(), 32);
         assert_eq!(decode(&format!("{V1}=")), Some(bytes));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_json_nor_a_comment_is_refused() {
+    fn other_syntax_extensions_are_refused() {
         for text in [
             "[1 /* no end",
             "{'a':1}",

@@ -15,7 +15,7 @@ mod yaml;
 
 pub use super::fault::{Fault, MAX_FAULTS};
 pub use error::StrategyError;
-pub use format::Format;
+pub use format::StrategyFormat;
 pub use model::{
     AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
     UserAgent,

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tokio_postgres::Config;
 
-use super::{NAME, PostgresSide};
+use super::{APPLICATION_NAME, PostgresSide};
 use crate::error::StoreError;
 
 /// What a hub calls itself unless its URL says otherwise.
-const HUB: &str = "countersign";
+const HUB_APPLICATION_NAME: &str = "countersign";
 /// The connections of a hub that has just ended are there for a moment longer.
-const LOOKS: u32 = 20;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const MAX_CHECKS: u32 = 20;
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 const CONNECTIONS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
      AND application_name = ANY($1)";
@@ -21,23 +21,26 @@ const LEASES: &str = "SELECT count(*) FROM node \
 
 /// A URL that names its connections names those of the hubs too, if they have the same.
 pub fn hub_names(config: &Config) -> Vec<String> {
-    let own = config.get_application_name().filter(|name| *name != NAME);
-    std::iter::once(HUB).chain(own).map(str::to_owned).collect()
+    let own = config.get_application_name().filter(|name| *name != APPLICATION_NAME);
+    std::iter::once(HUB_APPLICATION_NAME)
+        .chain(own)
+        .map(str::to_owned)
+        .collect()
 }
 
 impl PostgresSide {
     /// What gives them away, in words.
-    pub(super) async fn sign_of_hubs(&self) -> Result<Option<String>, StoreError> {
-        for _ in 1..LOOKS {
-            if self.sign_now().await?.is_none() {
+    pub(super) async fn find_running_hubs(&self) -> Result<Option<String>, StoreError> {
+        for _ in 1..MAX_CHECKS {
+            if self.running_hubs_now().await?.is_none() {
                 return Ok(None);
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
-        self.sign_now().await
+        self.running_hubs_now().await
     }
 
-    async fn sign_now(&self) -> Result<Option<String>, StoreError> {
+    async fn running_hubs_now(&self) -> Result<Option<String>, StoreError> {
         let connections: i64 = self
             .connection
             .query_one(CONNECTIONS, &[&self.hub_names])
@@ -55,6 +58,6 @@ impl PostgresSide {
             return Ok(None);
         }
         let leases: i64 = self.connection.query_one(LEASES, &[]).await?.try_get(0)?;
-        Ok((leases > 0).then(|| format!("leases that have not run out: {leases}")))
+        Ok((leases > 0).then(|| format!("live leases: {leases}")))
     }
 }

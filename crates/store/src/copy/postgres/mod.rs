@@ -14,12 +14,12 @@ use crate::error::StoreError;
 use crate::postgres::connect::manager;
 
 /// Not that of a hub, which is looked for by its name.
-const NAME: &str = "countersign store copy";
+const APPLICATION_NAME: &str = "countersign store copy";
 /// A copy takes as long as it takes, but it does not wait for others without end.
 const SESSION: &str = "SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '3s'; SET statement_timeout = 0";
 /// One for the copy, one for the migrations before it.
 const CONNECTIONS: usize = 2;
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct PostgresSide {
     pool: Pool,
@@ -34,9 +34,9 @@ impl PostgresSide {
     pub async fn connect(config: &Config) -> Result<Self, StoreError> {
         let hub_names = guard::hub_names(config);
         let mut config = config.clone();
-        config.application_name(NAME);
+        config.application_name(APPLICATION_NAME);
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
         let pool = Pool::builder(manager(config)?)
             .max_size(CONNECTIONS)

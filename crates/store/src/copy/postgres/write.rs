@@ -6,10 +6,10 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::PostgresSide;
-use crate::copy::mark::Mark;
-use crate::copy::side::{Numbers, Target};
+use crate::copy::mark::CopyMarker;
+use crate::copy::side::{CopyTarget, SequenceNumbers};
 use crate::copy::sql::{self, quoted};
-use crate::copy::table::{Kind, Table};
+use crate::copy::table::{ColumnKind, TableSchema};
 use crate::error::StoreError;
 use crate::exec::{Param, Row};
 use crate::postgres::{migrate, values};
@@ -23,9 +23,9 @@ const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, conte
 const IDENTITIES: &str = "SELECT table_name::text, column_name::text FROM information_schema.columns \
      WHERE table_schema = current_schema() AND is_identity = 'YES'";
 
-impl Target for PostgresSide {
+impl CopyTarget for PostgresSide {
     /// Held by the connection. It waits a while, because that of a copy that was killed takes a moment to end.
-    async fn take(&mut self) -> Result<bool, StoreError> {
+    async fn lock(&mut self) -> Result<bool, StoreError> {
         match self.connection.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Ok(false),
             Err(error) => Err(error.into()),
@@ -33,7 +33,7 @@ impl Target for PostgresSide {
         }
     }
 
-    async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
+    async fn count(&mut self, table: &TableSchema) -> Result<u64, StoreError> {
         let count: i64 = self.connection.query_one(&sql::count(table), &[]).await?.try_get(0)?;
         Ok(count.unsigned_abs())
     }
@@ -42,7 +42,7 @@ impl Target for PostgresSide {
         migrate::run(&self.pool).await
     }
 
-    async fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
+    async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError> {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES ($1, $2)";
         let transaction = self.connection.transaction().await?;
         transaction.batch_execute(BEGIN_MARK).await?;
@@ -52,17 +52,17 @@ impl Target for PostgresSide {
         Ok(transaction.commit().await?)
     }
 
-    async fn remove_mark(&mut self) -> Result<(), StoreError> {
+    async fn remove_marker(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.batch_execute("DROP TABLE copying").await?)
     }
 
-    async fn last_key(&mut self, table: &Table) -> Result<Option<Row>, StoreError> {
+    async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError> {
         let found = self.connection.query_opt(&sql::POSTGRES.last_key(table), &[]).await?;
         found.map(|row| values::owned(&row)).transpose()
     }
 
     /// One statement, which is a transaction of its own. Many times faster than an INSERT for each row.
-    async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
+    async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError> {
         let name = quoted(&table.name);
         let columns = sql::columns(table);
         let text = format!("COPY {name} ({columns}) FROM STDIN BINARY");
@@ -76,7 +76,7 @@ impl Target for PostgresSide {
         Ok(())
     }
 
-    async fn go_on_after(&mut self, numbers: &Numbers) -> Result<(), StoreError> {
+    async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError> {
         for row in self.connection.query(IDENTITIES, &[]).await? {
             let (table, column): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let known = numbers.get(&table).copied();
@@ -93,15 +93,15 @@ impl Target for PostgresSide {
     }
 
     /// A hub's first questions are planned by what is there.
-    async fn settle(&mut self) -> Result<(), StoreError> {
+    async fn optimize(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.batch_execute("ANALYZE").await?)
     }
 }
 
-fn wire_type(kind: Kind) -> Type {
+fn wire_type(kind: ColumnKind) -> Type {
     match kind {
-        Kind::Int => Type::INT8,
-        Kind::Text => Type::TEXT,
-        Kind::Bytes => Type::BYTEA,
+        ColumnKind::Int => Type::INT8,
+        ColumnKind::Text => Type::TEXT,
+        ColumnKind::Bytes => Type::BYTEA,
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::table::Table;
+use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::Row;
 use crate::sqlite::connection::{open_reader, open_writer};
@@ -15,11 +15,11 @@ use crate::sqlite::connection::{open_reader, open_writer};
 /// Its calls answer at once; a portion takes milliseconds, and nothing else goes on in the program.
 pub struct SqliteSide {
     connection: Connection,
-    reading: Option<Reading>,
+    reading: Option<TableCursor>,
 }
 
-struct Reading {
-    table: Table,
+struct TableCursor {
+    table: TableSchema,
     /// The key of the row that was read last.
     after: Option<Row>,
 }

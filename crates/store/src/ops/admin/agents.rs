@@ -3,9 +3,9 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentSummary, SignatureAlg};
-use crate::ops::credential::{self, Kind, NewCredential};
+use crate::ops::credential::{self, CredentialKind, NewCredential};
 use crate::ops::{audit, hold, left_open, terminal};
 
 pub const TOKEN_LABEL: &str = "token";
@@ -15,7 +15,7 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     let label = TOKEN_LABEL.to_owned();
     NewCredential {
         hash,
-        kind: Kind::Agent,
+        kind: CredentialKind::Agent,
         subject,
         label,
         expires_at: None,
@@ -34,7 +34,7 @@ pub struct AddAgent {
 
 impl Op for AddAgent {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str =
@@ -45,7 +45,7 @@ impl Op for AddAgent {
         }
         x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()])
             .await?;
-        count_what_it_left(x, &self.id).await?;
+        count_orphaned_messages(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
@@ -55,7 +55,7 @@ impl Op for AddAgent {
 
 /// An agent that was removed and comes back finds the messages it left open. They are held while they are counted: one
 /// that is being resolved meanwhile does not know of this agent yet and would not give its place back.
-pub async fn count_what_it_left<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
+pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
     let open = x.exec(HOLD, &[id.into()]).await?;
     if open == 0 {
@@ -73,7 +73,7 @@ pub struct ListAgents;
 
 impl Op for ListAgents {
     type Out = Vec<AgentSummary>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AgentSummary>, StoreError> {
         const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, a.seen_at, \
@@ -88,7 +88,7 @@ impl Op for ListAgents {
             agents.push(AgentSummary {
                 agent_id: row.text(0)?,
                 signature_alg: SignatureAlg::parse(&alg)
-                    .ok_or_else(|| StoreError::Corrupt(format!("{alg} is no signature algorithm")))?,
+                    .ok_or_else(|| StoreError::Corrupt(format!("{alg} is not a signature algorithm")))?,
                 created_at: row.instant(2)?,
                 open: row.int(3)?,
                 seen_at: row.opt_instant(4)?,
@@ -112,7 +112,7 @@ pub struct RotateAgent {
 
 impl Op for RotateAgent {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
@@ -139,7 +139,7 @@ pub struct RemoveAgent {
 
 impl Op for RemoveAgent {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVALS: [&str; 6] = [

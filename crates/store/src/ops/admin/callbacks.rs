@@ -3,7 +3,7 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::CallbackHost;
 use crate::ops::{audit, hold};
 
@@ -27,7 +27,7 @@ pub struct IsApproved {
 
 impl Op for IsApproved {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         is_approved(x, &self.agent_id, &self.host).await
@@ -44,7 +44,7 @@ pub struct PutHost {
 
 impl Op for PutHost {
     type Out = Option<CallbackHost>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<CallbackHost>, StoreError> {
         const PUT: &str = "INSERT INTO callback_host (agent_id, host, state, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -91,7 +91,7 @@ pub struct RemoveHost {
 
 impl Op for RemoveHost {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVE: &str = "DELETE FROM callback_host WHERE agent_id = ?1 AND host = ?2";
@@ -111,7 +111,7 @@ pub struct ListHosts {
 
 impl Op for ListHosts {
     type Out = Vec<CallbackHost>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<CallbackHost>, StoreError> {
         const SELECT: &str = "SELECT agent_id, host, state, created_at FROM callback_host \

@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::HubKey;
 use crate::ops::audit;
 
@@ -50,7 +50,7 @@ pub struct HubKeys;
 
 impl Op for HubKeys {
     type Out = Vec<HubKey>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<HubKey>, StoreError> {
         const SELECT: &str = "SELECT kid, seed, retires_at FROM hub_key WHERE retires_at IS NULL OR retires_at >= ?1 \
@@ -77,7 +77,7 @@ pub struct AddHubKey {
 
 impl Op for AddHubKey {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RETIRE: &str = "UPDATE hub_key SET retires_at = ?1 WHERE retires_at IS NULL OR retires_at > ?1";

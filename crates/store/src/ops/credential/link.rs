@@ -3,9 +3,9 @@
 use countersign_protocol::time::Timestamp;
 
 use super::session::{self, NewSession};
-use super::{Kind, NewCredential, insert};
+use super::{CredentialKind, NewCredential, insert};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::{audit, hold};
 
 /// A link that an owner hands on. Others, such as the one printed at a start, have labels of their own.
@@ -21,7 +21,7 @@ pub struct AddLink {
 
 impl Op for AddLink {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "DELETE FROM credential WHERE kind = 'signin' AND subject = ?1 AND label = ?2";
@@ -31,7 +31,7 @@ impl Op for AddLink {
         x.exec(END, &[(&self.person).into(), INVITATION.into()]).await?;
         let link = NewCredential {
             hash: self.hash,
-            kind: Kind::SignIn,
+            kind: CredentialKind::SignIn,
             subject: self.person.clone(),
             label: INVITATION.to_owned(),
             expires_at: Some(self.expires_at),
@@ -43,13 +43,13 @@ impl Op for AddLink {
 }
 
 /// Whether a link would work now. Anybody may try one; the writer is for those who have one.
-pub struct LinkWorks {
+pub struct IsLinkValid {
     pub link: [u8; 32],
 }
 
-impl Op for LinkWorks {
+impl Op for IsLinkValid {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SELECT: &str = "SELECT expires_at FROM credential WHERE hash = ?1 AND kind = 'signin'";
@@ -68,7 +68,7 @@ pub struct RedeemLink {
 
 impl Op for RedeemLink {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
         const WHOSE: &str = "SELECT subject FROM credential WHERE hash = ?1 AND kind = 'signin'";

@@ -3,9 +3,9 @@
 use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
-use super::{Kind, NewCredential, insert};
+use super::{CredentialKind, NewCredential, insert};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::{audit, hold};
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(super) async fn start<X: Exec>(
     x.exec(FORGET, &[person.into(), now.into()]).await?;
     let credential = NewCredential {
         hash: session.hash,
-        kind: Kind::Session,
+        kind: CredentialKind::Session,
         subject: person.to_owned(),
         label: session.label.clone(),
         expires_at: Some(session.expires_at),
@@ -44,7 +44,7 @@ pub struct StartSession {
 
 impl Op for StartSession {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         if !hold::person(x, &self.person).await? {
@@ -64,7 +64,7 @@ pub struct EndOtherSessions {
 
 impl Op for EndOtherSessions {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         const END: &str = "DELETE FROM credential WHERE kind = 'session' AND subject = ?1 AND hash <> ?2";

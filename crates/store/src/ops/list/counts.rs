@@ -1,7 +1,7 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{AccessMode, Exec, Op, Param};
 use crate::model::CountsNow;
 
 /// How much there is for a person to see, for the numbers beside the lists. None of them is counted to its end where that
@@ -12,7 +12,7 @@ pub struct Counts {
 
 impl Op for Counts {
     type Out = CountsNow;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CountsNow, StoreError> {
         // From the counters, of the agents and of those that were removed: counting messages would grow with their number.

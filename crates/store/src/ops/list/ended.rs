@@ -49,7 +49,7 @@ macro_rules! first_of {
 }
 
 /// Whatever ended first before ?1, at most ?2: seq, resolution_seq.
-pub const ENDED_FIRST: &str = concat!(
+pub const OLDEST_TERMINAL: &str = concat!(
     "SELECT seq, resolution_seq FROM (",
     first_of!("delivered"),
     " UNION ALL ",
@@ -68,5 +68,5 @@ pub const ENDED_FIRST: &str = concat!(
 );
 
 /// When one of a status, ?1, ended first.
-pub const ENDED_EARLIEST: &str =
+pub const EARLIEST_END: &str =
     "SELECT resolved_at FROM message WHERE status = ?1 AND resolved_at IS NOT NULL ORDER BY resolved_at LIMIT 1";

@@ -2,7 +2,7 @@ use countersign_core::Content;
 
 /// Narrows a list down. What is not named fits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct ListFilter {
     pub agent: Option<String>,
     pub project: Option<String>,
     pub tag: Option<String>,
@@ -10,14 +10,14 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-impl Filter {
+impl ListFilter {
     /// For the SQL: an agent stands in the row. Nobody's id is empty.
     pub(super) fn agent(&self) -> &str {
         self.agent.as_deref().unwrap_or_default()
     }
 
     /// Whether the rest fits, which is known only from the text.
-    pub(super) fn fits(&self, content: &Content) -> bool {
+    pub(super) fn matches(&self, content: &Content) -> bool {
         self.project
             .as_ref()
             .is_none_or(|project| content.agent.project.as_ref() == Some(project))

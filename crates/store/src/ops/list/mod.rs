@@ -12,15 +12,15 @@ mod notices;
 mod page;
 mod waiting;
 
-pub use aside::Aside;
+pub use aside::ListSnoozed;
 pub use counts::Counts;
 pub use decided::{Decided, DecidedPage};
-pub use filter::Filter;
+pub use filter::ListFilter;
 pub use history::History;
 pub use inbox::{Inbox, InboxPage};
 pub use inbox_before::InboxBefore;
 pub use notices::{NoticePage, Notices};
-pub use page::Page;
+pub use page::ItemPage;
 
-pub(super) use ended::{ENDED_EARLIEST, ENDED_FIRST};
-pub(super) use page::{List, page};
+pub(super) use ended::{EARLIEST_END, OLDEST_TERMINAL};
+pub(super) use page::{PagedList, page};

@@ -21,15 +21,16 @@ mod text;
 
 pub use adopt::{AdoptRuns, Adopted, RunsOfNode};
 pub use advance::{Advance, AskInRun, EndRun};
-pub use asks::{AskOf, TakeAsks};
+pub use asks::{PendingAsks, RunOfAsk};
 pub use begin::{BeginRun, ReserveNumbers};
 pub use events::{LatestEvents, RunEvents};
-pub use find::{FindRun, LookAtRun};
-pub use follow::{Entered, FollowRun, Followed, Glance, GlanceAtRuns, OpenAsk, OpenAsks};
+pub use find::{FindRun, ReadRun};
+pub use follow::{FollowRun, Followed, NewSegment, OpenAsk, OpenAsks, RunVersion, RunVersions};
 pub use list::ListRuns;
-pub use mail::{DropLetter, Letter, ReadMail, WriteToRun};
+pub use mail::{DeleteRunCommand, ReadRunCommands, RemoteCommand, SendRunCommand};
 pub use model::{
-    Begun, Ending, FoundAsk, FoundRun, NewAsk, NewRun, Phase, Run, RunPage, RunPlace, RunState, RunSummary, StoredEvent,
+    BeginOutcome, NewAsk, NewRun, Run, RunCursor, RunEnding, RunPhase, RunSummary, RunSummaryPage, RunWithRecords,
+    StoredAsk, StoredEvent, StoredRunState,
 };
-pub use prune::{MOST_BYTES, MOST_EVENTS, MOST_RECORDS};
+pub use prune::{MAX_BYTES, MAX_EVENTS, MAX_RECORDS};
 pub use purge::{OldestEndedRun, PurgeRuns};

@@ -29,7 +29,7 @@ pub struct NewRun {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum BeginOutcome {
     New,
     /// A first segment, and the run is known; or a continuation, and another one has begun or the last one has not ended.
     Exists,
@@ -39,14 +39,14 @@ pub enum Begun {
 
 /// What a restart may do with a run that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum RunPhase {
     /// It can go on from its machine.
     Between,
     /// An agent was at work whose work must not be done twice.
     Working,
 }
 
-impl Phase {
+impl RunPhase {
     const ALL: [Self; 2] = [Self::Between, Self::Working];
 
     pub fn as_str(self) -> &'static str {
@@ -62,13 +62,13 @@ impl Phase {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     Completed,
     Error,
     Cancelled,
 }
 
-impl Ending {
+impl RunEnding {
     const ALL: [Self; 3] = [Self::Completed, Self::Error, Self::Cancelled];
 
     pub fn status(self) -> RunStatus {
@@ -85,12 +85,12 @@ impl Ending {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
+pub enum StoredRunState {
     Running,
-    Ended { ending: Ending, at: Timestamp },
+    Ended { ending: RunEnding, at: Timestamp },
 }
 
-impl RunState {
+impl StoredRunState {
     pub fn status(self) -> RunStatus {
         match self {
             Self::Running => RunStatus::Running,
@@ -139,7 +139,7 @@ pub struct NewAsk {
 
 /// The same, later.
 #[derive(Debug, Clone)]
-pub struct FoundAsk {
+pub struct StoredAsk {
     pub message_id: MessageId,
     pub state: State,
     pub number: u64,
@@ -148,7 +148,7 @@ pub struct FoundAsk {
 
 /// Where a run stands in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunPlace {
+pub struct RunCursor {
     pub started_at: Timestamp,
     pub seq: i64,
 }
@@ -162,15 +162,15 @@ pub struct RunSummary {
     pub strategy_path: String,
     pub strategy_name: String,
     pub cwd: String,
-    pub state: RunState,
+    pub state: StoredRunState,
     pub segment: u64,
     pub started_at: Timestamp,
     pub last_seq: u64,
 }
 
 impl RunSummary {
-    pub fn place(&self) -> RunPlace {
-        RunPlace {
+    pub fn cursor(&self) -> RunCursor {
+        RunCursor {
             started_at: self.started_at,
             seq: self.seq,
         }
@@ -178,11 +178,11 @@ impl RunSummary {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunPage {
+pub struct RunSummaryPage {
     /// The latest to start first.
     pub runs: Vec<RunSummary>,
     /// Where to go on.
-    pub next: Option<RunPlace>,
+    pub next: Option<RunCursor>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,7 +190,7 @@ pub struct Run {
     pub summary: RunSummary,
     /// Whose task moves it, or moved it last.
     pub node: String,
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// Events up to this one are not kept any more; 0 while all are.
     pub pruned_seq: u64,
     /// Empty once the segment has ended.
@@ -199,7 +199,7 @@ pub struct Run {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundRun {
+pub struct RunWithRecords {
     pub run: Run,
     /// Oldest first.
     pub records: Vec<String>,

@@ -3,7 +3,7 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// Forgets runs that ended before an instant, longest ago first, with all they told and asked. Their messages stay: those
 /// have a time of their own. Says how many; fewer than `limit` does not mean that no more are due, none does.
@@ -13,11 +13,11 @@ pub struct PurgeRuns {
 }
 
 /// How many rows go at once, about: everybody else waits meanwhile.
-const MOST_ROWS: i64 = 10_000;
+const MAX_ROWS: i64 = 10_000;
 
 impl Op for PurgeRuns {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<u64, StoreError> {
         const DUE: &str = "SELECT seq, event_count + record_count FROM run \
@@ -37,7 +37,7 @@ impl Op for PurgeRuns {
         let mut rows = 0;
         for mut row in x.rows(DUE, &[self.ended_before.into(), self.limit.into()]).await? {
             let seq = row.int(0)?;
-            if rows >= MOST_ROWS {
+            if rows >= MAX_ROWS {
                 break;
             }
             rows += row.int(1)?;
@@ -59,7 +59,7 @@ pub struct OldestEndedRun;
 
 impl Op for OldestEndedRun {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const SELECT: &str =

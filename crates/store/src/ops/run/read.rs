@@ -1,6 +1,6 @@
 //! How rows become runs.
 
-use super::model::{Ending, Phase, Run, RunState, RunSummary};
+use super::model::{Run, RunEnding, RunPhase, RunSummary, StoredRunState};
 use super::text::count;
 use crate::error::StoreError;
 use crate::exec::Row;
@@ -51,7 +51,8 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
     let phase = row.text(SUMMARY)?;
     Ok(Run {
         summary: summary(row)?,
-        phase: Phase::parse(&phase).ok_or_else(|| StoreError::Corrupt(format!("{phase} is no phase of a run")))?,
+        phase: RunPhase::parse(&phase)
+            .ok_or_else(|| StoreError::Corrupt(format!("{phase} is not a phase of a run")))?,
         pruned_seq: count(row, SUMMARY + 1)?,
         machine: row.text(SUMMARY + 2)?,
         body: row.text(SUMMARY + 3)?,
@@ -60,13 +61,13 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
 }
 
 /// From two columns: status and completed_at.
-pub fn state(row: &mut Row, column: usize) -> Result<RunState, StoreError> {
+pub fn state(row: &mut Row, column: usize) -> Result<StoredRunState, StoreError> {
     let status = row.text(column)?;
-    match (status.as_str(), Ending::parse(&status), row.opt_instant(column + 1)?) {
-        ("running", None, None) => Ok(RunState::Running),
-        (_, Some(ending), Some(at)) => Ok(RunState::Ended { ending, at }),
+    match (status.as_str(), RunEnding::parse(&status), row.opt_instant(column + 1)?) {
+        ("running", None, None) => Ok(StoredRunState::Running),
+        (_, Some(ending), Some(at)) => Ok(StoredRunState::Ended { ending, at }),
         (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!(
-            "a run is {status} and does not say since when"
+            "a run has status {status} without a matching completion time"
         ))),
     }
 }

@@ -5,7 +5,7 @@ mod index;
 mod words;
 
 pub use find::{Search, SearchPage};
-pub use index::{IndexSome, Indexed};
-pub use words::Asked;
+pub use index::{IndexBatch, Indexed};
+pub use words::SearchTerm;
 
-pub(super) use index::hold_mark;
+pub(super) use index::lock_index;

@@ -4,7 +4,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// By its place in the resolution's list. Whose it is is for the caller to check.
 pub struct Attachment {
@@ -14,7 +14,7 @@ pub struct Attachment {
 
 impl Op for Attachment {
     type Out = Option<Vec<u8>>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Vec<u8>>, StoreError> {
         const FIND: &str = "SELECT a.body FROM message m JOIN attachment a ON a.message_seq = m.seq \
@@ -25,7 +25,7 @@ impl Op for Attachment {
 }
 
 /// In the order in which the resolution names them.
-pub async fn keep<X: Exec>(x: &mut X, message_seq: i64, bodies: &[Vec<u8>]) -> Result<(), StoreError> {
+pub async fn store_files<X: Exec>(x: &mut X, message_seq: i64, bodies: &[Vec<u8>]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO attachment (message_seq, idx, body) VALUES (?1, ?2, ?3)";
     for (index, body) in (0_i64..).zip(bodies) {
         x.exec(INSERT, &[message_seq.into(), index.into(), body.as_slice().into()])

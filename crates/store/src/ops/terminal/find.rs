@@ -7,8 +7,8 @@ use countersign_protocol::time::Timestamp;
 use super::model::FoundCue;
 use super::waits;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::Pulled;
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::AgentView;
 use crate::ops::rows;
 
 /// Nothing for another person's, and nothing for what retention emptied.
@@ -19,10 +19,10 @@ pub struct FindCue {
 
 impl Op for FindCue {
     type Out = Option<FoundCue>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundCue>, StoreError> {
-        const SELECT: &str = rows::select_looking!(
+        const SELECT: &str = rows::select_scanning!(
             "f.at",
             "JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
              LEFT JOIN fetched f ON f.seq = m.seq ",
@@ -46,7 +46,7 @@ impl Op for FindCue {
             rev,
         } = message;
         let agent_id = content.agent.id.clone();
-        let pulled = Pulled {
+        let pulled = AgentView {
             id,
             agent_id,
             rev,
@@ -65,14 +65,14 @@ impl Op for FindCue {
 }
 
 /// The newest cue of an agent that is open or was not collected, among its newest thousand.
-pub struct Current {
+pub struct CurrentCue {
     pub agent_id: String,
     pub person: String,
 }
 
-impl Op for Current {
+impl Op for CurrentCue {
     type Out = Option<MessageId>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<MessageId>, StoreError> {
         const SELECT: &str = concat!(
@@ -88,25 +88,25 @@ impl Op for Current {
 }
 
 /// How many kept answers are handed out at once.
-pub const MOST_KEPT: i64 = 20;
+pub const MAX_UNCOLLECTED: i64 = 20;
 
 /// What people decided about an agent's cues and nobody collected, oldest first, among its newest thousand. What the agent
 /// took back is no decision of theirs.
-pub struct Kept {
+pub struct UncollectedCues {
     pub agent_id: String,
     pub person: String,
 }
 
-impl Op for Kept {
+impl Op for UncollectedCues {
     type Out = Vec<FoundCue>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<FoundCue>, StoreError> {
         const SELECT: &str = "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
              ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
              LEFT JOIN fetched f ON f.seq = m.seq WHERE w.person = ?2 AND m.status IN ('answered', 'declined') \
              AND m.resolution_seq IS NOT NULL AND f.seq IS NULL ORDER BY m.seq LIMIT ?3";
-        let params = [(&self.agent_id).into(), (&self.person).into(), MOST_KEPT.into()];
+        let params = [(&self.agent_id).into(), (&self.person).into(), MAX_UNCOLLECTED.into()];
         let mut kept = Vec::new();
         for mut row in x.rows(SELECT, &params).await? {
             let id = rows::message_id(&mut row, 0)?;
@@ -125,7 +125,7 @@ pub struct OpenCues {
 
 impl Op for OpenCues {
     type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         const COUNT: &str = "SELECT open FROM agent WHERE id = ?1";
@@ -157,7 +157,7 @@ pub struct Collect {
 
 impl Op for Collect {
     type Out = Option<bool>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<bool>, StoreError> {
         const FIND: &str = "SELECT m.seq FROM message m JOIN cue c ON c.seq = m.seq \

@@ -6,7 +6,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 
-use crate::model::{Applied, NewMessage, Pulled};
+use crate::model::{AgentView, NewMessage, ResolvedMessage};
 
 /// A cue as the door hands it over; the store finds out whether it is a new one.
 #[derive(Debug, Clone)]
@@ -27,9 +27,9 @@ pub struct NewCue {
 pub enum CueOutcome {
     Created {
         /// Those of `gone` that it ended.
-        superseded: Vec<Applied>,
+        superseded: Vec<ResolvedMessage>,
         /// Where somebody had typed ahead.
-        answered: Option<Box<Applied>>,
+        answered: Option<Box<ResolvedMessage>>,
     },
     /// The same cue is open, or its answer was not collected yet.
     Attached(MessageId),
@@ -48,7 +48,7 @@ pub enum TooMany {
 
 /// What became of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joined {
+pub enum JoinOutcome {
     New,
     /// Somebody has it or had it, or the person is not there.
     Taken,
@@ -58,7 +58,7 @@ pub enum Joined {
 /// A cue as its terminal sees it.
 #[derive(Debug, Clone)]
 pub struct FoundCue {
-    pub pulled: Pulled,
+    pub pulled: AgentView,
     pub content: Content,
     /// The agent has printed its answer.
     pub collected: bool,
@@ -76,7 +76,7 @@ pub struct Ahead {
 
 /// What became of a text typed ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypeAheadOutcome {
     /// Under this number.
     Waiting(i64),
     /// Or it is another person's, whom the agent does not ask.
@@ -86,7 +86,7 @@ pub enum Typed {
 
 /// What became of a cue that was asked elsewhere, before this hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Imported {
+pub enum ImportOutcome {
     New,
     /// It was imported before.
     Known(MessageId),

@@ -62,7 +62,7 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
     }
 }
 
-pub async fn what_one_has_archived_the_others_still_see(store: &Store, _clock: &ManualClock) {
+pub async fn archived_notify_stays_visible_to_others(store: &Store, _clock: &ManualClock) {
     fill(store, 4).await;
     assert!(put_away(store, "alice", 3, None).await);
     assert_eq!(
@@ -79,7 +79,7 @@ pub async fn what_one_has_archived_the_others_still_see(store: &Store, _clock: &
     );
 }
 
-pub async fn a_place_outlives_the_notify_it_names(store: &Store, _clock: &ManualClock) {
+pub async fn cursor_outlives_the_notify_it_names(store: &Store, _clock: &ManualClock) {
     fill(store, 8).await;
     let first = page(store, None, None, 2).await;
     assert_eq!(ids(&first.items), [7, 5].map(message_id));

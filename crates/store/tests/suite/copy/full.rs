@@ -4,8 +4,8 @@ use countersign_core::{Command, Verdict};
 use countersign_protocol::a2h::Priority;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::copy::LEFT_OUT;
-use countersign_store::model::{Application, Proposal};
+use countersign_store::copy::SKIPPED_TABLES;
+use countersign_store::model::{ApplyOutcome, ResolveRequest};
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::fetched::RecordFetched;
@@ -116,12 +116,12 @@ async fn terminals(store: &Store) {
         value: json!("see there"),
         files: notes(),
     });
-    let proposal = Proposal {
+    let proposal = ResolveRequest {
         files: bodies(),
         ..proposal(&message_id(10), command)
     };
     let answered = store.run(Apply(proposal)).await.unwrap();
-    assert!(matches!(answered, Application::Resolved(_)), "{answered:?}");
+    assert!(matches!(answered, ApplyOutcome::Resolved(_)), "{answered:?}");
     created(store, cue(11, "And now?")).await;
     typed_ahead(store, "go on").await;
     // Its number was given, and nothing in the table says so any more.
@@ -206,12 +206,12 @@ pub fn tables(connection: &Connection) -> Vec<String> {
     let mut statement = connection.prepare(all).unwrap();
     let names = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap);
     names
-        .filter(|name: &String| LEFT_OUT.iter().all(|(left_out, _)| left_out != name))
+        .filter(|name: &String| SKIPPED_TABLES.iter().all(|(left_out, _)| left_out != name))
         .collect()
 }
 
 /// One row, made of the types of its columns, for every table that has none: also for those that a later schema brings.
-pub fn fill_what_is_empty(connection: &Connection) {
+pub fn fill_empty_tables(connection: &Connection) {
     for name in tables(connection) {
         let count: i64 = connection
             .query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0))

@@ -66,7 +66,7 @@ impl Clock for Fast {
 }
 
 #[tokio::test]
-async fn a_hub_whose_clock_is_fast_ends_nothing_early() {
+async fn hub_with_a_fast_clock_expires_nothing_early() {
     let database = Database::create().await;
     let store = database.open_with(Arc::new(Fast)).await.unwrap();
     add_agent(&store, BUILDER).await;
@@ -96,7 +96,7 @@ async fn fast_database() -> Database {
 }
 
 #[tokio::test]
-async fn a_hub_goes_by_a_database_whose_clock_is_fast() {
+async fn hub_follows_a_database_with_a_fast_clock() {
     let database = fast_database().await;
     let clock = Arc::new(DatabaseClock::default());
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_hub_goes_by_a_database_whose_clock_is_fast() {
 }
 
 #[tokio::test]
-async fn the_hub_s_own_stamps_follow_it() {
+async fn hub_timestamps_follow_the_database() {
     let database = Database::create().await;
     let clock = Arc::new(DatabaseClock::default());
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();

@@ -20,7 +20,7 @@ use std::time::Duration;
 use fresh::Fresh;
 
 /// What would hang fails instead.
-async fn ends<F: Future>(work: F) -> F::Output {
+async fn within_timeout<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(30), work)
         .await
         .expect("it comes to an end")

@@ -35,7 +35,7 @@ pub enum Rule {
 
 struct Shared {
     rule: Mutex<Rule>,
-    came: AtomicUsize,
+    connection_attempts: AtomicUsize,
     said: AtomicUsize,
     database: Config,
     real: PathBuf,
@@ -61,11 +61,11 @@ impl Proxy {
         let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
         let rule = Mutex::new(Rule::Carry);
         let real = real.join(SOCKET);
-        let came = AtomicUsize::new(0);
+        let connection_attempts = AtomicUsize::new(0);
         let said = AtomicUsize::new(0);
         let shared = Arc::new(Shared {
             rule,
-            came,
+            connection_attempts,
             said,
             database: settings,
             real,
@@ -91,7 +91,7 @@ impl Proxy {
             .expect("the way is free")
     }
 
-    pub fn obey(&self, rule: Rule) {
+    pub fn set_rule(&self, rule: Rule) {
         self.shared.set(rule);
     }
 
@@ -101,8 +101,8 @@ impl Proxy {
     }
 
     /// How many connections were tried.
-    pub fn came(&self) -> usize {
-        self.shared.came.load(Ordering::SeqCst)
+    pub fn connection_attempts(&self) -> usize {
+        self.shared.connection_attempts.load(Ordering::SeqCst)
     }
 
     /// How many times hubs said something, however much at once: at least as often as they waited for an answer.
@@ -121,11 +121,11 @@ impl Drop for Proxy {
 
 impl Shared {
     fn rule(&self) -> Rule {
-        *self.rule.lock().expect("nobody panics with it")
+        *self.rule.lock().expect("the lock is not poisoned")
     }
 
     fn set(&self, rule: Rule) {
-        *self.rule.lock().expect("nobody panics with it") = rule;
+        *self.rule.lock().expect("the lock is not poisoned") = rule;
     }
 
     /// Ends whatever of this database is inside a transaction.
@@ -144,7 +144,7 @@ impl Shared {
 
 async fn listen(listener: UnixListener, shared: Arc<Shared>) {
     while let Ok((hub, _)) = listener.accept().await {
-        shared.came.fetch_add(1, Ordering::SeqCst);
+        shared.connection_attempts.fetch_add(1, Ordering::SeqCst);
         if shared.rule() == Rule::Refuse {
             continue;
         }

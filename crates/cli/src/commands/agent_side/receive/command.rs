@@ -8,9 +8,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Exec;
+use crate::args::ExecArgs;
 
-pub fn check(exec: &Exec) -> Result<()> {
+pub fn check(exec: &ExecArgs) -> Result<()> {
     let program = exec.words.first().context("--exec names no command")?;
     check_in(program, &env::var_os("PATH").unwrap_or_default())
 }

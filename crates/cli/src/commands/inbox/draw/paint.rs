@@ -10,11 +10,11 @@ const WARNING_AFTER: Duration = Duration::from_secs(15 * 60);
 const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 
 #[derive(Debug, Clone, Copy)]
-pub struct Paint {
+pub struct Theme {
     colours: bool,
 }
 
-impl Paint {
+impl Theme {
     pub fn new(colours: bool) -> Self {
         Self { colours }
     }

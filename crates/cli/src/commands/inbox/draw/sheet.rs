@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span, Text};
 
 use super::super::content::Piece;
-use super::super::typing::Typing;
-use super::Paint;
+use super::super::typing::TextInput;
+use super::Theme;
 use super::wrap::{lay, width, wrap};
 
 const MARGIN: &str = "│ ";
@@ -21,19 +21,19 @@ struct Focus {
     at: usize,
 }
 
-pub struct Sheet {
+pub struct TextLayout {
     width: usize,
-    paint: Paint,
+    theme: Theme,
     lines: Vec<Line<'static>>,
     focus: Option<Focus>,
     caret: Option<(usize, usize)>,
 }
 
-impl Sheet {
-    pub fn new(width: u16, paint: Paint) -> Self {
+impl TextLayout {
+    pub fn new(width: u16, theme: Theme) -> Self {
         Self {
             width: usize::from(width),
-            paint,
+            theme,
             lines: Vec::new(),
             focus: None,
             caret: None,
@@ -48,12 +48,12 @@ impl Sheet {
         self.lines.push(Line::default());
     }
 
-    pub fn say(&mut self, text: &str, style: Style) {
-        self.hang("", text, style);
+    pub fn add_text(&mut self, text: &str, style: Style) {
+        self.add_hanging("", text, style);
     }
 
     /// `lead` stands before the first row; the others begin below the text.
-    pub fn hang(&mut self, lead: &str, text: &str, style: Style) {
+    pub fn add_hanging(&mut self, lead: &str, text: &str, style: Style) {
         let indent = width(lead);
         let rows = wrap(text, self.width.saturating_sub(indent));
         for (index, row) in rows.into_iter().enumerate() {
@@ -69,20 +69,20 @@ impl Sheet {
 
     pub fn pieces(&mut self, pieces: &[Piece]) {
         for piece in pieces {
-            let style = self.paint.tone(piece.tone);
+            let style = self.theme.tone(piece.tone);
             if !piece.quoted {
-                self.say(&piece.text, style);
+                self.add_text(&piece.text, style);
                 continue;
             }
             for row in wrap(&piece.text, self.width.saturating_sub(width(MARGIN))) {
-                let margin = Span::styled(MARGIN, self.paint.quiet());
+                let margin = Span::styled(MARGIN, self.theme.quiet());
                 self.lines.push(Line::from(vec![margin, Span::styled(row, style)]));
             }
         }
     }
 
     /// What is being typed; the caret shows while it is.
-    pub fn typing(&mut self, lead: &str, typing: &Typing, style: Style, is_active: bool) {
+    pub fn typing(&mut self, lead: &str, typing: &TextInput, style: Style, is_active: bool) {
         let indent = width(lead);
         let (before, after) = typing.shown();
         // The caret after the last letter of a full row needs a place of its own.
@@ -170,7 +170,7 @@ impl Sheet {
         if area.is_empty() || area.right() >= frame.area().right() {
             return;
         }
-        let style = self.paint.strong();
+        let style = self.theme.strong();
         let buffer = frame.buffer_mut();
         if offset > 0 {
             buffer.set_string(area.right(), area.top(), "↑", style);

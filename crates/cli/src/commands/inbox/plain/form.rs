@@ -5,36 +5,41 @@ use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
 use serde_json::{Map, Value};
 
-use super::super::answer::Verdict;
-use super::asker::Asker;
-use super::refusal::{KEY, Refusal, offered};
-use super::verdict::{self, Asked, OTHER};
+use super::super::answer::PersonDecision;
+use super::asker::Prompter;
+use super::refusal::{KEY, RefusalOption, offered};
+use super::verdict::{self, OTHER, PromptResult};
 use crate::item::Item;
 use crate::screen::{self, escape};
 
-pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+pub async fn ask(
+    schema: &Value,
+    item: &Item,
+    refusal: Option<&RefusalOption>,
+    asker: &mut Prompter,
+) -> Result<PromptResult> {
     let sensitive = item.sensitive;
     let other = verdict::other(item.open_ended);
     let prompt = format!("Enter fills in the form{other}{}, b goes back: ", offered(refusal));
     let Some(line) = asker.line(&prompt).await? else {
-        return Ok(Asked::Back);
+        return Ok(PromptResult::Back);
     };
     match line.trim() {
         "" => {}
-        KEY if refusal.is_some() => return Ok(Asked::Refused),
+        KEY if refusal.is_some() => return Ok(PromptResult::Refused),
         OTHER if item.open_ended => return verdict::text(item, refusal, asker).await,
-        _ => return Ok(Asked::Back),
+        _ => return Ok(PromptResult::Back),
     }
     let fields = fields(schema);
     let mut answer = Map::new();
     for field in &fields {
         if !fill(schema, field, sensitive, &mut answer, asker).await? {
-            return Ok(Asked::Back);
+            return Ok(PromptResult::Back);
         }
     }
     let faults = check_all(schema, &Value::Object(answer.clone()));
     if faults.is_empty() {
-        return Ok(Asked::Decided(Verdict::Answered(Value::Object(answer))));
+        return Ok(PromptResult::Decided(PersonDecision::Answered(Value::Object(answer))));
     }
     for (name, message) in faults {
         screen::print(&format!(
@@ -42,7 +47,7 @@ pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: 
             escape(format!("{name}: {message}").trim_start_matches(": "))
         ))?;
     }
-    Ok(Asked::Back)
+    Ok(PromptResult::Back)
 }
 
 /// Asks until the field will do. False when the person has gone.
@@ -51,7 +56,7 @@ async fn fill(
     field: &Field,
     sensitive: bool,
     answer: &mut Map<String, Value>,
-    asker: &mut Asker,
+    asker: &mut Prompter,
 ) -> Result<bool> {
     let hidden = sensitive || field.sensitive;
     loop {
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_becomes_what_the_schema_wants() {
+    fn input_is_converted_to_the_schemas_type() {
         let read = |property, line| value(&field(property), line, false).ok().flatten();
         assert_eq!(read(json!({"type": "boolean"}), "yes"), Some(json!(true)));
         assert_eq!(read(json!({"type": "boolean"}), "n"), Some(json!(false)));

@@ -11,50 +11,50 @@ use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_ra
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-use super::super::draw::{Paint, draw};
-use super::super::state::State;
+use super::super::draw::{Theme, draw};
+use super::super::state::InboxState;
 
 /// A picture goes out at once, or it would be seen half painted.
-const PICTURE_BYTES: usize = 64 * 1024;
+const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
-    paint: Paint,
+    theme: Theme,
 }
 
 impl Screen {
     pub fn enter() -> Result<Self> {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            leave();
+            restore();
             before(panic);
         }));
         enable_raw_mode()?;
         // From here on dropping it gives the terminal back.
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let out = BufWriter::with_capacity(PICTURE_BYTES, stdout());
+        let out = BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout());
         let screen = Self {
             terminal: Terminal::new(CrosstermBackend::new(out))?,
-            paint: Paint::new(colours),
+            theme: Theme::new(colours),
         };
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         Ok(screen)
     }
 
-    pub fn draw(&mut self, state: &mut State) -> Result<()> {
-        self.terminal.draw(|frame| draw(frame, state, self.paint))?;
+    pub fn draw(&mut self, state: &mut InboxState) -> Result<()> {
+        self.terminal.draw(|frame| draw(frame, state, self.theme))?;
         Ok(())
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        leave();
+        restore();
     }
 }
 
 /// A terminal that is gone cannot be given back.
-fn leave() {
+fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
 }

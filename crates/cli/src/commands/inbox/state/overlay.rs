@@ -4,25 +4,25 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
 
-use super::super::typing::Typing;
-use super::{Away, Effect, Open, State, Tab};
+use super::super::typing::TextInput;
+use super::{Effect, InboxState, OpenItem, SnoozeAction, Tab};
 
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
-const MORNING: i8 = 9;
-const HELP_LEAP: usize = 5;
+const MORNING_HOUR: i8 = 9;
+const HELP_PAGE_STEP: usize = 5;
 
 #[derive(Debug)]
 pub enum Overlay {
     Help {
         scroll: usize,
     },
-    Search(Typing),
-    Comment(Typing),
+    Search(TextInput),
+    Comment(TextInput),
     Ahead {
         agent_id: String,
-        typing: Typing,
+        typing: TextInput,
     },
-    Reject(Reject),
+    Reject(RejectDialog),
     /// Setting aside decides nothing, so a time may be chosen beforehand: the shortest.
     Aside {
         id: String,
@@ -32,11 +32,11 @@ pub enum Overlay {
 
 /// Reasons to choose from, and after them the row for one's own words.
 #[derive(Debug, Default)]
-pub struct Reject {
+pub struct RejectDialog {
     /// As they were when the choice began: no number may come to mean another reason under the person's finger.
     pub presets: Vec<String>,
     pub cursor: Option<usize>,
-    pub reason: Typing,
+    pub reason: TextInput,
     pub typing: bool,
 }
 
@@ -50,7 +50,7 @@ impl Overlay {
     }
 }
 
-impl State {
+impl InboxState {
     /// The overlay is taken out, looks at the key, and goes back unless the key ends it.
     pub(super) fn overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         match self.overlay.take() {
@@ -69,8 +69,8 @@ impl State {
         let scroll = match key.code {
             KeyCode::Down | KeyCode::Char('j') => scroll.saturating_add(1),
             KeyCode::Up | KeyCode::Char('k') => scroll.saturating_sub(1),
-            KeyCode::PageDown | KeyCode::Char(' ') => scroll.saturating_add(HELP_LEAP),
-            KeyCode::PageUp => scroll.saturating_sub(HELP_LEAP),
+            KeyCode::PageDown | KeyCode::Char(' ') => scroll.saturating_add(HELP_PAGE_STEP),
+            KeyCode::PageUp => scroll.saturating_sub(HELP_PAGE_STEP),
             _ => return Vec::new(),
         };
         self.overlay = Some(Overlay::Help { scroll });
@@ -78,14 +78,14 @@ impl State {
     }
 
     /// What is shown follows the typing; Enter asks the hub for all there is.
-    fn search_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+    fn search_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         match key.code {
             KeyCode::Esc => self.words.clear(),
             KeyCode::Enter if typing.is_blank() => self.words.clear(),
             KeyCode::Enter => {
                 typing.text().trim().clone_into(&mut self.query);
                 self.list_mut(Tab::Found).forget();
-                return self.turn(Tab::Found);
+                return self.switch_tab(Tab::Found);
             }
             KeyCode::Down | KeyCode::Up => {}
             _ => {
@@ -98,7 +98,7 @@ impl State {
     }
 
     /// Either way out keeps the comment; it goes along with whatever is decided.
-    fn comment_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+    fn comment_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         let is_end = is_enter(key) || key.code == KeyCode::Esc;
         if is_end {
             if let Some(open) = &mut self.open {
@@ -111,9 +111,9 @@ impl State {
         Vec::new()
     }
 
-    fn reject_key(&mut self, key: KeyEvent, mut reject: Reject) -> Vec<Effect> {
-        let own_words = reject.presets.len();
-        let row = row(key, reject.cursor, own_words + 1);
+    fn reject_key(&mut self, key: KeyEvent, mut reject: RejectDialog) -> Vec<Effect> {
+        let free_text = reject.presets.len();
+        let row = row(key, reject.cursor, free_text + 1);
         match key.code {
             KeyCode::Esc if reject.typing => reject.typing = false,
             KeyCode::Esc => return Vec::new(),
@@ -130,7 +130,7 @@ impl State {
             _ => {
                 reject.cursor = row.or(reject.cursor);
                 // A person who goes to their own words wants to write them.
-                reject.typing = row == Some(own_words);
+                reject.typing = row == Some(free_text);
             }
         }
         self.overlay = Some(Overlay::Reject(reject));
@@ -142,7 +142,7 @@ impl State {
             .open
             .as_ref()
             .filter(|open| open.takes_answers())
-            .and_then(Open::rejection)
+            .and_then(OpenItem::rejection)
         {
             Some(verdict) => self.send(&verdict, reason),
             None => Vec::new(),
@@ -153,7 +153,7 @@ impl State {
         let cursor = match key.code {
             KeyCode::Esc => return Vec::new(),
             KeyCode::Enter => match self.until(cursor) {
-                Some(until) => return self.put(&id, Away::Until(until)),
+                Some(until) => return self.put(&id, SnoozeAction::Until(until)),
                 None => cursor,
             },
             _ => row(key, Some(cursor), SPANS.len()).unwrap_or(cursor),
@@ -172,7 +172,7 @@ impl State {
                 let tomorrow = now.to_zoned(self.zone.clone()).date().tomorrow().ok()?;
                 Some(
                     tomorrow
-                        .at(MORNING, 0, 0, 0)
+                        .at(MORNING_HOUR, 0, 0, 0)
                         .to_zoned(self.zone.clone())
                         .ok()?
                         .timestamp(),

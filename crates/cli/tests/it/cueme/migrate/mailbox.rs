@@ -50,22 +50,22 @@ pub fn at(minutes: i64) -> String {
 
 impl Mailbox {
     pub fn of_the_original(hub: &Hub) -> Self {
-        Self::made(hub, &format!("{META}{ORIGINAL}"))
+        Self::created(hub, &format!("{META}{ORIGINAL}"))
     }
 
     pub fn of_the_console(hub: &Hub) -> Self {
-        Self::made(hub, &format!("{META}{CONSOLE}"))
+        Self::created(hub, &format!("{META}{CONSOLE}"))
     }
 
     /// The one for MCP says no version.
     pub fn of_the_server(hub: &Hub) -> Self {
-        Self::made(hub, SERVER)
+        Self::created(hub, SERVER)
     }
 
     pub fn bare(hub: &Hub) -> Self {
         Self {
             has_times: false,
-            ..Self::made(hub, BARE)
+            ..Self::created(hub, BARE)
         }
     }
 
@@ -74,7 +74,7 @@ impl Mailbox {
         Self::in_directory(home, &format!("{META}{ORIGINAL}"))
     }
 
-    fn made(hub: &Hub, tables: &str) -> Self {
+    fn created(hub: &Hub, tables: &str) -> Self {
         Self::in_directory(&hub.scratch().home().join(".cue"), tables)
     }
 
@@ -168,7 +168,7 @@ impl Mailbox {
     }
 
     /// As the console leaves it behind: with a write-ahead log, and nobody there.
-    pub fn write_ahead(&self) {
+    pub fn set_wal_mode(&self) {
         let writer = Connection::open(self.home.join("cue.db")).expect("a database");
         writer.pragma_update(None, "journal_mode", "wal").expect("set the mode");
     }

@@ -28,7 +28,7 @@ impl Client {
         }
     }
 
-    pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
+    pub fn new(socket: WebSocketStream<TcpStream>) -> Self {
         Self {
             socket,
             count: 0,
@@ -51,7 +51,7 @@ impl Client {
     }
 
     /// Sends what the hub may cut off in the middle.
-    pub async fn offer(&mut self, message: Message) {
+    pub async fn try_send(&mut self, message: Message) {
         let _ = within(
             "the hub takes a frame or ends the connection",
             self.socket.send(message),
@@ -60,7 +60,7 @@ impl Client {
     }
 
     /// The next frame, or how the connection ended.
-    pub async fn perhaps(&mut self) -> Result<Value, Option<(u16, String)>> {
+    pub async fn next_or_end(&mut self) -> Result<Value, Option<(u16, String)>> {
         let what = format!("a frame after {:.2000}", self.last);
         // The hub's own pings do not count as words, so all of them together have to be in time.
         let read = within(&what, self.read()).await?;
@@ -84,14 +84,14 @@ impl Client {
     }
 
     pub async fn next(&mut self) -> Value {
-        self.perhaps()
+        self.next_or_end()
             .await
             .unwrap_or_else(|end| panic!("the connection ended: {end:?}"))
     }
 
     pub async fn expect(&mut self, kind: &str) -> Value {
         let frame = self.next().await;
-        assert_eq!(frame["type"], kind, "another frame was due: {frame}");
+        assert_eq!(frame["type"], kind, "unexpected frame: {frame}");
         frame
     }
 
@@ -111,19 +111,19 @@ impl Client {
     }
 
     /// Nothing was said before the reply to what is sent now.
-    pub async fn silence(&mut self) {
+    pub async fn expect_silence(&mut self) {
         let request_id = self.request_id("ping");
         self.send(json!({"type": "ping", "requestId": request_id})).await;
         let frame = self.next().await;
         assert_eq!(
             (&frame["type"], &frame["requestId"]),
             (&json!("pong"), &json!(request_id)),
-            "silence: {frame}"
+            "expected silence: {frame}"
         );
     }
 
     /// What had been said before the hub read what is sent now.
-    pub async fn so_far(&mut self) -> Vec<Value> {
+    pub async fn frames_so_far(&mut self) -> Vec<Value> {
         let request_id = self.request_id("so-far");
         self.send(json!({"type": "ping", "requestId": request_id})).await;
         let mut frames = vec![];
@@ -137,11 +137,11 @@ impl Client {
     }
 
     /// As `so_far`, to the letter.
-    pub async fn texts_so_far(&mut self) -> Vec<String> {
+    pub async fn raw_frames_so_far(&mut self) -> Vec<String> {
         self.send(json!({"type": "ping"})).await;
         let mut texts = vec![];
         loop {
-            let text = within("a frame", self.read()).await.expect("the connection goes on");
+            let text = within("a frame", self.read()).await.expect("the connection is open");
             if text.starts_with("{\"type\":\"pong\"") {
                 return texts;
             }
@@ -153,7 +153,7 @@ impl Client {
     pub async fn closed(&mut self) -> (Vec<Value>, Option<(u16, String)>) {
         let mut frames = vec![];
         loop {
-            match self.perhaps().await {
+            match self.next_or_end().await {
                 Ok(frame) => frames.push(frame),
                 Err(end) => return (frames, end),
             }
@@ -213,14 +213,14 @@ impl Client {
     }
 
     /// Prepares and starts a run of this strategy.
-    pub async fn begin(&mut self, hub: &Hub, strategy: &Value, input: &str) -> String {
+    pub async fn start_strategy(&mut self, hub: &Hub, strategy: &Value, input: &str) -> String {
         let run = self.prepare(&strategy_file(hub, strategy)).await;
         self.start(&run, input).await;
         run
     }
 
     /// Prepares an ended run again and continues it.
-    pub async fn proceed(&mut self, run: &str, input: &str) {
+    pub async fn continue_run(&mut self, run: &str, input: &str) {
         self.call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
             .await;
         self.send(json!({"type": "continue_run", "runId": run, "input": input}))
@@ -251,7 +251,7 @@ impl Client {
     }
 
     /// The next question, whatever comes before it.
-    pub async fn asked(&mut self) -> Value {
+    pub async fn next_question(&mut self) -> Value {
         self.until("request_input").await.pop().expect("the question")
     }
 
@@ -264,23 +264,23 @@ impl Client {
     /// Why the run ended: its code and its message.
     pub async fn failure(&mut self) -> (String, String) {
         let error = self.until("strategy_error").await.pop().expect("the end");
-        let word = |name: &str| {
+        let field = |name: &str| {
             error["error"][name]
                 .as_str()
                 .unwrap_or_else(|| panic!("{name}: {error}"))
                 .to_owned()
         };
-        (word("code"), word("message"))
+        (field("code"), field("message"))
     }
 
     /// What `list_strategies` says about this run.
-    pub async fn live(&mut self, run: &str) -> Value {
+    pub async fn live_run(&mut self, run: &str) -> Value {
         let listed = self.call(json!({"type": "list_strategies"}), "strategy_list").await;
         find(&listed, run)
     }
 
     /// What `list_runs` says about this run.
-    pub async fn kept(&mut self, run: &str) -> Value {
+    pub async fn stored_run(&mut self, run: &str) -> Value {
         let listed = self.call(json!({"type": "list_runs"}), "run_list").await;
         find(&listed, run)
     }

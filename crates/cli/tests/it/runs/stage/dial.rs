@@ -61,7 +61,7 @@ impl Dial {
 
     pub async fn open(self) -> Client {
         match self.attempt().await {
-            Ok(socket) => Client::over(socket),
+            Ok(socket) => Client::new(socket),
             Err(refusal) => panic!("the upgrade was refused: {refusal:?}"),
         }
     }

@@ -25,7 +25,7 @@ impl Latch {
     }
 
     /// Returns when a process has begun to read.
-    pub async fn is_waited_at(&mut self) {
+    pub async fn until_reached(&mut self) {
         let path = self.path.clone();
         let opened = tokio::task::spawn_blocking(move || OpenOptions::new().write(true).open(path));
         let opened = within("the command reads its pipe", opened).await.expect("no panic");

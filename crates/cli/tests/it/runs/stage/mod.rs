@@ -14,5 +14,5 @@ pub use crowd::waiting_runs;
 pub use dial::Dial;
 pub use frame::{Frames, field_names, seq, seqs, without};
 pub use latch::Latch;
-pub use model::{Asked, Gate, Model, Part, Turn, calls, says, tool_call};
+pub use model::{Gate, Model, ModelReply, ModelRequest, Part, calls, says, tool_call};
 pub use strategy::*;

@@ -32,9 +32,9 @@ async fn sign_out(visitor: &Visitor) -> Page {
 }
 
 /// Whether the inbox opens; it sends strangers to the sign-in page.
-async fn is_in(visitor: &Visitor) -> bool {
+async fn is_signed_in(visitor: &Visitor) -> bool {
     let page = visitor.get("/inbox").await.expect(200);
-    let is_in = page.url == "/inbox";
-    assert!(is_in || page.url.starts_with("/signin?next="), "{}", page.url);
-    is_in
+    let is_signed_in = page.url == "/inbox";
+    assert!(is_signed_in || page.url.starts_with("/signin?next="), "{}", page.url);
+    is_signed_in
 }

@@ -3,8 +3,8 @@
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
 use super::super::diff::{diff, is_diff_name};
-use super::super::link::Address;
-use super::super::safe::Html;
+use super::super::link::LinkTarget;
+use super::super::safe::HtmlBuilder;
 
 /// More than anybody writes, and few enough for the guard: its work grows with depth times number.
 const MAX_DEPTH: usize = 50;
@@ -12,43 +12,43 @@ const MAX_EVENTS: usize = 20_000;
 const MAX_HTML_BYTES: usize = 512 * 1024;
 
 #[derive(Default)]
-pub struct Writer {
-    html: Html,
+pub struct HtmlWriter {
+    html: HtmlBuilder,
     depth: usize,
-    link: Option<Link>,
-    image: Option<Image>,
-    code: Option<Code>,
-    table: Table,
+    link: Option<OpenLink>,
+    image: Option<OpenImage>,
+    code: Option<OpenCode>,
+    table: TableState,
 }
 
-struct Link {
-    address: Address,
+struct OpenLink {
+    address: LinkTarget,
     /// What stands between its tags, as it is read.
     text: String,
 }
 
-struct Image {
-    address: Address,
+struct OpenImage {
+    address: LinkTarget,
     alt: String,
     /// Images in the text of this one, which are part of that text.
     inner: usize,
 }
 
-struct Code {
+struct OpenCode {
     text: String,
     is_diff: bool,
 }
 
 #[derive(Default)]
-struct Table {
+struct TableState {
     alignments: Vec<Alignment>,
     is_head: bool,
     column: usize,
 }
 
-impl Writer {
+impl HtmlWriter {
     /// Nothing where the text asks for too much.
-    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<Html> {
+    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<HtmlBuilder> {
         for (count, event) in events.enumerate() {
             self.event(event);
             if count > MAX_EVENTS || self.depth > MAX_DEPTH || self.html.as_str().len() > MAX_HTML_BYTES {
@@ -112,7 +112,7 @@ impl Writer {
             Tag::Heading { level, .. } => self.markup(heading(level).0),
             Tag::BlockQuote(_) => self.markup("<blockquote>\n"),
             Tag::CodeBlock(kind) => {
-                self.code = Some(Code {
+                self.code = Some(OpenCode {
                     text: String::new(),
                     is_diff: is_diff(&kind),
                 })
@@ -121,9 +121,9 @@ impl Writer {
             Tag::List(first) => self.start_list(first),
             Tag::Item => self.markup("<li>"),
             Tag::Table(alignments) => {
-                self.table = Table {
+                self.table = TableState {
                     alignments,
-                    ..Table::default()
+                    ..TableState::default()
                 };
                 self.markup(r#"<div class="table"><table>"#);
             }
@@ -217,11 +217,11 @@ impl Writer {
             return;
         }
         let address = match link_type {
-            LinkType::Email => Address::new(&format!("mailto:{address}")),
-            _ => Address::new(address),
+            LinkType::Email => LinkTarget::new(&format!("mailto:{address}")),
+            _ => LinkTarget::new(address),
         };
         address.open(&mut self.html);
-        self.link = Some(Link {
+        self.link = Some(OpenLink {
             address,
             text: String::new(),
         });
@@ -239,8 +239,8 @@ impl Writer {
         match &mut self.image {
             Some(image) => image.inner += 1,
             None => {
-                self.image = Some(Image {
-                    address: Address::new(address),
+                self.image = Some(OpenImage {
+                    address: LinkTarget::new(address),
                     alt: String::new(),
                     inner: 0,
                 })
@@ -253,7 +253,7 @@ impl Writer {
         match self.image.take() {
             None => {}
             Some(image) if image.inner > 0 => {
-                self.image = Some(Image {
+                self.image = Some(OpenImage {
                     inner: image.inner - 1,
                     ..image
                 })

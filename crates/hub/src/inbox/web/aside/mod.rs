@@ -16,6 +16,6 @@ use crate::app::Hub;
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/aside", get(page::aside))
-        .route("/inbox/items/{id}/aside", post(put::aside))
-        .route("/inbox/items/{id}/return", post(put::take_back))
+        .route("/inbox/items/{id}/aside", post(put::snooze))
+        .route("/inbox/items/{id}/return", post(put::restore))
 }

@@ -9,27 +9,27 @@ use super::until;
 use crate::app::Hub;
 use crate::extract::MessagePath;
 use crate::inbox::shelf;
-use crate::inbox::web::form::Posted;
-use crate::inbox::web::page::{Failure, back, see_other};
+use crate::inbox::web::form::PostedForm;
+use crate::inbox::web::page::{PageError, back, see_other};
 use crate::problem::Problem;
 
-pub async fn aside(
+pub async fn snooze(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
     let until = until(&posted.fields, hub.store.clock().now())?;
-    shelf::set_aside(&hub, &posted.visitor.name, &id, until).await?;
+    shelf::snooze(&hub, &posted.user.name, &id, until).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }
 
-pub async fn take_back(
+pub async fn restore(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    shelf::take_back(&hub, &posted.visitor.name, &id).await?;
+    shelf::restore(&hub, &posted.user.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

@@ -7,25 +7,25 @@ use axum::response::Response;
 
 use crate::app::Hub;
 use crate::extract::{FilePath, MessagePath};
-use crate::inbox::api::{file_of, whole_prompt};
-use crate::inbox::web::page::Failure;
-use crate::inbox::web::visitor::Visitor;
+use crate::inbox::api::{answer_file, full_prompt};
+use crate::inbox::web::page::PageError;
+use crate::inbox::web::visitor::SignedInUser;
 use crate::problem::Problem;
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<FilePath, Problem>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let FilePath { id, index } = path?;
-    Ok(file_of(&hub, &visitor.actor(), &id, index).await?)
+    Ok(answer_file(&hub, &user.actor(), &id, index).await?)
 }
 
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<MessagePath, Problem>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    Ok(whole_prompt(&hub, &visitor.actor(), id).await?)
+    Ok(full_prompt(&hub, &user.actor(), id).await?)
 }

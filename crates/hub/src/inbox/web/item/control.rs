@@ -4,12 +4,12 @@ use countersign_core::form::{Field, FieldKind};
 use countersign_core::visible;
 use serde_json::{Number, Value};
 
-use super::faults::Faults;
-use super::reading::{control, sent_for};
-use crate::inbox::web::form::Fields;
+use super::faults::FormErrors;
+use super::reading::{input_name, submitted_value};
+use crate::inbox::web::form::FormFields;
 
 /// Up to so many choices lie open; more are folded into a list.
-const MOST_RADIOS: usize = 5;
+const MAX_RADIOS: usize = 5;
 
 pub struct Control {
     pub id: String,
@@ -22,14 +22,14 @@ pub struct Control {
     pub required: bool,
     pub sensitive: bool,
     pub data_type: &'static str,
-    pub shape: Shape,
+    pub shape: ControlShape,
     /// The agent's suggestion spelled out, where it holds characters that an input does not show.
     pub hidden_in_default: Option<String>,
     pub errors: Vec<String>,
     pub error_id: String,
 }
 
-pub enum Shape {
+pub enum ControlShape {
     Fixed(String),
     Line {
         kind: &'static str,
@@ -45,22 +45,25 @@ pub enum Shape {
     Lines {
         value: String,
     },
-    Radios(Vec<Pick>),
+    Radios(Vec<ControlOption>),
     /// Any number of them may be picked.
-    Boxes(Vec<Pick>),
-    List(Vec<Pick>),
+    Boxes(Vec<ControlOption>),
+    List(Vec<ControlOption>),
 }
 
-pub struct Pick {
+pub struct ControlOption {
     pub value: String,
     pub label: String,
     pub chosen: bool,
 }
 
 /// `index` is the place of the field in the form: its name is the agent's and may hold what an id must not.
-pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &Faults) -> Control {
-    let name = control(&field.name);
-    let held = held(field, sent.map(|fields| sent_for(field, fields).unwrap_or_default()));
+pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults: &FormErrors) -> Control {
+    let name = input_name(&field.name);
+    let initial_value = initial_value(
+        field,
+        sent.map(|fields| submitted_value(field, fields).unwrap_or_default()),
+    );
     Control {
         id: format!("field-{index}"),
         label: field.label.clone(),
@@ -70,7 +73,7 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &F
         sensitive: field.sensitive,
         data_type: data_type(&field.kind),
         hidden_in_default: hidden_in_default(field),
-        shape: shape(field, held),
+        shape: shape(field, initial_value),
         errors: faults.of(&name),
         error_id: error_id(&field.name, index),
         name,
@@ -91,7 +94,7 @@ fn error_id(name: &str, index: usize) -> String {
 }
 
 /// What the input holds: what was sent, else what the agent suggests. A secret is typed anew.
-fn held(field: &Field, sent: Option<String>) -> String {
+fn initial_value(field: &Field, sent: Option<String>) -> String {
     match (field.sensitive, sent) {
         (true, _) => String::new(),
         (false, Some(sent)) => sent,
@@ -153,9 +156,9 @@ fn data_type(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn shape(field: &Field, value: String) -> Shape {
+fn shape(field: &Field, value: String) -> ControlShape {
     if field.read_only {
-        return Shape::Fixed(fixed(field));
+        return ControlShape::Fixed(fixed(field));
     }
     match &field.kind {
         FieldKind::Choice(choices) => {
@@ -164,10 +167,10 @@ fn shape(field: &Field, value: String) -> Shape {
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
             let picks = picks(field, labels, &value);
-            if choices.len() <= MOST_RADIOS {
-                Shape::Radios(picks)
+            if choices.len() <= MAX_RADIOS {
+                ControlShape::Radios(picks)
             } else {
-                Shape::List(picks)
+                ControlShape::List(picks)
             }
         }
         FieldKind::Choices(choices) => {
@@ -176,9 +179,9 @@ fn shape(field: &Field, value: String) -> Shape {
                 .iter()
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
-            Shape::Boxes(
+            ControlShape::Boxes(
                 labels
-                    .map(|(value, label)| Pick {
+                    .map(|(value, label)| ControlOption {
                         chosen: is_picked(&value),
                         value,
                         label,
@@ -188,11 +191,11 @@ fn shape(field: &Field, value: String) -> Shape {
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
-            Shape::List(picks(field, labels.into_iter(), &value))
+            ControlShape::List(picks(field, labels.into_iter(), &value))
         }
         // An input that hides what is typed has one line only.
-        FieldKind::Text { multiline: true, .. } => Shape::Lines { value },
-        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => Shape::Line {
+        FieldKind::Text { multiline: true, .. } => ControlShape::Lines { value },
+        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => ControlShape::Line {
             kind: "password",
             example: "",
             value,
@@ -203,7 +206,7 @@ fn shape(field: &Field, value: String) -> Shape {
             ..
         } => {
             let (kind, example) = line(format.as_deref());
-            Shape::Line { kind, example, value }
+            ControlShape::Line { kind, example, value }
         }
         FieldKind::Number {
             integer,
@@ -212,7 +215,7 @@ fn shape(field: &Field, value: String) -> Shape {
             step,
         } => {
             let step = browser_step(*integer, min.as_ref(), step.as_ref());
-            Shape::Number {
+            ControlShape::Number {
                 min: min.clone(),
                 max: max.clone(),
                 step,
@@ -223,12 +226,12 @@ fn shape(field: &Field, value: String) -> Shape {
 }
 
 /// Before one is picked nothing is, and what is not required may stay so.
-fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, held: &str) -> Vec<Pick> {
+fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
     let nothing = if field.required { "Choose…" } else { "No answer" };
     let nothing = (String::new(), nothing.to_owned());
     let all = std::iter::once(nothing).chain(offered);
-    all.map(|(value, label)| Pick {
-        chosen: value == held,
+    all.map(|(value, label)| ControlOption {
+        chosen: value == initial_value,
         value,
         label,
     })
@@ -266,13 +269,13 @@ fn browser_step(integer: bool, min: Option<&Number>, step: Option<&Number>) -> S
 fn fixed(field: &Field) -> String {
     match &field.default {
         Some(_) if field.sensitive => "hidden".to_owned(),
-        Some(value) => answered(field, value),
+        Some(value) => value_label(field, value),
         None => String::new(),
     }
 }
 
 /// A value in the words the form has for it.
-pub fn answered(field: &Field, value: &Value) -> String {
+pub fn value_label(field: &Field, value: &Value) -> String {
     match (&field.kind, value) {
         (FieldKind::Choice(choices), _) => label_of(choices, value),
         (FieldKind::Choices(choices), Value::Array(picked)) => picked

@@ -2,10 +2,10 @@
 
 /// Each fault beside the control it is about, under the name that control is sent by.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Faults(Vec<(String, String)>);
+pub struct FormErrors(Vec<(String, String)>);
 
-impl Faults {
-    pub fn one(control: &str, message: impl Into<String>) -> Self {
+impl FormErrors {
+    pub fn single(control: &str, message: impl Into<String>) -> Self {
         Self(vec![(control.to_owned(), message.into())])
     }
 

@@ -28,19 +28,19 @@ use axum::routing::{get, post};
 use super::decide;
 use crate::app::Hub;
 
-pub use answer::{Again, Answer, Wanted};
-pub use control::Shape;
-pub use faults::Faults;
-pub use page::{Occasion, page};
-pub use part::{Part, Shown, part};
-pub use reading::{Reading, lines, read};
+pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
+pub use control::ControlShape;
+pub use faults::FormErrors;
+pub use page::{PanelState, page};
+pub use part::{ContextPart, PartContent, part};
+pub use reading::{ParsedAnswer, normalize_newlines, parse_answer};
 pub use show::missing;
-pub use track::why;
+pub use track::failure_reason;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/items/{id}", get(show::show))
-        .route("/inbox/items/{id}/decide", post(decide::decide))
+        .route("/inbox/items/{id}/decide", post(decide::submit_decision))
         .route("/inbox/items/{id}/files/{index}", get(attached::file))
         .route("/inbox/items/{id}/prompt", get(attached::prompt))
         .route("/inbox/items/{id}/retry", post(retry::retry))

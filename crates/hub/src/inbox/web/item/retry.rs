@@ -8,19 +8,19 @@ use countersign_store::ops::deliver::RetryDelivery;
 
 use crate::app::Hub;
 use crate::extract::MessagePath;
-use crate::inbox::web::form::OwnerPosted;
-use crate::inbox::web::page::{Failure, see_other};
+use crate::inbox::web::form::OwnerForm;
+use crate::inbox::web::page::{PageError, see_other};
 use crate::problem::Problem;
 
 /// Where nothing is left to deliver nothing happens, and the page says how it stands.
 pub async fn retry(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: OwnerPosted,
-) -> Result<Response, Failure> {
+    posted: OwnerForm,
+) -> Result<Response, PageError> {
     let MessagePath(message_id) = path?;
     let page = format!("/inbox/items/{message_id}");
-    let actor = posted.visitor.actor().to_string();
+    let actor = posted.user.actor().to_string();
     if let Some(host) = hub.store.run(RetryDelivery { message_id, actor }).await? {
         hub.outbox.wake(&host);
     }

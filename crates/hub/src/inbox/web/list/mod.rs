@@ -3,5 +3,5 @@
 mod narrow;
 mod page;
 
-pub use narrow::{Active, Narrow, Offered};
-pub use page::{PAGE, router};
+pub use narrow::{ActiveFilter, FilterForm, FilterSuggestions};
+pub use page::{PAGE_SIZE, router};

@@ -3,40 +3,40 @@
 use countersign_core::State;
 
 use crate::app::Hub;
-use crate::inbox::asker::asker;
+use crate::inbox::asker::asker_name;
 use crate::inbox::find::find;
-use crate::inbox::text::{Safe, markdown};
-use crate::inbox::web::item::{Again, Answer, Faults, Part, part};
-use crate::inbox::web::page::Failure;
+use crate::inbox::text::{SafeHtml, markdown};
+use crate::inbox::web::item::{AnswerForm, ContextPart, FormErrors, RefusedAttempt, part};
+use crate::inbox::web::page::PageError;
 use crate::inbox::web::row::may_answer;
-use crate::inbox::web::visitor::Visitor;
-use crate::inbox::web::words::{Instant, instant, waited};
+use crate::inbox::web::visitor::SignedInUser;
+use crate::inbox::web::words::{DisplayTime, display_time, waited};
 use crate::problem::Problem;
-use crate::runs::{Asked, Wait};
+use crate::runs::{PendingAskView, PendingKind};
 
-pub struct Ask {
+pub struct RunPageAsk {
     pub id: String,
     pub agent_name: String,
     /// What it does, after its name.
     pub words: &'static str,
     pub title: String,
-    pub body: Option<Safe>,
+    pub body: Option<SafeHtml>,
     /// What the item's page shows beside it: nobody decides here on less.
-    pub parts: Vec<Part>,
-    pub since: Instant,
+    pub parts: Vec<ContextPart>,
+    pub since: DisplayTime,
     pub waited: String,
     /// For those who may.
-    pub answer: Option<Box<Answer>>,
+    pub answer: Option<Box<AnswerForm>>,
 }
 
 /// One that waits behind the first.
-pub struct Later {
+pub struct LaterAsk {
     pub id: String,
     pub agent_name: String,
 }
 
-impl Later {
-    pub fn of(wait: &Wait) -> Self {
+impl LaterAsk {
+    pub fn of(wait: &PendingAskView) -> Self {
         Self {
             id: wait.message_id.to_string(),
             agent_name: wait.agent_name.clone(),
@@ -44,9 +44,9 @@ impl Later {
     }
 }
 
-impl Ask {
+impl RunPageAsk {
     /// Nothing if it was answered a moment ago.
-    pub async fn of(hub: &Hub, visitor: &Visitor, wait: &Wait) -> Result<Option<Self>, Failure> {
+    pub async fn of(hub: &Hub, user: &SignedInUser, wait: &PendingAskView) -> Result<Option<Self>, PageError> {
         let message = match find(hub, &wait.message_id).await {
             Ok(item) if item.message.state == State::Open => item,
             Ok(_) | Err(Problem::Gone | Problem::NotFound { .. }) => return Ok(None),
@@ -54,27 +54,27 @@ impl Ask {
         };
         let item = &message;
         let message = &message.message;
-        let again = Again {
+        let attempt = RefusedAttempt {
             sent: None,
-            faults: &Faults::default(),
+            faults: &FormErrors::default(),
         };
-        let answer = if may_answer(item, visitor) {
-            Answer::of(message, Vec::new(), &again)
+        let answer = if may_answer(item, user) {
+            AnswerForm::of(message, Vec::new(), &attempt)
         } else {
             None
         };
         Ok(Some(Self {
             id: message.id.to_string(),
-            agent_name: asker(message).to_owned(),
+            agent_name: asker_name(message).to_owned(),
             words: match wait.kind {
-                Asked::Input => "waits for an answer",
-                Asked::Permission => "wants to run this",
-                Asked::Question => "has a question",
+                PendingKind::Input => "waits for an answer",
+                PendingKind::Permission => "wants to run this",
+                PendingKind::Question => "has a question",
             },
             title: message.content.title.clone(),
             body: message.content.body.as_deref().map(markdown),
             parts: message.content.context.iter().map(part).collect(),
-            since: instant(message.received_at),
+            since: display_time(message.received_at),
             waited: waited(message.received_at, hub.store.clock().now()),
             answer: answer.map(Box::new),
         }))

@@ -2,17 +2,17 @@
 
 use countersign_protocol::runs::RunStatus;
 
-use crate::inbox::runs::Listed;
+use crate::inbox::runs::RunOverview;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct RunLabel {
     pub words: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
 
-impl State {
-    pub fn of(run: &Listed) -> Self {
+impl RunLabel {
+    pub fn of(run: &RunOverview) -> Self {
         let is_waiting = !run.waiting.is_empty();
         let (words, mood) = match run.status {
             RunStatus::Pending => ("prepared, not started", ""),
@@ -27,7 +27,7 @@ impl State {
 }
 
 /// What a list can be narrowed down to: the word in its address, and the one that is read.
-pub const KINDS: [(&str, &str); 5] = [
+pub const STATUS_FILTERS: [(&str, &str); 5] = [
     ("", "All"),
     ("running", "Running"),
     ("completed", "Completed"),

@@ -7,24 +7,24 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 
 use crate::app::Hub;
-use crate::attachments::to_keep;
-use crate::inbox::runs::text_of;
-use crate::inbox::web::page::Failure;
-use crate::inbox::web::visitor::Visitor;
+use crate::attachments::download;
+use crate::inbox::runs::event_text;
+use crate::inbox::web::page::PageError;
+use crate::inbox::web::visitor::SignedInUser;
 use crate::problem::Problem;
 
 pub async fn text(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let read = path
         .ok()
         .and_then(|Path((run_id, seq))| Some((run_id, seq.parse().ok()?)));
     let (run_id, seq): (String, u64) = read.ok_or_else(Problem::no_run)?;
-    let text = text_of(&hub, &run_id, seq).await?;
-    let hold = hub.room.take(visitor.actor().as_str(), text.len()).await?;
-    Ok(to_keep(
+    let text = event_text(&hub, &run_id, seq).await?;
+    let hold = hub.memory_budget.acquire(user.actor().as_str(), text.len()).await?;
+    Ok(download(
         &format!("{run_id}-{seq}.txt"),
         "text/plain; charset=utf-8",
         text.into_bytes(),

@@ -9,21 +9,21 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink};
+use countersign_store::ops::credential::{AddLink, CredentialKind, IsLinkValid, RedeemLink};
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::PasswordOf;
 
-use super::session::{Fresh, leave_earlier};
-use super::stranger::{Pass, StrangerPosted};
+use super::session::{NewBrowserSession, end_previous_session};
+use super::stranger::{AnonymousForm, FormToken};
 use crate::admin::no_randomness;
 use crate::app::Hub;
-use crate::auth::{Peer, Token, hash_token, looks_like};
+use crate::auth::{ClientAddr, Token, hash_token, looks_like};
 use crate::inbox::web::filters;
-use crate::inbox::web::page::{Asked, Failure, Here, Shell, render, see_other};
+use crate::inbox::web::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 use crate::problem::Problem;
 
-const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 3600);
+const INVITATION_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
 pub fn link_to(hub: &Hub, token: &str) -> String {
     format!("{}/signin/{token}", hub.browser_url())
@@ -31,8 +31,8 @@ pub fn link_to(hub: &Hub, token: &str) -> String {
 
 /// A link for somebody who is there, and until when it works. It replaces the one they were given before.
 pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
-    let token = Token::new(Kind::SignIn).map_err(no_randomness)?;
-    let expires_at = hub.store.clock().now().plus(INVITATION_LIVES);
+    let token = Token::new(CredentialKind::SignIn).map_err(no_randomness)?;
+    let expires_at = hub.store.clock().now().plus(INVITATION_TTL);
     let op = AddLink {
         person: person.to_owned(),
         hash: token.hash,
@@ -46,72 +46,78 @@ pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(St
 #[derive(Template)]
 #[template(path = "sign_in_link.html")]
 struct LinkPage {
-    shell: Shell,
+    layout: PageLayout,
     csrf: String,
 }
 
 #[derive(Template)]
 #[template(path = "sign_in_used.html")]
 struct UsedPage {
-    shell: Shell,
+    layout: PageLayout,
 }
 
 /// Opening the link does nothing yet: links are opened by scanners and previews too. The button does.
-pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap) -> Result<Response, Failure> {
-    let pass = Pass::of(&hub, &headers)?;
-    let shell = Shell::anonymous(&asked, Here::SignIn, "Sign in");
+pub async fn page(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let form_token = FormToken::of(&hub, &headers)?;
+    let layout = PageLayout::anonymous(&request, PageSection::SignIn, "Sign in");
     let page = render(
         StatusCode::OK,
         &LinkPage {
-            shell,
-            csrf: pass.value.clone(),
+            layout,
+            csrf: form_token.value.clone(),
         },
     );
-    Ok(pass.put_on(page))
+    Ok(form_token.set_on(page))
 }
 
 pub async fn redeem(
     State(hub): State<Arc<Hub>>,
-    Peer(from): Peer,
+    ClientAddr(from): ClientAddr,
     path: Result<Path<String>, PathRejection>,
-    asked: Asked,
-    posted: StrangerPosted,
-) -> Result<Response, Failure> {
+    request: PageRequest,
+    posted: AnonymousForm,
+) -> Result<Response, PageError> {
     // What is no text at all is no link of ours either.
     let token = path.map(|Path(token)| token).unwrap_or_default();
-    let fresh = Fresh::for_browser(&hub, &posted.headers)?;
-    let Some(person) = use_up(&hub, &token, &fresh).await? else {
-        hub.sign_in_attempts.missed(from).await?;
-        let shell = Shell::anonymous(&asked, Here::SignIn, "This link no longer works");
-        return Ok(render(StatusCode::GONE, &UsedPage { shell }));
+    let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
+    let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
+        hub.sign_in_attempts.record_miss(from).await?;
+        let layout = PageLayout::anonymous(&request, PageSection::SignIn, "This link no longer works");
+        return Ok(render(StatusCode::GONE, &UsedPage { layout }));
     };
-    leave_earlier(&hub, &posted.headers).await?;
+    end_previous_session(&hub, &posted.headers).await?;
     let mut response = see_other(next_page(&hub, &person).await?);
-    response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
+    response
+        .headers_mut()
+        .append(header::SET_COOKIE, new_session.cookie(&hub));
     Ok(response)
 }
 
 /// Whom the link stood for. The writer, whom everybody shares, is not asked about what anybody might make up.
-async fn use_up(hub: &Hub, token: &str, fresh: &Fresh) -> Result<Option<String>, Problem> {
-    if !looks_like(Kind::SignIn, token) {
+async fn redeem_token(hub: &Hub, token: &str, new_session: &NewBrowserSession) -> Result<Option<String>, Problem> {
+    if !looks_like(CredentialKind::SignIn, token) {
         return Ok(None);
     }
     let link = hash_token(token);
-    if !hub.store.run(LinkWorks { link }).await? {
+    if !hub.store.run(IsLinkValid { link }).await? {
         return Ok(None);
     }
     Ok(hub
         .store
         .run(RedeemLink {
             link,
-            session: fresh.session.clone(),
+            session: new_session.session.clone(),
         })
         .await?)
 }
 
 /// What waits comes first; where nothing does, there is time for a password.
-async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
-    let waits = hub
+async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, PageError> {
+    let has_open_items = hub
         .store
         .run(Counts {
             person: person.to_owned(),
@@ -119,7 +125,7 @@ async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
         .await?
         .open
         > 0;
-    Ok(if waits || can_come_back(hub, person).await? {
+    Ok(if has_open_items || has_other_sign_in(hub, person).await? {
         "/inbox"
     } else {
         "/inbox/settings?welcome"
@@ -127,7 +133,7 @@ async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
 }
 
 /// Whether the person can sign in without another link.
-async fn can_come_back(hub: &Hub, person: &str) -> Result<bool, Failure> {
+async fn has_other_sign_in(hub: &Hub, person: &str) -> Result<bool, PageError> {
     let person = person.to_owned();
     let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();
     Ok(has_password || !hub.store.run(Passkeys { person }).await?.is_empty())

@@ -1,7 +1,7 @@
 //! Passwords as the pages use them.
 
 use crate::app::Hub;
-use crate::inbox::web::visitor::Visitor;
+use crate::inbox::web::visitor::SignedInUser;
 use crate::problem::Problem;
 
 pub use crate::auth::check_password as check_new;
@@ -16,6 +16,6 @@ pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem>
 
 /// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
 /// name elsewhere do not count.
-pub async fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
-    hub.sign_in_attempts.within_session(&visitor.session).await
+pub async fn throttle(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
+    hub.sign_in_attempts.within_session(&user.session).await
 }

@@ -13,56 +13,57 @@ use super::session;
 use crate::admin::no_randomness;
 use crate::app::Hub;
 use crate::auth::{is_random_text, random_text};
-use crate::inbox::web::form::{Fields, check_origin};
-use crate::inbox::web::page::Failure;
+use crate::inbox::web::form::{FormFields, check_origin};
+use crate::inbox::web::page::PageError;
 use crate::inbox::web::visitor::{cookie, cookie_name};
 use crate::problem::Problem;
 
-const LIVES: Duration = Duration::from_secs(24 * 3600);
+const FORM_TOKEN_TTL: Duration = Duration::from_secs(24 * 3600);
 
 /// What the form and the cookie share.
-pub struct Pass {
+pub struct FormToken {
     pub value: String,
     cookie: HeaderValue,
 }
 
-impl Pass {
+impl FormToken {
     /// The one this browser has, so that two open pages do not fight; else a new one.
     pub fn of(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
-        let name = pass_name(hub);
-        let value = match cookie(headers, &name).filter(|held| is_random_text(held)) {
-            Some(held) => held.to_owned(),
+        let name = form_token_cookie(hub);
+        let value = match cookie(headers, &name).filter(|cookie_value| is_random_text(cookie_value)) {
+            Some(cookie_value) => cookie_value.to_owned(),
             None => random_text().map_err(no_randomness)?,
         };
-        let cookie = session::cookie(hub, &name, &value, LIVES, "Strict");
+        let cookie = session::cookie(hub, &name, &value, FORM_TOKEN_TTL, "Strict");
         Ok(Self { value, cookie })
     }
 
-    pub fn put_on(self, mut response: Response) -> Response {
+    pub fn set_on(self, mut response: Response) -> Response {
         response.headers_mut().append(header::SET_COOKIE, self.cookie);
         response
     }
 }
 
-fn pass_name(hub: &Hub) -> String {
+fn form_token_cookie(hub: &Hub) -> String {
     format!("{}_form", cookie_name(hub))
 }
 
-pub struct StrangerPosted {
+pub struct AnonymousForm {
     pub headers: HeaderMap,
-    pub fields: Fields,
+    pub fields: FormFields,
 }
 
-impl FromRequest<Arc<Hub>> for StrangerPosted {
-    type Rejection = Failure;
+impl FromRequest<Arc<Hub>> for AnonymousForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
         let (parts, body) = request.into_parts();
         check_origin(&parts.headers)?;
-        let fields = Fields::read(body).await?;
-        let held = cookie(&parts.headers, &pass_name(hub)).filter(|held| is_random_text(held));
-        if held.is_none() || held != fields.get("csrf") {
-            return Err(Failure::foreign_form());
+        let fields = FormFields::read(body).await?;
+        let cookie_value =
+            cookie(&parts.headers, &form_token_cookie(hub)).filter(|cookie_value| is_random_text(cookie_value));
+        if cookie_value.is_none() || cookie_value != fields.get("csrf") {
+            return Err(PageError::foreign_form());
         }
         Ok(Self {
             headers: parts.headers,

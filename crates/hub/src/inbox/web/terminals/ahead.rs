@@ -8,12 +8,12 @@ use countersign_store::ops::terminal::{Ahead, ListAhead};
 
 use super::page;
 use crate::app::Hub;
-use crate::inbox::api::{put_ahead, take_ahead_back};
-use crate::inbox::web::form::Posted;
-use crate::inbox::web::item::lines;
-use crate::inbox::web::page::{Asked, Failure, back, see_other};
-use crate::inbox::web::visitor::Visitor;
-use crate::inbox::web::words::{Instant, instant};
+use crate::inbox::api::{queue_ahead, remove_ahead};
+use crate::inbox::web::form::PostedForm;
+use crate::inbox::web::item::normalize_newlines;
+use crate::inbox::web::page::{PageError, PageRequest, back, see_other};
+use crate::inbox::web::visitor::SignedInUser;
+use crate::inbox::web::words::{DisplayTime, display_time};
 use crate::problem::Problem;
 
 /// Where one types ahead, and what waits already.
@@ -21,7 +21,7 @@ pub struct AheadBox {
     pub agent_id: String,
     /// Tells the boxes of a page apart.
     pub nth: usize,
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<AheadText>,
     /// Where one goes on afterwards.
     pub back: String,
     /// What was not taken, and why.
@@ -29,17 +29,17 @@ pub struct AheadBox {
     pub error: String,
 }
 
-pub struct Waiting {
+pub struct AheadText {
     pub id: i64,
     pub text: String,
-    pub at: Instant,
+    pub at: DisplayTime,
     pub is_mine: bool,
 }
 
 impl AheadBox {
     /// Only for the person the agent asks: nobody else's words could answer it.
-    pub async fn of(hub: &Hub, visitor: &Visitor, agent_id: &str, person: &str) -> Result<Option<Self>, Failure> {
-        if person != visitor.name || !visitor.may_decide() {
+    pub async fn of(hub: &Hub, user: &SignedInUser, agent_id: &str, person: &str) -> Result<Option<Self>, PageError> {
+        if person != user.name || !user.may_decide() {
             return Ok(None);
         }
         let waiting = hub
@@ -48,11 +48,11 @@ impl AheadBox {
                 agent_id: agent_id.to_owned(),
             })
             .await?;
-        let shown = |ahead: Ahead| Waiting {
+        let shown = |ahead: Ahead| AheadText {
             id: ahead.id,
-            is_mine: ahead.person == visitor.name,
+            is_mine: ahead.person == user.name,
             text: ahead.text,
-            at: instant(ahead.created_at),
+            at: display_time(ahead.created_at),
         };
         Ok(Some(Self {
             agent_id: agent_id.to_owned(),
@@ -66,24 +66,24 @@ impl AheadBox {
 }
 
 /// Something about the box of one agent.
-pub struct Refused {
+pub struct RefusedText {
     pub agent_id: String,
     pub text: String,
     pub problem: Problem,
 }
 
-pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn put(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let agent_id = fields.text("agent").to_owned();
-    let text = lines(fields.text("text"));
-    match put_ahead(&hub, visitor.principal(), agent_id.clone(), text.clone()).await {
+    let text = normalize_newlines(fields.text("text"));
+    match queue_ahead(&hub, user.principal(), agent_id.clone(), text.clone()).await {
         Ok(_) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
             page::refused(
                 &hub,
-                &visitor,
-                &asked,
-                Refused {
+                &user,
+                &request,
+                RefusedText {
                     agent_id,
                     text,
                     problem,
@@ -94,20 +94,24 @@ pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
     }
 }
 
-pub async fn take_back(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn drop_text(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: PostedForm,
+) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let agent_id = fields.text("agent").to_owned();
     // What is no number is the number of nothing.
     let id = fields.text("id").parse().unwrap_or_default();
-    match take_ahead_back(&hub, visitor.actor(), agent_id.clone(), id).await {
+    match remove_ahead(&hub, user.actor(), agent_id.clone(), id).await {
         Ok(()) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
-            let refused = Refused {
+            let refused = RefusedText {
                 agent_id,
                 text: String::new(),
                 problem,
             };
-            page::refused(&hub, &visitor, &asked, refused).await
+            page::refused(&hub, &user, &request, refused).await
         }
     }
 }

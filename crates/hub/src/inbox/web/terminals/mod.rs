@@ -12,11 +12,11 @@ use axum::routing::{get, post};
 use crate::app::Hub;
 
 pub use ahead::AheadBox;
-pub use state::Mark;
+pub use state::PresenceMark;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/terminals", get(page::terminals))
         .route("/inbox/terminals/ahead", post(ahead::put))
-        .route("/inbox/terminals/ahead/drop", post(ahead::take_back))
+        .route("/inbox/terminals/ahead/drop", post(ahead::drop_text))
 }

@@ -1,14 +1,14 @@
 //! Whether an agent in a terminal is there, in a word or two.
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
 
 use crate::app::Hub;
-use crate::inbox::web::page::Failure;
+use crate::inbox::web::page::PageError;
 use crate::terminals::CueState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct PresenceMark {
     /// `waiting`, `paused`, `gone` or `idle`.
     pub class: &'static str,
     /// `good`, `warn` or nothing.
@@ -16,7 +16,7 @@ pub struct Mark {
     pub words: &'static str,
 }
 
-impl Mark {
+impl PresenceMark {
     /// Of one open cue.
     pub fn of(state: CueState) -> Self {
         match state {
@@ -39,7 +39,7 @@ impl Mark {
     }
 
     /// Of an agent: whichever of its open cues somebody waits for says most.
-    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, Failure> {
+    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
         let idle = Self {
             class: "idle",
             mood: "",
@@ -55,7 +55,9 @@ impl Mark {
             })
             .await?;
         // What is held knows its own kind.
-        let states = open.iter().filter_map(|id| hub.terminals.presence(id, Kind::Cue).state);
+        let states = open
+            .iter()
+            .filter_map(|id| hub.cue_waiters.presence(id, CueKind::Cue).state);
         let best = states.min_by_key(|state| match state {
             CueState::Waiting => 0,
             CueState::Paused => 1,

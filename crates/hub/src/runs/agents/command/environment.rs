@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_needs_goes_along_and_nothing_else() {
+    fn only_allowed_variables_are_inherited() {
         let all = [
             "PATH",
             "LC_ALL",

@@ -3,11 +3,11 @@ use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A program with everything it started. Whatever becomes of the job, none of it goes on.
-pub struct Group {
+pub struct ProcessGroup {
     leader: Option<Pid>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// The child must have been started as the leader of its own group.
     pub fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -36,7 +36,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end();
     }
@@ -50,12 +50,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_leader_that_has_ended_keeps_its_number_until_it_is_waited_for() {
+    async fn an_exited_leader_keeps_its_pid_until_it_is_reaped() {
         let mut child = Command::new("true").process_group(0).spawn().unwrap();
-        let mut group = Group::of(&child);
+        let mut group = ProcessGroup::of(&child);
         let leader = group.leader.unwrap();
         group.leader_ended().await;
-        assert!(test_kill_process(leader).is_ok(), "nobody else can have the number");
+        assert!(test_kill_process(leader).is_ok(), "the pid cannot be reused");
         group.end();
         assert!(child.wait().await.unwrap().success());
         assert!(test_kill_process(leader).is_err());

@@ -9,13 +9,13 @@ use countersign_protocol::runs::strategy::CommandAgent;
 use serde_json::{Value, json};
 
 use super::super::plain;
-use super::super::seam::{AgentAsk, Desk, Done, Job};
+use super::super::seam::{AgentAsk, AgentContext, AgentJob, AgentOutcome};
 use super::{environment, process};
 use crate::config::{Commands, LlmSettings, RunsSettings};
 
 const OPERATION: &str = "command.execute";
 /// As much of the input as a person is shown before deciding, of its beginning and of its end.
-const SHOWN_INPUT: usize = 4096;
+const SHOWN_INPUT_BYTES: usize = 4096;
 
 /// How commands are run on this hub.
 pub struct Commander {
@@ -37,25 +37,25 @@ impl Commander {
     }
 }
 
-pub async fn run<D: Desk>(
+pub async fn run<D: AgentContext>(
     commander: &Commander,
     agent: &CommandAgent,
-    job: &Job<'_>,
-    desk: &mut D,
-) -> Result<Done, String> {
+    job: &AgentJob<'_>,
+    context: &mut D,
+) -> Result<AgentOutcome, String> {
     let resource = resource(agent);
-    permit(commander, agent, &resource, job, desk).await?;
+    permit(commander, agent, &resource, job, context).await?;
     process::run(commander, agent, job.cwd, job.message)
         .await
-        .map(plain::said)
+        .map(plain::outcome)
 }
 
-async fn permit<D: Desk>(
+async fn permit<D: AgentContext>(
     commander: &Commander,
     agent: &CommandAgent,
     resource: &str,
-    job: &Job<'_>,
-    desk: &mut D,
+    job: &AgentJob<'_>,
+    context: &mut D,
 ) -> Result<(), String> {
     if commander.rule == Commands::Off {
         return Err(format!(
@@ -63,16 +63,21 @@ async fn permit<D: Desk>(
              runs.commands = \"ask\" or \"allow\" in the hub's configuration"
         ));
     }
-    match (desk.judge(resource), commander.rule) {
+    match (context.judge(resource), commander.rule) {
         (Judgement::Deny, _) => Err(format!("the policy of this run denies the command {resource}")),
         (Judgement::Allow, _) | (Judgement::Unsaid, Commands::Allow) => Ok(()),
         (Judgement::Ask, _) | (Judgement::Unsaid, Commands::Ask | Commands::Off) => {
-            ask(agent, resource, job, desk).await
+            ask(agent, resource, job, context).await
         }
     }
 }
 
-async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk: &mut D) -> Result<(), String> {
+async fn ask<D: AgentContext>(
+    agent: &CommandAgent,
+    resource: &str,
+    job: &AgentJob<'_>,
+    context: &mut D,
+) -> Result<(), String> {
     let state = json!({ "command": resource });
     let answers = match &job.resumed {
         Some(resumed) if resumed.state == state => resumed.answers.clone(),
@@ -83,15 +88,15 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
                 resource: resource.to_owned(),
                 details,
             };
-            desk.ask(vec![ask], state).await?
+            context.ask(vec![ask], state).await?
         }
     };
     let word = answers.first().map(String::as_str).unwrap_or_default();
     let Some(decision) = Decision::parse(word) else {
-        return Err(format!("{word:?} is no decision about the command {resource}"));
+        return Err(format!("{word:?} is not a valid decision for the command {resource}"));
     };
     if decision.is_for_the_session() {
-        desk.remember(resource, decision.allows()).await;
+        context.remember(resource, decision.allows()).await;
     }
     if decision.allows() {
         Ok(())
@@ -101,7 +106,7 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
 }
 
 /// A program that reads its orders from its input, such as a shell, cannot be judged without it.
-fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
+fn details(agent: &CommandAgent, job: &AgentJob<'_>) -> Value {
     let (head, tail) = ends(job.message);
     let mut details = json!({
         "program": agent.program,
@@ -119,13 +124,13 @@ fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
 
 /// All of it, or the beginning and the end: whoever wants to hide something puts much that is harmless before it.
 fn ends(input: &str) -> (&str, Option<&str>) {
-    if input.len() <= 2 * SHOWN_INPUT {
+    if input.len() <= 2 * SHOWN_INPUT_BYTES {
         return (input, None);
     }
-    let head = &input[..input.floor_char_boundary(SHOWN_INPUT)];
+    let head = &input[..input.floor_char_boundary(SHOWN_INPUT_BYTES)];
     (
         head,
-        Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT)..]),
+        Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT_BYTES)..]),
     )
 }
 

@@ -6,15 +6,15 @@ use countersign_protocol::retry_after;
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A server that wants more than this gets no second attempt: coming back early would only make it worse.
-const LONGEST_WISH: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The pause before retry number `retry`, counted from 0. Nothing when the server asks for too much.
-pub fn pause(first: Duration, retry: u32, wish: Option<Duration>) -> Option<Duration> {
-    let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(LONGEST_PAUSE);
-    let wish = wish.unwrap_or_default();
-    (wish <= LONGEST_WISH).then(|| jittered(doubled).max(wish))
+pub fn pause(first: Duration, retry: u32, requested: Option<Duration>) -> Option<Duration> {
+    let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(MAX_PAUSE);
+    let requested = requested.unwrap_or_default();
+    (requested <= MAX_RETRY_AFTER).then(|| jittered(doubled).max(requested))
 }
 
 /// Half of it is chance, so that a thousand runs do not come back in the same moment.
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_asks_for_counts_from_now() {
+    fn retry_after_counts_from_now() {
         let after = |text: &str| {
             let value = HeaderValue::from_str(text).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))

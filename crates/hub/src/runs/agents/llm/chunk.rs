@@ -8,15 +8,15 @@ use serde_json::Value;
 #[serde(default)]
 pub struct Chunk {
     #[serde(deserialize_with = "or_nothing")]
-    pub choices: Vec<Choice>,
-    pub usage: Option<Counted>,
+    pub choices: Vec<LlmChoice>,
+    pub usage: Option<TokenCounts>,
     /// Some servers notice only on the way.
     pub error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Choice {
+pub struct LlmChoice {
     pub index: Option<u64>,
     pub delta: Option<Delta>,
     /// The whole at once, from a server that does not stream.
@@ -27,7 +27,7 @@ pub struct Choice {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Delta {
-    pub content: Option<Content>,
+    pub content: Option<LlmContent>,
     pub refusal: Option<String>,
     pub reasoning_content: Option<Value>,
     pub reasoning: Option<Value>,
@@ -45,19 +45,19 @@ impl Delta {
     }
 
     pub fn text(self) -> String {
-        let content = self.content.map(Content::into_text).filter(|text| !text.is_empty());
+        let content = self.content.map(LlmContent::into_text).filter(|text| !text.is_empty());
         content.or(self.refusal).unwrap_or_default()
     }
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum LlmContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<LlmPart>),
 }
 
-impl Content {
+impl LlmContent {
     fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,
@@ -67,7 +67,7 @@ impl Content {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Part {
+pub struct LlmPart {
     #[serde(default)]
     pub text: String,
 }
@@ -106,16 +106,16 @@ impl Arguments {
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(default)]
-pub struct Counted {
+pub struct TokenCounts {
     pub prompt_tokens: Option<u64>,
     pub completion_tokens: Option<u64>,
 }
 
-impl From<Counted> for Usage {
-    fn from(counted: Counted) -> Self {
+impl From<TokenCounts> for Usage {
+    fn from(counts: TokenCounts) -> Self {
         Self {
-            prompt_tokens: counted.prompt_tokens.unwrap_or_default(),
-            completion_tokens: counted.completion_tokens.unwrap_or_default(),
+            prompt_tokens: counts.prompt_tokens.unwrap_or_default(),
+            completion_tokens: counts.completion_tokens.unwrap_or_default(),
         }
     }
 }

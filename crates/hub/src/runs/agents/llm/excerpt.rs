@@ -2,7 +2,7 @@
 
 use crate::config::Secret;
 
-const LONGEST: usize = 500;
+const MAX_CHARS: usize = 500;
 const HIDDEN: &str = "(key)";
 
 /// The first 500 characters. Some servers repeat the key they did not like.
@@ -15,7 +15,7 @@ pub fn excerpt(bytes: &[u8], key: Option<&Secret>) -> String {
         .split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_strangers_come_short_and_without_the_key() {
+    fn an_excerpt_is_short_and_without_the_key() {
         let key = Secret::new("sk-1".to_owned());
         assert_eq!(excerpt(b"bad\r\n\tkey sk-1!\x1b[2J", Some(&key)), "bad key (key)! [2J");
         assert_eq!(excerpt(b"", None), "");

@@ -7,13 +7,13 @@ use countersign_core::form::{Field, FieldKind, value_of};
 use crossterm::event::{KeyCode, KeyEvent};
 use serde_json::{Value, json};
 
-use super::super::super::typing::Typing;
+use super::super::super::typing::TextInput;
 use super::super::rows::numbered;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct FormEntry {
     pub field: Field,
-    typing: Typing,
+    typing: TextInput,
     /// For fields that are picked and not typed: which of `labels`. Where several are, the one under the cursor.
     picked: Option<usize>,
     /// For fields of which any number is picked.
@@ -22,11 +22,15 @@ pub struct Entry {
     pub faults: Vec<String>,
 }
 
-impl Entry {
+impl FormEntry {
     pub fn of(field: Field, sensitive: bool) -> Self {
         let hidden = sensitive || field.sensitive;
         let multiline = matches!(field.kind, FieldKind::Text { multiline: true, .. });
-        let typing = if multiline { Typing::lines() } else { Typing::line() };
+        let typing = if multiline {
+            TextInput::lines()
+        } else {
+            TextInput::line()
+        };
         let mut entry = Self {
             typing: typing.hidden(hidden),
             picked: None,
@@ -92,7 +96,7 @@ impl Entry {
         self.picked
     }
 
-    pub fn typing(&self) -> &Typing {
+    pub fn typing(&self) -> &TextInput {
         &self.typing
     }
 
@@ -184,9 +188,9 @@ impl Entry {
         }
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.faults.clear();
-        self.typing.leave();
+        self.typing.reset_cursor();
         if self.takes_many() {
             self.picked = None;
         }
