@@ -5,11 +5,11 @@ use anyhow::{Context, Result};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many rows one commit may carry.
+/// The limit of rows in one group commit.
 const MAX_BATCH_ROWS: usize = 512;
 const QUEUE_CAPACITY: usize = 4096;
 
-/// The one writer thread: it takes whatever waits, commits it together, and only then answers.
+/// The single writer thread with group commit: all queued rows go into one transaction and are answered after it.
 #[derive(Clone)]
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
@@ -69,7 +69,7 @@ fn write_batches(mut connection: Connection, mut waiting: mpsc::Receiver<Job>) -
         }
         transaction.commit()?;
         for (job, id) in batch.drain(..).zip(ids.drain(..)) {
-            // A caller that hung up does not need its number.
+            // Fails only when the caller has disconnected.
             let _ = job.done.send(id);
         }
     }

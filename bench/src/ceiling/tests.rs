@@ -14,7 +14,7 @@ use crate::process::{Scratch, Target};
 const WAITERS: usize = 60;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A ceiling inside the test, on a directory that goes with it.
+/// A ceiling inside the test process, on a directory that is removed with it.
 async fn start() -> (Target, Scratch) {
     let scratch = Scratch::new(&std::env::temp_dir(), "ceiling-test").expect("a directory");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

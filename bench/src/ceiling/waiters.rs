@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Who waits for which name. One waiter a name: the ceiling wakes, it does not broadcast.
+/// The long-poll waiters by name. Each name has one waiter: the ceiling wakes it and does not broadcast.
 #[derive(Clone, Default)]
 pub struct Waiters {
     names: Arc<Mutex<HashMap<String, WaitState>>>,
@@ -11,12 +11,12 @@ pub struct Waiters {
 
 enum WaitState {
     Waiting(oneshot::Sender<()>),
-    /// Woken before anybody waited: the next one to come does not wait.
+    /// The wake-up came before the waiter, so the next waiter returns at once.
     Woken,
 }
 
 impl Waiters {
-    /// None when the name was woken already.
+    /// Returns `None` when the name was woken already.
     pub fn register(&self, name: String) -> Option<oneshot::Receiver<()>> {
         let (wake, woken) = oneshot::channel();
         match self.lock().insert(name, WaitState::Waiting(wake)) {
@@ -29,7 +29,7 @@ impl Waiters {
         let mut names = self.lock();
         match names.remove(&name) {
             Some(WaitState::Waiting(wake)) => {
-                // The one who waited may have hung up.
+                // Fails only when the waiter has disconnected.
                 let _ = wake.send(());
             }
             Some(WaitState::Woken) | None => {

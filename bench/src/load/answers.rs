@@ -10,7 +10,7 @@ use super::board::{LongPolls, Scoreboard};
 use super::connection::Connection;
 use crate::process::Target;
 
-/// Enough that an answer never waits for a connection unless the server stalls for 60 ms.
+/// Enough connections that an answer waits for a free one only when the server stalls for 60 ms.
 const CONNECTIONS: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -19,8 +19,8 @@ pub struct Pace {
     pub per_second: u32,
 }
 
-/// Answers evenly spread ids at a steady pace, whether or not the server keeps up: an answer counts from the moment it
-/// was due to leave, so a stall shows in the latency of everything that queued behind it.
+/// Answers evenly spread ids at a fixed rate (open loop), whether or not the server keeps up. The latency of an answer
+/// counts from its scheduled send time, so a stall shows in the latency of every answer queued behind it.
 pub async fn answer(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>, pace: Pace) -> Result<()> {
     let mut lanes = JoinSet::new();
     let mut inputs = Vec::new();
@@ -41,7 +41,7 @@ pub async fn answer(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboa
     pacer.join().ok().context("the pacer failed")
 }
 
-/// On a thread of its own: the timers of the runtime tick in milliseconds, which would send answers in bursts.
+/// The pacer runs on its own thread: tokio's timers tick in milliseconds, which would send the answers in bursts.
 fn schedule_answers(board: &Scoreboard, lanes: &[mpsc::UnboundedSender<usize>], stride: usize, pace: Pace) {
     let interval = Duration::from_secs(1) / pace.per_second;
     let started = Instant::now();

@@ -9,9 +9,9 @@ use tokio::time::timeout;
 use super::histogram::Histogram;
 use super::request::{PLACEHOLDER, Slot, Template};
 
-/// How to wait for an answer and how to give one, for many ids.
+/// The long-polls of many ids: how to wait for an answer and how to give one.
 pub struct LongPolls {
-    /// The path to wait on, with the placeholder where the id goes.
+    /// The long-poll path, with the placeholder in place of the id.
     pub wait_path: String,
     pub token: Option<String>,
     pub answer: Template,
@@ -25,10 +25,10 @@ impl LongPolls {
     }
 }
 
-/// Where waiters note that they wait and that they were answered, and answerers note when they spoke.
+/// The shared record of a wait scenario: how many waiters wait, when each id was answered, how many answers arrived.
 pub struct Scoreboard {
     epoch: Instant,
-    /// Nanoseconds since the epoch; zero while nobody has answered.
+    /// Nanoseconds since the epoch; zero before the answer is sent.
     answered_at: Vec<AtomicU64>,
     waiting: AtomicUsize,
     arrived: AtomicUsize,
@@ -69,7 +69,7 @@ impl Scoreboard {
         self.changed.notify_one();
     }
 
-    /// Reads what a waiter got: true when it is the answer, false when the wait ran out and has to be repeated.
+    /// Records the reply to a long-poll: true for the answer, false when the poll timed out and has to be repeated.
     pub fn record_reply(&self, index: usize, status: u16, body: &[u8]) -> Result<bool> {
         let says = |mark: &[u8]| body.windows(mark.len()).any(|window| window == mark);
         ensure!(status == 200, "a waiter got status {status}");
@@ -94,7 +94,7 @@ impl Scoreboard {
             .await
     }
 
-    /// Fails when an answer was lost on its way.
+    /// Fails when an answer got lost.
     pub async fn until_arrived(&self, count: usize, within: Duration) -> Result<()> {
         self.until(&self.arrived, count, within, "answers arrived").await
     }

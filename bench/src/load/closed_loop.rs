@@ -9,7 +9,7 @@ use super::request::Slot;
 use super::work::{Work, captured_id};
 use crate::process::Target;
 
-/// Every connection sends its next request as soon as the last one is answered.
+/// A closed loop: every connection sends its next request as soon as the previous one is answered.
 pub async fn measure(target: Target, connections: usize, work: Work, window: Window) -> Result<Sample> {
     let work = Arc::new(work);
     let (sample, ids) = in_window(&[target.pid], connections, window, |meter| {
@@ -22,7 +22,7 @@ pub async fn measure(target: Target, connections: usize, work: Work, window: Win
     })
 }
 
-/// Does all of the work as fast as it goes and returns the ids it captured.
+/// Does all of the work as fast as possible and returns the captured ids.
 pub async fn drain(target: Target, connections: usize, work: Work) -> Result<Vec<Slot>> {
     let work = Arc::new(work);
     Ok(

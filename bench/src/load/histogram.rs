@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Buckets per power of two: a value is known to 1/64, about 1.6 %.
+/// 64 buckets per power of two, a relative error of about 1.6 %.
 const SUB_BUCKET_BITS: u32 = 6;
 const SUB_BUCKETS: usize = 1 << SUB_BUCKET_BITS;
-/// 2^40 ns is 18 minutes: longer than any run.
+/// 2^40 ns is 18 minutes, longer than any run.
 const POWERS: usize = 40;
 
-/// Latencies in logarithmic buckets. Shared by every connection of a run, hence the atomics.
+/// A histogram of latencies in logarithmic buckets. All connections of a run share it, hence the atomics.
 pub struct Histogram {
     buckets: Vec<AtomicU64>,
 }
@@ -45,7 +45,7 @@ impl Histogram {
     }
 }
 
-/// Values below 64 have a bucket each; above, the leading bit picks the power and the next six bits the place in it.
+/// Values below 64 have a bucket each; above, the leading bit picks the power and the next six bits its sub-bucket.
 fn bucket_of(nanos: u64) -> usize {
     let leading = u64::BITS - 1 - nanos.max(1).leading_zeros();
     if leading < SUB_BUCKET_BITS {

@@ -1,5 +1,5 @@
-//! The load generator: it shares the machine with the server it measures, so everything here is built to cost little.
-//! Requests are rendered once and patched in place, replies are read by hand, one thread drives every connection.
+//! The load generator. It shares the machine with the server it measures, so everything here is built to be cheap.
+//! Requests are rendered once and patched in place, replies are parsed by hand, one thread drives every connection.
 
 mod answers;
 mod board;

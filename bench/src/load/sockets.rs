@@ -9,10 +9,10 @@ use super::connection::Connection;
 use super::request::render;
 use crate::process::Target;
 
-/// More at once would overflow the server's accept queue, and a lost SYN costs a second.
+/// More connects at once would overflow the server's accept queue, and a lost SYN costs a second.
 const MAX_CONCURRENT_CONNECTS: usize = 64;
 
-/// One HTTP/1.1 connection for each id, each with a long-poll open on it. Dropping the set hangs up.
+/// Opens one HTTP/1.1 connection with a long-poll for each id. Dropping the set closes the connections.
 pub fn wait_on_sockets(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>) -> JoinSet<()> {
     let gate = Arc::new(Semaphore::new(MAX_CONCURRENT_CONNECTS));
     let mut waiters = JoinSet::new();

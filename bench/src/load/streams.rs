@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 use super::board::{LongPolls, Scoreboard};
 use crate::process::Target;
 
-/// What every server takes: the default of the HTTP/2 library. The hub would take ten times as many.
+/// The default stream limit of the HTTP/2 library, which every server accepts. The hub allows ten times as many.
 const STREAMS_PER_CONNECTION: usize = 200;
 
 type Sender = SendRequest<Empty<Bytes>>;
 
-/// One HTTP/2 stream for each id, 200 to a connection. Dropping the set hangs up.
+/// Opens one HTTP/2 stream for each id, 200 per connection. Dropping the set closes the connections.
 pub async fn wait_on_streams(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>) -> Result<JoinSet<()>> {
     let mut tasks = JoinSet::new();
     let all: Vec<usize> = (0..polls.ids.len()).collect();
@@ -47,7 +47,7 @@ async fn connect(target: Target, tasks: &mut JoinSet<()>) -> Result<Sender> {
         .await
         .context("no HTTP/2 handshake")?;
     tasks.spawn(async move {
-        // How it ended is told by the streams on it.
+        // An error of the connection shows up on its streams.
         let _ = connection.await;
     });
     Ok(sender)

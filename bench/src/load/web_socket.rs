@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// Nobody says nothing for longer, except a server that has lost something.
+/// A server that is silent for longer has lost a message.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One WebSocket, text only.
@@ -21,7 +21,7 @@ impl WebSocket {
         Self::open_on(socket_for(address)?, address, path).await
     }
 
-    /// With so little room in the kernel that who does not read is soon noticed by the other end.
+    /// Opens a socket with a small kernel receive buffer, so that the server soon notices a client that does not read.
     pub async fn open_with_receive_buffer(address: SocketAddr, path: &str, receive_buffer: u32) -> Result<Self> {
         let socket = socket_for(address)?;
         socket.set_recv_buffer_size(receive_buffer)?;

@@ -12,7 +12,7 @@ use crate::load::Connection;
 
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The ceiling in a process of its own: this program, started again.
+/// The ceiling in its own process: this program, started a second time.
 pub struct Ceiling {
     server: Server,
     scratch: Scratch,
@@ -24,7 +24,7 @@ impl Ceiling {
         Self::start_in(Scratch::new(root, "ceiling")?).await
     }
 
-    /// Stops it and starts it again on the same data.
+    /// Stops the ceiling and starts it again on the same data.
     pub async fn restart(self) -> Result<Self> {
         self.server.stop().await?;
         Self::start_in(self.scratch).await
@@ -32,9 +32,9 @@ impl Ceiling {
 
     async fn start_in(scratch: Scratch) -> Result<Self> {
         let log = scratch.path().join("log");
-        // What the last one printed would be taken for the new address.
+        // The log of the previous process holds an old address.
         let _ = std::fs::remove_file(&log);
-        // Not by its path: a build in the meantime would put another program there.
+        // Not by its path: a build in the meantime would replace the program there.
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["ceiling", "--listen", "127.0.0.1:0", "--db"])

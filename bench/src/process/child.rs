@@ -13,7 +13,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it with everything it prints going to `log`.
+    /// Starts the server with stdout and stderr appended to `log`.
     pub fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let log = File::options().create(true).append(true).open(log)?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// Asks it to stop (SIGTERM) and waits until it has.
+    /// Sends SIGTERM and waits until the server has exited.
     pub async fn stop(mut self) -> Result<()> {
         let asked = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         ensure!(asked.success(), "SIGTERM could not be sent to the server");
@@ -52,7 +52,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only when the process has ended already, which is what is wanted.
+        // Both fail only when the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

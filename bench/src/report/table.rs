@@ -1,7 +1,7 @@
 use super::Outcome;
 use super::figure::{Base, Figure, Goal};
 
-/// Prints the figures of one scenario, one a line.
+/// Prints the figures of one scenario, one per line.
 pub fn print(outcome: &Outcome) {
     println!(
         "\n{}  ({:.0} s, other programs took {:.0} % of the machine)",
@@ -52,7 +52,7 @@ fn describe(goal: Goal) -> String {
     }
 }
 
-/// Three digits that matter, whatever the size.
+/// Formats with about three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

@@ -6,7 +6,7 @@ use crate::load::{Pace, Sample, Slots, measure};
 use crate::process::Ceiling;
 use crate::report::Figure;
 
-/// The ceiling without a hub beside it.
+/// The ceiling alone, without a hub.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for path in ["/echo", "/submit"] {

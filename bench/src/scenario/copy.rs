@@ -12,7 +12,8 @@ const OPEN_MESSAGES: usize = 2_000;
 const READ_CONNECTIONS: usize = 32;
 const READ_BACK: usize = 1_000;
 
-/// A whole store from a file to PostgreSQL, as an operator does it: the hub is stopped, one command, the next hub is started.
+/// Copies a whole store from SQLite to PostgreSQL as an operator does: stop the hub, run one command, start the next
+/// hub.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let hub = Hub::start(&settings.hub).await?;
     let agent = hub.add_agent("bench").await?;

@@ -10,7 +10,7 @@ use crate::report::{Figure, Goal};
 
 const FILL_CONNECTIONS: usize = 256;
 const CHUNK: usize = 20_000;
-/// Both stores have as many open messages, whatever their size: the inbox is what people have to answer, not what was.
+/// Both stores have the same number of open messages: the size of the inbox does not depend on the size of the store.
 const OPEN_MESSAGES: usize = 2_000;
 const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
@@ -19,7 +19,7 @@ const UNTIL_DONE: Window = Window {
 const IDLE_WINDOW: Duration = Duration::from_secs(5);
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
 
-/// A hub with its store filled.
+/// A hub with a filled store.
 struct FilledStore {
     hub: Hub,
     agent: Agent,
@@ -30,7 +30,7 @@ struct FilledStore {
 type Medians = [f64; 4];
 const OPERATIONS: [&str; 4] = ["submit", "answer", "pull", "list inbox"];
 
-/// A small and a large store side by side, measured in turns.
+/// Measures a small and a large store in turns.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let fresh_hub = Hub::start(&settings.hub).await?;
     let fresh = rss_bytes(fresh_hub.target.pid)? as f64;
@@ -40,7 +40,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures =
         vec![Figure::single("memory of a fresh hub", "MiB", vec![fresh / MEBIBYTE]).goal(Goal::ValueAtMost(20.0))];
     for connections in [1, 32] {
-        // Once for nothing: whoever comes first finds a sleeping machine.
+        // A warm-up pass: the first one would find cold caches and a clocked-down processor.
         operations(&large, connections).await?;
         operations(&small, connections).await?;
         let (large_runs, small_runs) = in_turns(
@@ -79,7 +79,7 @@ pub async fn store(hub: &Hub, agent: &Agent, messages: usize, open: usize) -> Re
     Ok(ids)
 }
 
-/// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
+/// Few writes, so that the small store stays small; every submitted ask is answered, so that the inbox keeps its size.
 async fn operations(filled: &FilledStore, connections: usize) -> Result<Medians> {
     let FilledStore { hub, agent, ids } = filled;
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (1000, 4000) };
@@ -133,7 +133,7 @@ async fn start_up(settings: &Settings, hub: Hub) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Ids from all over the store, the same ones in every run.
+/// Pseudo-random ids from the whole store, the same ones in every run.
 pub fn scattered(ids: &[Slot], count: usize) -> Vec<Slot> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut pick = || {

@@ -17,7 +17,7 @@ const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
     length: Duration::from_secs(120),
 };
-/// Before everything else that is stored, in the middle of it, and in all of it.
+/// A word of one message, a prefix of that word, and a word of all messages.
 const SEARCHED: [(&str, &str); 3] = [("one", "zebra"), ("one by its beginning", "zeb"), ("all", "green")];
 
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
@@ -39,7 +39,7 @@ async fn filled(settings: &Settings) -> Result<(Hub, Agent)> {
     growth::store(&hub, &agent, half, 0).await?;
     requests::ask_titled(&hub, &agent, "The zebra crossing").await?;
     growth::store(&hub, &agent, settings.behind_inbox - half, OPEN_MESSAGES).await?;
-    // The search takes in what is stored while nobody waits for it.
+    // The search index is built in the background.
     wait_until_idle(hub.target.pid).await?;
     Ok((hub, agent))
 }

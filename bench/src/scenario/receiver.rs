@@ -14,7 +14,7 @@ use crate::load::Head;
 
 const MAX_PUSH_BYTES: usize = 64 * 1024;
 
-/// Somebody who takes pushes. Dropping it closes its door.
+/// A webhook receiver. Dropping it closes its port.
 pub struct Receiver {
     pub address: SocketAddr,
     log: Arc<PushLog>,
@@ -39,7 +39,7 @@ impl Receiver {
         Self::open(Ipv4Addr::LOCALHOST, true).await
     }
 
-    /// Takes a connection and never says a word. On an address of its own, as another host would be.
+    /// Accepts connections and never replies. It has its own address, like another host.
     pub async fn hanging() -> Result<Self> {
         Self::open(Ipv4Addr::new(127, 0, 0, 2), false).await
     }
@@ -57,7 +57,7 @@ impl Receiver {
         })
     }
 
-    /// When the last of `count` different resolutions came in.
+    /// Waits for `count` different resolutions and returns the arrival time of the last one.
     pub async fn until_received(&self, count: usize, within: Duration) -> Result<Instant> {
         let all = async {
             loop {
@@ -102,7 +102,7 @@ async fn accept(listener: TcpListener, log: Arc<PushLog>, answers: bool) {
         let log = Arc::clone(&log);
         connections.spawn(async move {
             if answers {
-                // A hub that was killed hangs up; that is not the receiver's business.
+                // Fails when the hub is killed, which is no error of the receiver.
                 let _ = receive_pushes(stream, &log).await;
             } else {
                 hang(stream).await;
@@ -138,7 +138,7 @@ async fn receive_pushes(mut stream: TcpStream, log: &PushLog) -> Result<()> {
     Ok(())
 }
 
-/// The resolution a push is about; a push that is not signed in both ways is no push.
+/// Returns the resolution id of a push, or an error unless the push has both signatures.
 fn signed_resolution(head: &Head<'_>) -> Result<String> {
     for name in ["a2h-signature", "webhook-signature"] {
         ensure!(

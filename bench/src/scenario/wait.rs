@@ -9,7 +9,7 @@ use crate::report::{Figure, Goal};
 const PER_SECOND: u32 = 1000;
 const ANSWERED_STREAMS: usize = 1000;
 
-/// Every agent on a socket of its own, every one of them answered.
+/// Every agent waits on its own socket, and every agent is answered.
 pub async fn on_sockets(settings: &Settings) -> Result<Vec<Figure>> {
     let pace = Pace {
         answers: settings.sockets,
@@ -29,7 +29,7 @@ pub async fn on_sockets(settings: &Settings) -> Result<Vec<Figure>> {
     ])
 }
 
-/// More agents than a process may have sockets; a part of them is answered.
+/// More agents than a process may have sockets; some of them are answered.
 pub async fn on_streams(settings: &Settings) -> Result<Vec<Figure>> {
     let pace = Pace {
         answers: ANSWERED_STREAMS.min(settings.streams),

@@ -8,9 +8,9 @@ use crate::load::{LongPolls, PLACEHOLDER, Pace, Scoreboard, Slots, answer, drain
 use crate::process::{Ceiling, Hub, Target, ensure_open_files, rss_bytes, wait_until_idle};
 
 const FILL_CONNECTIONS: usize = 256;
-/// Few, so that the buffers of these connections do not hide the memory of the first waiters.
+/// Few connections, so that their buffers do not hide the memory of the first waiters.
 const READ_CONNECTIONS: usize = 32;
-/// What server and generator open besides a socket for each waiter.
+/// Files that the server and the generator open besides one socket per waiter.
 const SPARE_FILES: usize = 500;
 const ALL_WAITING_TIMEOUT: Duration = Duration::from_secs(50);
 const ALL_ARRIVED_TIMEOUT: Duration = Duration::from_secs(10);
@@ -28,15 +28,15 @@ pub struct Plan {
     pub pace: Pace,
 }
 
-/// What waiting cost.
+/// Memory and latency of a wait.
 pub struct WaitCost {
     pub bytes_each: f64,
     pub p50_ms: f64,
     pub p99_ms: f64,
 }
 
-/// The hub is restarted after it was filled, and every message is read once before the first waiter comes: neither the
-/// leftovers of the filling nor the page cache of the store may be taken for memory of waiters, or hide it.
+/// The hub is restarted after the fill, and every message is read once before the first waiter connects, so that
+/// neither the leftovers of the fill nor the page cache of the store is counted as memory of the waiters, or hides it.
 pub async fn on_hub(settings: &Settings, plan: Plan) -> Result<WaitCost> {
     let hub = Hub::start(&settings.hub).await?;
     let agent = hub.add_agent("bench").await?;
@@ -59,7 +59,7 @@ pub async fn on_hub(settings: &Settings, plan: Plan) -> Result<WaitCost> {
     .await
 }
 
-/// The same steps on the ceiling, where a waiter needs no message.
+/// The same steps on the ceiling, where a waiter needs no stored message.
 pub async fn on_ceiling(settings: &Settings, plan: Plan) -> Result<WaitCost> {
     let ceiling = Ceiling::start(&settings.hub.root).await?;
     let count = plan.waiters as u64;

@@ -1,4 +1,4 @@
-//! What the hub says about itself before anybody speaks to it.
+//! Discovery: the protocol version and public keys that a hub publishes under `/.well-known`.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::hub::{Client, HubCall};
 
-/// A hub that restarts is waited for; a wrong address is reported soon.
+/// Long enough for a hub that restarts, short enough to report a wrong address soon.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(5);
 const MAX_KEYS: usize = 64;
 const KEY_BYTES: usize = 32;
 
 impl Client {
-    /// The newest version that both sides speak; asked for once.
+    /// The newest protocol version that both sides support; fetched once.
     pub async fn version(&self) -> Result<Version, Error> {
         self.version_cell()
             .get_or_try_init(|| async { self.discover().await.map(|(version, _)| version) })
@@ -25,13 +25,13 @@ impl Client {
             .copied()
     }
 
-    /// The Ed25519 keys the hub signs with. Asked for each time, because keys are changed while agents run.
+    /// The hub's Ed25519 signing keys. Fetched every time, because keys rotate while agents run.
     pub async fn public_keys(&self) -> Result<Vec<Vec<u8>>, Error> {
         let (_, document) = self.discover().await?;
         public_keys(&document)
     }
 
-    /// A hub may know the protocol by either of its names.
+    /// Tries both names of the protocol, because a hub may support only one.
     async fn discover(&self) -> Result<(Version, Value), Error> {
         let mut last = Error::unexpected("it publishes no description under `/.well-known`");
         for family in Family::ALL {
@@ -67,7 +67,7 @@ fn read(family: Family, body: &[u8]) -> Result<(Version, Value), Error> {
     ))
 }
 
-/// Keys of other algorithms are passed over: a hub may have them for other agents.
+/// Keys of other algorithms are skipped: a hub may have them for other agents.
 fn public_keys(document: &Value) -> Result<Vec<Vec<u8>>, Error> {
     let keys = match document.get("signature_keys") {
         None | Some(Value::Null) => return Ok(Vec::new()),

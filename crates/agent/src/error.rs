@@ -1,16 +1,16 @@
-//! What can go wrong between an agent and its hub.
+//! Errors between an agent and its hub.
 
 use countersign_protocol::a2h::refused::with_field;
 use countersign_protocol::a2h::{ApiError, EnvelopeError};
 
 use crate::journal::JournalError;
 
-/// A stranger writes the texts of a refusal; they end up on a terminal or in a log.
+/// The texts of a refusal are untrusted and end up on a terminal or in a log.
 const MAX_ERROR_CHARS: usize = 1000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The hub understood and said no.
+    /// The hub refused the request.
     #[error("{} ({code})", with_field(.field.as_deref(), .message))]
     Refused {
         status: u16,
@@ -20,10 +20,10 @@ pub enum Error {
     },
     #[error("{0}")]
     Unreachable(String),
-    /// Something answered, but not as a hub does.
+    /// The response is not one that a hub sends.
     #[error("unexpected response from the hub: {0}")]
     UnexpectedResponse(String),
-    /// The caller's own input; nothing was sent.
+    /// The caller's input is invalid; nothing was sent.
     #[error("`{field}` {message}")]
     Invalid { field: String, message: String },
     #[error("this idempotency key was already used for another message: use a new key, or wait for the first message")]
@@ -48,7 +48,7 @@ impl Error {
         Self::UnexpectedResponse(text.into())
     }
 
-    /// What the hub gave as its reason, or that it gave none.
+    /// The hub's reason for a refusal; without one, an unexpected response.
     pub(crate) fn refused(status: u16, body: &[u8]) -> Self {
         let Some(error) = ApiError::read(body) else {
             return Self::UnexpectedResponse(format!(
@@ -74,7 +74,7 @@ impl From<EnvelopeError> for Error {
     }
 }
 
-/// Short, and without the characters that move a terminal's cursor.
+/// Truncates the text and replaces control characters, which could move a terminal's cursor.
 fn plain(text: &str) -> String {
     let kept = text.chars().take(MAX_ERROR_CHARS);
     kept.map(|character| if character.is_control() { ' ' } else { character })

@@ -1,4 +1,4 @@
-//! The way to the hub.
+//! The HTTP client of one hub.
 
 mod backoff;
 mod call;
@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const GIVE_UP_AFTER: Duration = Duration::from_secs(600);
 
-/// One hub as one agent sees it. Cheap to clone.
+/// A client of one hub, with the credential of one agent. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -45,8 +45,8 @@ struct Shared {
 }
 
 impl Client {
-    /// Redirects are not followed, and no proxy is taken from the environment: the token goes to the hub and to the
-    /// addresses the hub itself gives for polling.
+    /// Redirects and proxy settings of the environment are ignored: the token goes only to the hub and to the poll
+    /// addresses that the hub returns.
     pub fn new(url: Url, token: String) -> Result<Self, Error> {
         if !is_web_address(&url) {
             let message = "must be the hub's address: it starts with http:// or https:// and contains no password";
@@ -59,7 +59,7 @@ impl Client {
         Ok(Self::with_client(url, token, http))
     }
 
-    /// For callers that decide themselves whom to trust. The client should follow no redirects.
+    /// Uses the caller's HTTP client, for custom TLS trust. It should not follow redirects.
     pub fn with_client(url: Url, token: String, http: reqwest::Client) -> Self {
         let shared = Shared {
             url,
@@ -74,18 +74,18 @@ impl Client {
         }
     }
 
-    /// How long a hub may stay unreachable or too busy before a call ends with that error; ten minutes if not said.
+    /// Sets how long a hub may stay unreachable or too busy before a call fails. The default is ten minutes.
     pub fn giving_up_after(mut self, duration: Duration) -> Self {
         self.give_up_after = duration;
         self
     }
 
-    /// The name under which the journal keeps what was sent to this hub.
+    /// The hub's origin, under which the journal stores drafts for it.
     pub(crate) fn origin(&self) -> String {
         self.shared.url.origin().ascii_serialization()
     }
 
-    /// `path` is given in segments, because ids may hold slashes and worse; each is escaped on its own.
+    /// `path` comes in segments, each escaped on its own, because ids may contain slashes.
     pub(crate) fn address(&self, path: &[&str]) -> Url {
         let mut url = self.shared.url.clone();
         url.set_query(None);
@@ -130,7 +130,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// A name or password in the address would compete with the token.
+/// Credentials in the address are refused because they would compete with the token.
 fn is_web_address(url: &Url) -> bool {
     let is_plain = url.username().is_empty() && url.password().is_none();
     matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain

@@ -1,12 +1,12 @@
-//! Who is asking.
+//! The identity of the asking agent.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The agent as the hub and the people see it. The credential is bound to `agent_id`; the run is a label that
-/// authorises nothing.
+/// The agent as the hub and people see it. The credential is bound to `agent_id`; `run_id` is only a label and grants
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     #[serde(rename = "id")]
@@ -21,7 +21,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A run of its own, on a command line.
+    /// An identity with a fresh run id and runtime `cli`.
     pub fn new(agent_id: impl Into<String>) -> Self {
         Self {
             agent_id: agent_id.into(),

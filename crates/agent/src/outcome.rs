@@ -1,4 +1,4 @@
-//! How a message ended: the same for a pulled and for a pushed response.
+//! The outcome of a message, read from a polled or pushed response.
 
 use countersign_protocol::a2h::{CheckItem, Version};
 use countersign_protocol::json;
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// The largest response that is read; the state may be most of it.
+/// Most of a large response is usually its state.
 const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
 const MAX_ID_CHARS: usize = 255;
 const MAX_CHECKLIST: usize = 1000;
-/// Who "answers" when the hub applies the default that the asker declared.
+/// The actor when the hub applies the default that the asker declared.
 const DEFAULT_ACTOR: &str = "system:default_on_expire";
 
 #[derive(Debug, Clone)]
 pub struct Resolved {
     pub message_id: String,
-    /// The key the message was sent under: a pulled message tells it, a pushed response does not.
+    /// The key the message was sent under. Polled messages include it, pushed responses do not.
     pub idempotency_key: Option<String>,
     pub resolution_id: String,
     /// `human:…`, `agent:…` or `system:…`, attested by the hub.
@@ -26,21 +26,21 @@ pub struct Resolved {
     pub resolved_at: String,
     pub comment: Option<String>,
     pub outcome: Outcome,
-    /// What was sent along, to be opened before it is believed.
+    /// The state sent with the message. Open a sealed state before trusting it.
     pub state: Option<Box<RawValue>>,
 }
 
-/// Every end a message can come to. Whoever acts on one has said what becomes of the others.
+/// Every way a message can end. An exhaustive match forces the caller to handle each.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// `edited`: the value is text of the person's own, not one of the choices.
+    /// `edited`: the value is the person's own text, not one of the choices.
     Answered {
         value: Answer,
         edited: bool,
     },
     Declined,
     Cancelled,
-    /// Nobody answered in time. A default is what the asker declared, and no person's decision.
+    /// No answer came in time. The default was declared by the asker; it is no person's decision.
     Expired {
         default: Option<Answer>,
     },
@@ -54,15 +54,14 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// To a confirm or a select.
+    /// The answer to a confirm or a select.
     Choice(String),
-    /// To a form.
+    /// The answer to a form.
     Form(Map<String, Value>),
 }
 
 impl Resolved {
-    /// Reads a response envelope. The top-level `defaulted` and `agent` are left unread, because no signature covers
-    /// them.
+    /// Reads a response envelope. The top-level `defaulted` and `agent` are ignored, because no signature covers them.
     pub fn from_response(body: &[u8]) -> Result<Self, Error> {
         if body.len() > MAX_RESPONSE_BYTES {
             return Err(Error::unexpected(format!(
@@ -91,7 +90,7 @@ impl Resolved {
         })
     }
 
-    /// What may be acted on once, and never again.
+    /// The message id and resolution id, which may be acted on only once.
     pub fn act_key(&self) -> (&str, &str) {
         (&self.message_id, &self.resolution_id)
     }
@@ -166,7 +165,7 @@ fn actor(inner: &Map<String, Value>) -> Result<&str, Error> {
     }
 }
 
-/// Kept as it was written: the signature covers this very text.
+/// The original text, because the signature covers its exact spelling.
 fn resolved_at(inner: &Map<String, Value>) -> Result<String, Error> {
     let text = required(inner, "resolved_at")?;
     match Timestamp::parse_rfc3339(text) {
@@ -185,7 +184,7 @@ fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
     Ok(text.to_owned())
 }
 
-/// The text as it came: whoever sealed or digested it must find the same bytes.
+/// The state's original text: a seal or digest covers its exact bytes.
 fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
     let unreadable = || Error::unexpected("the `state` in the response cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;

@@ -1,4 +1,4 @@
-//! The command line. `serve` is what runs when no command is named, so its flags stand at the top level as well.
+//! The command line. `serve` runs when no command is named, so its flags also exist at the top level.
 
 mod admin;
 mod agent_side;
@@ -158,8 +158,8 @@ impl Cli {
         Self::parse().checked().unwrap_or_else(|error| error.exit())
     }
 
-    /// clap can refuse every top-level flag before a command, or none. `--json` and `--data` are welcome there, the
-    /// flags of the hub are not: `countersign --listen ADDR inbox` would listen to nobody.
+    /// Refuses hub flags before another command; clap can refuse all top-level flags there or none. `--json` and
+    /// `--data` are fine, but `countersign --listen ADDR inbox` would silently ignore the address.
     fn checked(self) -> Result<Self, clap::Error> {
         if self.command.is_some() && self.serve != ServeArgs::default() {
             let message = "flags of the hub go after `serve`, or stand without any command";

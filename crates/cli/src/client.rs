@@ -19,7 +19,7 @@ pub use reach::RelocatingClient;
 pub use socket::{Socket, SocketClosed};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// What even a slow line carries in a second; a body with files gets its time.
+/// The slowest upload rate a request timeout allows for; a body with files gets extra time accordingly.
 const SLOW_BYTES_PER_SECOND: u64 = 64 * 1024;
 
 pub struct HubClient {
@@ -37,7 +37,7 @@ impl HubClient {
         &self.location
     }
 
-    /// `path` is given in segments because ids may hold slashes and worse; each is escaped on its own.
+    /// `path` comes in segments, and each is escaped on its own, because ids may hold slashes.
     pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
         let mut url = self.url(path);
         if !query.is_empty() {
@@ -60,7 +60,7 @@ impl HubClient {
             .ok_or_else(|| ClientError::unexpected(format!("its reply has no `{field}`")))
     }
 
-    /// The reply as it came, whatever its status: for checks that look at more than the body.
+    /// Returns the reply with any status: for checks that look at more than the body.
     pub async fn probe(&self, path: &[&str]) -> Result<Response, ClientError> {
         self.send(Method::GET, self.url(path), None).await
     }

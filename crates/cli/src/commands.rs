@@ -1,4 +1,4 @@
-//! One module per command. A command returns the text it has to say; only `main` writes to the terminal.
+//! One module per command. A command returns its output; only `main` writes to the terminal.
 
 mod agent;
 pub mod agent_side;
@@ -28,7 +28,7 @@ use crate::args::{ClientCommand, Globals};
 use crate::client::{HubClient, HubLocation, typed};
 use crate::{data_dir, screen};
 
-/// What a command has to say, and the code it ends with. Commands that could not do their work fail instead.
+/// The output of a command and its exit code. A command that could not do its work returns an error instead.
 pub struct Finished {
     pub text: String,
     pub code: u8,
@@ -43,7 +43,7 @@ impl Finished {
         Self::with_code(text, 0)
     }
 
-    /// The work was done, and what came out of it is bad news.
+    /// The command completed, and its result is bad news.
     pub fn failed(text: String) -> Self {
         Self::with_code(text, 1)
     }
@@ -74,7 +74,7 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
     text.map(Finished::ok)
 }
 
-/// The hub's reply for machines as it came, for people in `words`.
+/// The hub's reply: verbatim JSON for machines, rendered by `words` for people.
 fn present<T: DeserializeOwned>(reply: &Value, json: bool, words: impl FnOnce(T) -> String) -> Result<String> {
     if json {
         return Ok(screen::json(reply));

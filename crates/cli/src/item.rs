@@ -1,4 +1,4 @@
-//! An inbox item as the hub tells it: only the fields this program shows or acts on.
+//! An inbox item as the hub sends it: only the fields that this program shows or acts on.
 
 mod cue;
 mod run;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::screen::{HubTime, duration_words};
 
-/// Of an answer, where it need not be told to its end.
+/// A short answer text is cut after this many characters.
 const MAX_SHORT_CHARS: usize = 200;
 
 #[derive(Debug, Deserialize)]
@@ -36,10 +36,10 @@ pub struct Item {
     pub resolvers: Vec<String>,
     #[serde(default)]
     pub can_answer: bool,
-    /// Free text is an answer, whatever is offered, and files may come with it.
+    /// Free text is accepted besides the offered options, and files may be attached.
     #[serde(default)]
     pub open_ended: bool,
-    /// Of a text: none at all is an answer too.
+    /// For a text question: an empty answer is allowed.
     #[serde(default)]
     pub may_be_empty: bool,
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct Item {
     pub expires_at: Option<HubTime>,
     pub default_on_expire: Option<Value>,
     pub source: Option<ItemSource>,
-    /// Of an agent in a terminal; lists leave it out.
+    /// For agents in terminals only; lists omit it.
     pub presence: Option<TerminalPresence>,
     pub resolution: Option<ItemResolution>,
     pub delivery: Option<ItemDelivery>,
@@ -76,7 +76,7 @@ pub enum ItemPart {
     File {
         file: FileLink,
     },
-    /// A kind that this version does not know, from a newer hub.
+    /// A kind from a newer hub, unknown to this version.
     #[serde(other)]
     Unknown,
 }
@@ -97,7 +97,7 @@ pub enum ItemQuestion {
     Form {
         schema: Value,
     },
-    /// A kind that this version does not know, from a newer hub.
+    /// A kind from a newer hub, unknown to this version.
     #[serde(other)]
     Unknown,
 }
@@ -107,7 +107,7 @@ pub struct Choices {
     pub options: Vec<ItemChoice>,
     #[serde(default)]
     pub allow_edit: bool,
-    /// Of a select: several may be picked.
+    /// For a select: several options may be picked.
     #[serde(default)]
     pub many: bool,
 }
@@ -136,29 +136,29 @@ pub struct ChecklistStep {
 #[derive(Debug, Deserialize)]
 pub struct ItemSource {
     pub door: String,
-    /// Only some doors have families and versions.
+    /// Only some doors have a family and a version.
     #[serde(default)]
     pub family: String,
     #[serde(default)]
     pub version: String,
-    /// What follows is told by terminals only.
+    /// The next four fields come from terminals only.
     pub runtime: Option<String>,
     pub project_dir: Option<String>,
     pub terminal: Option<String>,
-    /// The earlier messages that ended when this one came, with blanks between.
+    /// The earlier messages that this one superseded, separated by spaces.
     pub supersedes: Option<String>,
-    /// What follows is told by runs only.
+    /// The last two fields come from runs only.
     #[serde(rename = "agentName")]
     pub agent_name: Option<String>,
     pub strategy: Option<String>,
 }
 
-/// What the asker allows beside an answer; a hub may leave it out.
+/// The actions the asker allows besides answering; a hub may omit them.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default)]
 pub struct ItemPermissions {
     pub respond: bool,
-    /// Whether it may be declined.
+    /// Whether the message may be declined.
     pub ignore: bool,
 }
 
@@ -173,7 +173,7 @@ impl Default for ItemPermissions {
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct TerminalPresence {
-    /// `waiting`, `gone` or `paused`; nothing once it is decided.
+    /// `waiting`, `gone` or `paused`; none once the message is decided.
     pub state: Option<String>,
     pub since: Option<HubTime>,
 }
@@ -212,7 +212,7 @@ pub struct ItemDelivery {
 }
 
 impl Item {
-    /// What kind of thing waits: the question of an ask, else the verb.
+    /// The item's kind: the question's kind for an ask, else the verb.
     pub fn kind(&self) -> &str {
         match &self.question {
             Some(ItemQuestion::Confirm(_)) => "confirm",
@@ -224,7 +224,7 @@ impl Item {
         }
     }
 
-    /// What happens to the item if nobody answers. Only a declared default ever answers by itself.
+    /// The effect of the expiry on an unanswered item. Only a declared default ever answers automatically.
     pub fn expiry_words(&self, now: jiff::Timestamp) -> String {
         let Some(expires_at) = &self.expires_at else {
             return "waits until answered".to_owned();
@@ -242,12 +242,12 @@ impl Item {
 }
 
 impl ItemResolution {
-    /// Only what was chosen or a text is named: a form's fields may be long or sensitive.
+    /// Names only options and texts: a form's fields may be long or sensitive.
     fn words(&self) -> String {
         self.words_with(&self.value_words())
     }
 
-    /// Who wrote a long text knows it.
+    /// Like `words`, with a long text cut short.
     fn short_words(&self) -> String {
         let value = self.value_words();
         match value.char_indices().nth(MAX_SHORT_CHARS) {

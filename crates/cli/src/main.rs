@@ -1,4 +1,4 @@
-//! The `countersign` binary: reads the command line, runs one command, and says by its exit code how it went.
+//! The `countersign` binary: reads the command line, runs one command and exits with its code.
 
 mod args;
 mod client;
@@ -17,7 +17,7 @@ use args::{Cli, CliCommand, Globals, ServeArgs};
 use commands::Finished;
 use tokio::runtime::Builder;
 
-/// A request allocates a few dozen small pieces on one thread and frees some on another; this allocator is made for that.
+/// A request allocates a few dozen small pieces on one thread and frees some on another; mimalloc is made for that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -52,7 +52,7 @@ fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
     Builder::new_multi_thread().enable_all().build()?.block_on(serving)
 }
 
-/// A client makes one request after the other: it needs no threads.
+/// A client sends one request at a time, so it needs a single thread.
 fn run_client(work: impl Future<Output = anyhow::Result<Finished>>) -> anyhow::Result<Finished> {
     Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

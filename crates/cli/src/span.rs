@@ -1,8 +1,8 @@
-//! Spans as people type them, the same for both programs.
+//! Durations as people type them, shared by both programs.
 
 use std::time::Duration;
 
-/// Longer than anything waits; keeps sums of instants far from their limits.
+/// Longer than any wait; keeps sums of instants far from overflow.
 const MAX_SPAN: Duration = Duration::from_secs(3660 * 24 * 3600);
 
 /// `90s`, `10m`, `2h`, `3d`, or several of them in a row: `1h30m`.

@@ -1,4 +1,4 @@
-//! Does an answer fit the question?
+//! Checks an answer against its question.
 
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use crate::rejection::Rejection;
 use crate::schema;
 
 const MAX_TYPED_CHARS: usize = 20_000;
-/// Of a text that may also be empty.
+/// For a text that may also be empty.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
-/// Nobody could say which of the two was meant, on no surface.
+/// Shown by every surface when an answer is ambiguous: it has both a choice and free text.
 pub const PICKED_AND_WROTE: &str =
     "you picked a choice and wrote an answer of your own: choose one of the two, and empty the other";
 pub const FILLED_IN_AND_WROTE: &str =
@@ -19,12 +19,12 @@ pub const FILLED_IN_AND_WROTE: &str =
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedAnswer {
-    /// The answer is text the asker did not offer.
+    /// The answer is free text, not an offered value.
     pub edited: bool,
 }
 
-/// Of an ask that is open-ended any text fits that says something, and none at all where files say enough; of one that may
-/// be empty, any.
+/// Like [`check`], with the rules for free text: an open-ended ask also accepts any text that is not blank, or a blank
+/// text if files come with it; an ask that may be empty accepts any text.
 pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<CheckedAnswer, Rejection> {
     if let (Question::Text, Value::String(text), true) = (&ask.question, value, ask.may_be_empty) {
         return check_bytes(text).map(|()| AS_ASKED);
@@ -32,7 +32,7 @@ pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<CheckedAns
     let as_asked = check(&ask.question, value);
     match (value, as_asked) {
         (Value::String(text), as_asked) if ask.open_ended && text.trim().is_empty() => match as_asked {
-            // Blanks may be what was offered.
+            // A blank value may be one of the options.
             Ok(checked) if !matches!(ask.question, Question::Text) => Ok(checked),
             Ok(_) | Err(_) if has_files => Ok(AS_ASKED),
             Ok(_) | Err(_) => Err(refuse("write an answer; it is blank")),

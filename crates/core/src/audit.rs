@@ -1,7 +1,7 @@
-//! The append-only trail: who did what, when, on exactly which content.
+//! The append-only audit trail: who did what, when, on exactly which content.
 //!
-//! The entries of one message form a hash chain. Changing or dropping one breaks every later hash of that message. One
-//! chain for the whole hub was refused: on a shared database it would make every writer wait for every other.
+//! The entries of one message form a hash chain: changing or removing an entry breaks every later hash of that message.
+//! A single chain for the whole hub was rejected, because it would serialize all writers of a shared database.
 
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
@@ -10,21 +10,21 @@ use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditRecord {
-    /// What the entry is about: a message id, or `agent:…`, `human:…`, `hub`.
+    /// A message id, or `agent:…`, `human:…`, `hub`.
     pub subject: String,
     pub at: Timestamp,
     pub actor: String,
     pub event: String,
-    /// Of the text as stored that the actor decided on: what the agent sent.
+    /// The digest of the agent's message as stored, which the actor decided on.
     pub content_sha256: Option<Digest>,
-    /// Of the resolution as stored.
+    /// The digest of the resolution as stored.
     pub resolution_sha256: Option<Digest>,
     pub prev_hash: Option<Digest>,
 }
 
 impl AuditRecord {
-    /// Every field on a line of its own, an absent one as an empty line. None can hold a line break: ids, actors and
-    /// events are checked where they enter.
+    /// Hashes one field per line, with an empty line for an absent field. No field can contain a line break: ids,
+    /// actors and events are validated on input.
     pub fn hash(&self) -> Digest {
         let hex = |digest: &Option<Digest>| digest.as_ref().map(Digest::to_string).unwrap_or_default();
         let text = [

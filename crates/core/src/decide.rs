@@ -1,4 +1,4 @@
-//! The state machine. Every change to a message, from whatever door, surface or timer, is decided here and nowhere else.
+//! The state machine of a message. Every change, from any door, surface or timer, is decided here and nowhere else.
 
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -20,11 +20,11 @@ pub enum Command {
         verdict: Verdict,
         comment: Option<String>,
     },
-    /// By the submitting agent; the caller has checked that it is.
+    /// Sent by the submitting agent; the caller has checked that.
     Cancel,
-    /// By the submitting agent, which asks something else instead.
+    /// Sent by the submitting agent, which asks a new question instead.
     Supersede { by: MessageId },
-    /// The clock says so. Refused while it does not.
+    /// Sent by the expiry timer. Refused before the expiry.
     Expire,
 }
 
@@ -35,7 +35,7 @@ pub enum Verdict {
         value: Value,
         files: Vec<FileNote>,
     },
-    /// In words of one's own, whatever they read like: who wrote them had not seen what was offered.
+    /// Text typed before the options were shown; it counts as free text even if it equals an option.
     Wrote(String),
     Declined,
     Completed(Option<Vec<CheckItem>>),
@@ -53,8 +53,8 @@ impl Verdict {
     }
 }
 
-/// What becomes of an open message. A command that comes after the expiry does not fail: it makes the expiry happen, and
-/// the caller sees from the outcome that it was not theirs.
+/// Returns the resolution of an open message. A command after the expiry does not fail: it expires the message, and the
+/// caller sees the real outcome.
 pub fn decide(
     message: &Message,
     command: Command,
@@ -84,7 +84,7 @@ pub fn decide(
     })
 }
 
-/// Exactly at `expires_at` an answer still wins; strictly later it does not.
+/// An answer exactly at `expires_at` is still in time.
 pub fn is_overdue_at(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_some_and(|expires_at| now > expires_at)
 }
@@ -119,7 +119,7 @@ fn ensure_open(message: &Message) -> Result<(), Rejection> {
     }
 }
 
-/// Checks in the order a caller learns most from: is there a question, may you, do verb and value fit.
+/// The checks run in a fixed order: kind of message, permission, verb, value.
 fn resolve(
     message: &Message,
     actor: Actor,
@@ -199,7 +199,7 @@ fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolu
     Ok(resolution)
 }
 
-/// A checklist comes back as the same items, ticked or not; the texts are the asker's and stay so.
+/// The checklist must have the task's own items in order; only `done` may change.
 fn finished(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolution) -> Result<Resolution, Rejection> {
     if let Some(items) = &checklist {
         let same = items.len() == task.checklist.len()
@@ -230,7 +230,7 @@ fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Reje
     }
 }
 
-/// Silence is not consent: only a default the asker declared becomes a value.
+/// Silence is not consent: only a default that the asker declared becomes the value.
 fn expire(message: &Message, draft: &ResolutionDraft) -> Resolution {
     let default = match &message.content.matter {
         Payload::Ask(ask) => ask.default_on_expire.clone(),

@@ -1,4 +1,4 @@
-//! When to try again to bring a resolution to its agent, and when to stop.
+//! The retry schedule for delivering a resolution to its agent.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The instant of the next attempt after `attempts` failed ones, or nothing when the obligation is exhausted.
-    /// `jitter` is a number in 0..1 and spreads the delay over ±20 %, so that a recovering receiver is not hit at once.
+    /// The time of the next attempt after `attempts` failed ones; `None` when the schedule is exhausted. `jitter` is a
+    /// number in 0..1 that spreads the delay over ±20 %, so that a recovering receiver is not flooded.
     pub fn next_attempt(&self, attempts: u32, created_at: Timestamp, now: Timestamp, jitter: f64) -> Option<Timestamp> {
         if attempts >= self.max_attempts {
             return None;
@@ -30,7 +30,7 @@ impl Schedule {
     }
 }
 
-/// How one attempt ended. 4xx and 3xx are the receiver's word and final; everything else may pass.
+/// The result of one attempt. 3xx and 4xx are final; all other failures are retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attempt {
     Delivered { status: u16 },

@@ -1,4 +1,4 @@
-//! SHA-256, kept as bytes and written as hex.
+//! SHA-256 digests, stored as bytes and displayed as hex.
 
 use std::fmt;
 

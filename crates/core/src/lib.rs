@@ -1,4 +1,4 @@
-//! The rules. Pure: instants and ids come in as arguments, nothing here reads a clock, a file or a socket.
+//! The domain rules. Pure code: timestamps and ids are arguments; no clock, file or socket access.
 
 pub mod access;
 pub mod actor;

@@ -1,4 +1,4 @@
-//! A cue as a question, and its answer as text.
+//! Translation of cues into questions, and of answers into text.
 
 use countersign_core::hap::{Cue, Terminal, content, digest, reply, source};
 use countersign_core::message::{FileNote, Resolution};

@@ -1,4 +1,4 @@
-//! The hub as one value, and its addresses as one table.
+//! The `Hub` value with its services, and the table of all API routes.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -31,9 +31,9 @@ use crate::timers::Alarm;
 use crate::wake::Waiters;
 use crate::{admin, health, inbox, openapi};
 
-/// Of the terminals of one person.
+/// Long-polls that the terminals of one person may hold at once.
 const MAX_TERMINAL_WAITS: usize = 1000;
-/// Of one person; on the hub's own machine all programs without a token are the owner.
+/// Run sockets of one person. On the hub's own machine every program without a token counts as the owner.
 const MAX_RUN_SOCKETS: usize = 500;
 
 pub struct Hub {
@@ -47,15 +47,15 @@ pub struct Hub {
     pub(crate) waiters: Arc<Waiters>,
     pub(crate) news: Arc<LiveBroadcaster>,
     pub(crate) cluster: Arc<Cluster>,
-    /// Where the id of this process stands, for the next one on the same data directory.
+    /// File with the node id of this process, for the next start on the same data directory.
     pub(crate) node_file: OnceLock<PathBuf>,
-    /// What this start made for programs of this machine.
+    /// Credentials that this start created for programs on this machine.
     pub(crate) start_credentials: Mutex<Vec<NewCredential>>,
     pub(crate) agent_last_seen: AgentLastSeen,
     pub(crate) cue_waiters: Arc<CueWaiters>,
-    /// The terminals that wait for an answer now.
+    /// Limits the long-polls of terminals per person.
     pub(crate) terminal_limit: Arc<ConnectionLimit>,
-    /// The sockets of runs that are open.
+    /// Limits the open run sockets per person.
     pub(crate) socket_limit: Arc<ConnectionLimit>,
     pub(crate) memory_budget: Arc<MemoryBudget>,
     pub(crate) runs: Arc<Runs>,
@@ -65,11 +65,11 @@ pub struct Hub {
     pub(crate) rate_limit: RequestLimiter,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: ReadinessCache,
-    /// Turns true when the hub is to stop: whoever waits is answered and sent home.
+    /// Turns true when the hub stops: long-polls then return and connections drain.
     pub(crate) stopping: watch::Receiver<bool>,
-    /// For what must go on when whoever asked for it has left.
+    /// For work that must finish after its caller has disconnected.
     pub(crate) me: Weak<Self>,
-    /// Known once the listener is bound.
+    /// Set once the listener is bound.
     url: OnceLock<String>,
     pub(crate) browser_url: OnceLock<String>,
 }
@@ -124,7 +124,7 @@ impl Hub {
         }))
     }
 
-    /// For a store that others share: who starts here next knows then that this process is gone.
+    /// Notes the node id in the data directory of a shared store. The next start here then knows which node is gone.
     pub(crate) fn write_node_file(&self) {
         let Some(file) = self.node_file.get() else { return };
         if let Err(error) = std::fs::write(file, self.store.node()) {
@@ -133,22 +133,22 @@ impl Hub {
     }
 
     pub fn set_url(&self, url: String) {
-        // Set once, by whoever bound the listener.
+        // Set once, after the listener is bound.
         drop(self.url.set(url));
     }
 
-    /// What agents and people reach the hub under.
+    /// The URL that agents and people use.
     pub fn url(&self) -> &str {
         self.config.public_url.as_deref().unwrap_or_else(|| self.local_url())
     }
 
-    /// The address the hub itself listens on.
+    /// The URL of the listener itself.
     pub fn local_url(&self) -> &str {
         self.url.get().map(String::as_str).unwrap_or_default()
     }
 }
 
-/// Adds routes and keeps a list of them, which the API description is held against.
+/// Adds routes and keeps a list of them; a test compares the list with the API description.
 #[derive(Default)]
 pub struct Routes {
     router: Router<Arc<Hub>>,
@@ -268,7 +268,7 @@ fn admin_routes(routes: Routes) -> Routes {
 pub fn router(hub: Arc<Hub>) -> Router {
     routes()
         .router
-        // No call of the API: what is said there is a protocol of its own.
+        // Not part of the HTTP API: the socket has a protocol of its own.
         .route("/ws", get(run_door::upgrade))
         .merge(inbox::web::router())
         .fallback(inbox::web::no_such_address)

@@ -1,4 +1,4 @@
-//! Files that come with an answer: how they are read, and how anything is handed out to be kept.
+//! Files attached to an answer: reading them from a request, and serving them as downloads.
 
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -17,14 +17,14 @@ use crate::outgoing::chunked_body;
 use crate::problem::Problem;
 use crate::room::MemoryPermit;
 
-/// Room for as much as files may have together, in base64, with an answer beside them.
+/// Request limit for an answer with the largest allowed set of files, in base64.
 pub const MAX_BYTES_WITH_FILES: usize = 28 * 1024 * 1024;
 const OCTET_STREAM: &str = "application/octet-stream";
 
 #[derive(Debug, Default)]
 pub struct AttachedFiles {
     pub notes: Vec<FileNote>,
-    /// In the order of the notes.
+    /// The file contents, in the order of `notes`.
     pub bodies: Vec<Vec<u8>>,
 }
 
@@ -66,7 +66,7 @@ impl AttachedFiles {
         Ok(attached)
     }
 
-    /// Whether it may be kept is for `check_files` to say.
+    /// Adds a file without checking it; `check_files` does that.
     pub fn add(&mut self, name: String, media_type: Option<String>, body: Vec<u8>) {
         self.notes.push(FileNote {
             name,
@@ -80,7 +80,7 @@ impl AttachedFiles {
     }
 }
 
-/// Something somebody else wrote, to be kept and never to be shown as a page: whatever it says it is.
+/// A download of untrusted content. The headers keep browsers from rendering it as a page.
 pub fn download(name: &str, media_type: &'static str, body: Vec<u8>, permit: Option<MemoryPermit>) -> Response {
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -101,8 +101,8 @@ pub fn download(name: &str, media_type: &'static str, body: Vec<u8>, permit: Opt
     (HEADERS, named, chunked_body(body, permit)).into_response()
 }
 
-/// A file that came with an answer. Whoever asks may see the answer: that is for `caller` to check, under whose name its
-/// bytes are counted until they have left.
+/// Serves a file of an answer. The calling function has checked that `caller` may see it; its bytes count against the
+/// memory budget of `caller` until they are sent.
 pub async fn attachment_response(
     hub: &Hub,
     caller: &str,

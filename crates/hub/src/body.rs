@@ -14,13 +14,13 @@ use crate::app::Hub;
 use crate::problem::Problem;
 use crate::room::{LARGE_BODY_BYTES, MemoryPermit};
 
-/// For all of it, and between two pieces of what may be large.
+/// For a whole body; for a large one, the time between two chunks.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// For what may be larger than this.
+/// A body whose limit is above this may take `LARGE_READ_TIMEOUT`.
 const LARGE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 const LARGE_READ_TIMEOUT: Duration = Duration::from_secs(180);
-/// So much of a request that is too large is read and thrown away. Closing at once would break the connection while the
-/// client still sends, and it would never see why.
+/// An oversized request is read and discarded up to this size. Closing at once would reset the connection while the
+/// client still sends, and the client would never see the error.
 const MAX_DISCARDED_BYTES: u64 = 8 * 1024 * 1024;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -50,7 +50,7 @@ enum BodyError {
     Stalled,
 }
 
-/// Put together as it comes: a list of the pieces would take many times their bytes if they are small.
+/// Collects the body into one buffer. A list of chunks would take many times their bytes when they are small.
 async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
     let mut body = Limited::new(body, limit);
     let mut first = Bytes::new();
@@ -77,11 +77,11 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
         }
         all.extend_from_slice(&piece);
     }
-    // Most bodies come in one piece, which need not be copied.
+    // Most bodies arrive in one chunk, which needs no copy.
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-/// The same for what may be large: its bytes are counted, and let go of with the second.
+/// Reads a body that may be large, under the memory budget of the caller. Dropping the permit releases its bytes.
 pub async fn read_budgeted(
     hub: &Hub,
     caller: &str,
@@ -93,7 +93,7 @@ pub async fn read_budgeted(
         .upper()
         .and_then(|upper| usize::try_from(upper).ok())
         .map_or(limit, |upper| upper.min(limit));
-    // What will be refused for its size takes no place.
+    // A body that is refused for its size needs no permit.
     let permit = if size.lower() > limit as u64 {
         None
     } else {
@@ -102,7 +102,7 @@ pub async fn read_budgeted(
     Ok((read(body, limit).await?, permit))
 }
 
-/// Work that grows with what was sent. Where that is much, it is done where nobody else waits for it.
+/// Runs work whose cost grows with the input: inline when `bytes` is small, else on the blocking pool.
 pub async fn offload_if_large<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -119,7 +119,7 @@ pub async fn offload_if_large<T: Send + 'static>(
 
 async fn too_large(body: &mut Body, limit: usize) -> Problem {
     if body.size_hint().lower() <= MAX_DISCARDED_BYTES {
-        // A client that takes longer than this has itself to blame.
+        // A slower client gets a reset connection.
         drop(tokio::time::timeout(DISCARD_TIMEOUT, discard(body)).await);
     }
     let message = format!("the request is larger than {limit} bytes; send less, or link to the rest");
@@ -138,7 +138,7 @@ async fn discard(body: &mut Body) {
     }
 }
 
-/// For our own small calls. The A2H envelope has its own parser with its own errors.
+/// Reads the small JSON bodies of our own API. The A2H envelope has its own parser with its own errors.
 pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
     const LIMIT: usize = 64 * 1024;
     let bytes = read(body, LIMIT).await?;

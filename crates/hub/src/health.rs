@@ -1,4 +1,4 @@
-//! Is it up, is it ready, what does it count.
+//! Liveness, readiness and metrics endpoints.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ use crate::auth::OwnerCaller;
 use crate::metrics::Snapshot;
 use crate::problem::Problem;
 
-/// Who has set nothing aside.
+/// Stands for no person in counts, so that no snoozed message is left out.
 pub const NO_PERSON: &str = "";
 
-/// With the counts that clients of runs look at.
+/// Liveness, with the counts that run clients read.
 pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
     let uptime = hub.store.clock().now().since(hub.started_at).as_millis();
     Json(json!({
@@ -33,7 +33,7 @@ pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
     }))
 }
 
-/// Ready means that a write would be kept: it goes through the writer and back.
+/// Ready means that the store accepts a write; a test write goes through the writer.
 pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     if *hub.stopping.borrow() {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
@@ -42,12 +42,12 @@ pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     Ok(Json(json!({"status": "ready"})).into_response())
 }
 
-/// That the store takes a write. It is proved once for all who ask at about the same time: anybody may.
+/// Caches the readiness check, because the endpoint is open and every check costs a write.
 #[derive(Default)]
 pub struct ReadinessCache(Mutex<Option<Instant>>);
 
 const READINESS_TTL: Duration = Duration::from_millis(500);
-/// Whoever asks whether a hub is ready does not wait long for the answer.
+/// Shorter than the time-outs of usual readiness probes.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl ReadinessCache {
@@ -68,7 +68,7 @@ impl ReadinessCache {
     }
 }
 
-/// Open on loopback, where the hub is its user's own; elsewhere an owner's token is needed.
+/// Open on loopback, where the hub belongs to its user; otherwise it needs an owner's token.
 pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Problem> {
     let is_exposed = !hub.config.listen.ip().is_loopback() || hub.config.public_url.is_some();
     if is_exposed {

@@ -1,5 +1,5 @@
-//! Puts messages into the search index, after the fact: a submit must not wait for it. Nobody hurries while messages
-//! keep coming in or being answered, except for somebody who searches.
+//! Fills the search index in the background, so that a submit does not wait for it. Batches run when the hub is quiet,
+//! at least every few seconds, and at once for a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,24 +12,24 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::Hub;
 
-/// So many in one turn of the writer, whom everybody shares.
+/// Messages in one transaction; small, because all operations share the writer.
 const BATCH_ROWS: i64 = 200;
-/// The hub is quiet when nothing came in for so long.
+/// The hub counts as quiet after this long without activity.
 const QUIET_INTERVAL: Duration = Duration::from_millis(200);
-/// However busy the hub is, so often a batch is done.
+/// A busy hub still indexes a batch this often.
 const MAX_BATCH_DELAY: Duration = Duration::from_secs(5);
-/// How long a search waits for the index; then it goes without what is not in it yet.
+/// A search waits this long for the index, then runs without the messages that are not indexed yet.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub struct Indexer {
     store: Arc<Store>,
-    /// How many messages came in, counted from one, because an earlier process may have left some behind.
+    /// Messages submitted. Starts at one, because an earlier process may have left some unindexed.
     submitted: AtomicU64,
-    /// Those that are in the index for certain.
+    /// The value of `submitted` up to which everything is indexed.
     indexed: AtomicU64,
-    /// Counts whatever was written for somebody who waits for it: the hub is quiet while it stands still.
+    /// Counts foreground writes; the hub is quiet while the number does not change.
     activity: AtomicU64,
-    /// Two at work on the same messages would only be in each other's way.
+    /// One batch at a time: two would work on the same messages.
     batch_lock: Mutex<()>,
     wakeup: Notify,
 }
@@ -48,21 +48,21 @@ impl Indexer {
         }
     }
 
-    /// Call it after the message is committed.
+    /// Call after the message is committed.
     pub fn note_submitted(&self) {
         self.submitted.fetch_add(1, Ordering::SeqCst);
         self.note_activity();
         self.wakeup.notify_one();
     }
 
-    /// Something was written that nobody will search for.
+    /// Call after a foreground write that adds nothing to the index.
     pub fn note_activity(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits until everything that was submitted before is in the index, but not for long.
+    /// Waits until all earlier submits are indexed, at most `SEARCH_TIMEOUT`.
     pub async fn wait_until_caught_up(&self) {
-        // Other hubs do not say what came to them, so there may always be one more.
+        // Other nodes do not announce their submits for indexing, so on a shared store assume one more.
         let remote = u64::from(self.store.is_shared());
         let wanted = self.submitted.fetch_add(remote, Ordering::SeqCst) + remote;
         let catch_up = async {
@@ -94,7 +94,7 @@ impl Indexer {
         self.indexed.load(Ordering::SeqCst) < self.submitted.load(Ordering::SeqCst)
     }
 
-    /// Says whether the hub fell quiet; if not, it is time for a batch all the same.
+    /// Returns true when the hub is quiet, false when a batch is due anyway.
     async fn wait_for_quiet(&self) -> bool {
         let began = Instant::now();
         while began.elapsed() < MAX_BATCH_DELAY {
@@ -107,7 +107,7 @@ impl Indexer {
         false
     }
 
-    /// While the hub is quiet, all there is; otherwise one batch.
+    /// Indexes one batch; on a quiet hub, all that is left.
     async fn work(&self, is_quiet: bool) -> Result<(), StoreError> {
         let before = self.activity.load(Ordering::Relaxed);
         self.index_batch().await?;
@@ -118,7 +118,7 @@ impl Indexer {
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
     let indexer = &hub.indexer;
     loop {

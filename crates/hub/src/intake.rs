@@ -1,5 +1,6 @@
-//! What a socket has taken in of a message that is not complete. It is put together out of sight, so the connection underneath
-//! counts: a little is free, and beyond that it reads on only with a place in the room.
+//! The memory budget of an incomplete message on a socket. The WebSocket library buffers it out of our sight, so the
+//! connection below counts bytes: the first ones are free, beyond that it reads on only with a permit of the memory
+//! budget.
 
 use std::io;
 use std::pin::Pin;
@@ -12,16 +13,16 @@ use crate::problem::Problem;
 use crate::room::{MemoryBudget, MemoryPermit};
 
 const FREE_BYTES: usize = 64 * 1024;
-/// Of a frame that is no message, before its payload.
+/// Header of a control frame from a client: two bytes and the mask.
 const CONTROL_FRAME_HEADER_BYTES: usize = 6;
 
-/// Of one connection.
+/// The budget of one connection.
 #[derive(Clone, Default)]
 pub struct SocketBudget(Arc<Mutex<SocketUsage>>);
 
 #[derive(Default)]
 struct SocketUsage {
-    /// Nothing while the connection is no socket.
+    /// `None` until the connection becomes a WebSocket.
     account: Option<Account>,
     unfinished_bytes: usize,
     permit: PermitState,
@@ -44,7 +45,7 @@ enum PermitState {
 }
 
 impl SocketBudget {
-    /// Only the socket of runs wants to know.
+    /// Adds the budget to the request, only for the run socket.
     pub fn attach_to<B>(&self, mut request: Request<B>) -> Request<B> {
         if request.uri().path() == "/ws" {
             request.extensions_mut().insert(self.clone());
@@ -52,7 +53,7 @@ impl SocketBudget {
         request
     }
 
-    /// From here on the connection is a socket.
+    /// Starts counting: the connection is a WebSocket from here on.
     pub fn begin(&self, memory_budget: &Arc<MemoryBudget>, caller: &str, max_message_bytes: usize) {
         let memory_budget = Arc::clone(memory_budget);
         let caller = caller.to_owned();
@@ -63,7 +64,7 @@ impl SocketBudget {
         });
     }
 
-    /// Before more is read. Who gets no place in time is cut off.
+    /// Back-pressure before a read: waits for the permit, and fails the connection when it does not come in time.
     pub fn poll_permit(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.lock();
         let PermitState::Waiting(waiting) = &mut state.permit else {
@@ -94,13 +95,13 @@ impl SocketBudget {
         }
     }
 
-    /// A message was complete and has been dealt with.
+    /// Call when a complete message has been handled.
     pub fn message_done(&self) {
         let mut state = self.lock();
         (state.unfinished_bytes, state.permit) = (0, PermitState::NotNeeded);
     }
 
-    /// Something came in between that is no message, and may come in the middle of one.
+    /// Uncounts a control frame, which may arrive in the middle of a message.
     pub fn skip_control_frame(&self, payload: usize) {
         let mut state = self.lock();
         state.unfinished_bytes = state

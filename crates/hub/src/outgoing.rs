@@ -1,4 +1,4 @@
-//! Files on their way out, in pieces: whoever does not take them holds their bytes for a minute and no longer.
+//! Response bodies for files, in chunks. A client that stops reading holds their bytes for a minute at most.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,10 +12,10 @@ use http_body::{Frame, SizeHint};
 use crate::room::MemoryPermit;
 
 const CHUNK_BYTES: usize = 64 * 1024;
-/// A connection that takes nothing is cut elsewhere. Of several that share one, each may still refuse to take its own.
+/// Write time-outs close a stalled connection, but on HTTP/2 a single stream can stall while its connection does not.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Its place in the room is given back with the last of its bytes, wherever they are by then.
+/// The permit is released when the last reference to the bytes is dropped.
 pub fn chunked_body(body: Vec<u8>, permit: Option<MemoryPermit>) -> Body {
     let bytes = match permit {
         Some(permit) => Bytes::from_owner(BudgetedBytes { body, _permit: permit }),
@@ -53,7 +53,7 @@ fn lock(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
     remaining.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends with the reply. What was not asked for in time is let go of.
+/// Drops the remaining bytes when no chunk was read for `STALL_TIMEOUT`. Ends with the response.
 async fn watch_for_stall(remaining: Weak<Mutex<Remaining>>) {
     let mut before = usize::MAX;
     loop {

@@ -1,4 +1,4 @@
-//! When each agent was last here. Every call is noted in memory; now and then what is new goes to the store.
+//! When each agent last called. Calls are recorded in memory and flushed to the store in batches.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,17 +12,17 @@ use countersign_store::{Store, StoreError};
 use crate::app::Hub;
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
-/// Where other hubs want to know too.
+/// Shorter, because other nodes read it from the shared store.
 const SHARED_STORE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Only agents with a credential get in here, so there are as many entries as agents at most.
+/// Bounded by the number of agents, because only authenticated ones are recorded.
 #[derive(Default)]
 pub struct AgentLastSeen {
     agents: RwLock<HashMap<String, LastSeen>>,
 }
 
 struct LastSeen {
-    /// In milliseconds, as the one below.
+    /// In milliseconds, like `stored_at`.
     seen_at: AtomicI64,
     stored_at: AtomicI64,
 }
@@ -45,7 +45,7 @@ impl AgentLastSeen {
             .insert(agent_id.to_owned(), last_seen);
     }
 
-    /// Nothing for an agent that has not called since this process started.
+    /// `None` for an agent that has not called since this process started.
     pub fn get(&self, agent_id: &str) -> Option<Timestamp> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         agents
@@ -53,7 +53,7 @@ impl AgentLastSeen {
             .map(|last_seen| Timestamp::from_millis(last_seen.seen_at.load(Ordering::Relaxed)))
     }
 
-    /// Writes down what has changed since the last time.
+    /// Stores the entries that changed since the last flush.
     pub async fn flush(&self, store: &Store) -> Result<(), StoreError> {
         let seen = self.unstored();
         if seen.is_empty() {
@@ -86,7 +86,7 @@ impl AgentLastSeen {
 }
 
 impl Hub {
-    /// When an agent was last here, in this process or before.
+    /// When an agent last called, at this process, at another node or before.
     pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
         match self.agent_last_seen.get(agent_id) {
             Some(seen_at) if !self.store.is_shared() => Ok(Some(seen_at)),
@@ -101,7 +101,7 @@ impl Hub {
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
     let interval = if hub.store.is_shared() {
         SHARED_STORE_FLUSH_INTERVAL

@@ -1,4 +1,4 @@
-//! The one place that knows status codes. Everything a caller is told about an error is put into words here.
+//! API errors: status codes, error codes, texts and headers.
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -21,7 +21,7 @@ pub enum Problem {
         message: String,
     },
     Unauthenticated,
-    /// The same, where there is more to say.
+    /// As `Unauthenticated`, with a message of its own.
     TokenNeeded {
         message: String,
     },
@@ -57,7 +57,7 @@ pub enum Problem {
     Unavailable {
         id: Uuid,
     },
-    /// Nobody knows whether it was done.
+    /// The commit may or may not have happened.
     Unsure {
         id: Uuid,
     },
@@ -201,7 +201,7 @@ impl IntoResponse for Problem {
 }
 
 impl Problem {
-    /// When to come back, and how to say who one is.
+    /// Adds `Retry-After` and `WWW-Authenticate`.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
             Self::RateLimited {
@@ -255,7 +255,7 @@ impl From<JsonError> for Problem {
     }
 }
 
-/// The caller gets an id, the log gets the cause, once.
+/// The caller gets an id; the log gets the cause under the same id.
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let id = Uuid::new_v4();

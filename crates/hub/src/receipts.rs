@@ -1,4 +1,4 @@
-//! Which agents have fetched their answers. A pull only leaves a note; one task writes the notes down together.
+//! Receipts of answers that agents fetched. A pull records one in memory; a background task stores them in batches.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,14 +12,14 @@ use tokio::sync::Notify;
 use crate::app::Hub;
 use crate::inbox::news::LiveChange;
 
-/// Notes that are not written down yet; beyond that, a pull goes unnoted until the agent pulls again.
+/// Receipts not stored yet. Beyond that a pull is not recorded, until the agent pulls again.
 const MAX_PENDING: usize = 65_536;
-/// So many in one turn of the writer, whom everybody shares.
+/// Receipts in one transaction; small, because all operations share the writer.
 const BATCH_ROWS: usize = 128;
-/// Time for others to come along.
+/// Lets more receipts join a batch.
 const BATCH_DELAY: Duration = Duration::from_millis(250);
 const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
-/// How many ids are remembered twice over, so that an agent that pulls again causes no writing.
+/// Size of one generation of the dedup window: a repeated pull of the same answer causes no write.
 const MAX_IDS_PER_GENERATION: usize = 4096;
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct PendingReceipts {
     seen: ReceiptDedup,
 }
 
-/// Two generations: the older one is forgotten as a whole when the younger one is full.
+/// A dedup window of two generations: when the current one is full, it replaces the previous one.
 #[derive(Default)]
 struct ReceiptDedup {
     current: HashSet<MessageId>,
@@ -55,7 +55,7 @@ impl ReceiptDedup {
 }
 
 impl Receipts {
-    /// The agent has its answer.
+    /// Records that the agent fetched its answer.
     pub fn record(&self, id: &MessageId) {
         let mut pending = self.lock();
         if pending.seen.contains(id) || pending.queue.len() >= MAX_PENDING {
@@ -84,7 +84,7 @@ impl Receipts {
 }
 
 impl Hub {
-    /// Writes down everything that is noted, and tells those who look on what is new.
+    /// Stores all pending receipts and announces the new ones to open pages.
     pub async fn store_receipts(&self) -> Result<(), StoreError> {
         loop {
             let ids = self.receipts.take();
@@ -104,7 +104,7 @@ impl Hub {
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
     loop {
         hub.receipts.wakeup.notified().await;

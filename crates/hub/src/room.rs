@@ -1,5 +1,5 @@
-//! How much of large bodies and of files is in memory at once, of everybody together and of each caller. What is small is not
-//! counted: it is gone before it could add up.
+//! The memory budget for large request bodies and files, in total and per caller. Small bodies are not counted: they
+//! are gone before they could add up.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,21 +9,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// What is at least so large is counted, and is worked on where it holds up nobody else.
+/// Bodies from this size on are counted, and are processed on the blocking pool.
 pub const LARGE_BODY_BYTES: usize = 256 * 1024;
 const TOTAL_BYTES: usize = 128 * 1024 * 1024;
-/// More than the largest answer with files, so that one caller can send that, and leaves room for others.
+/// Enough for the largest answer with files, and small enough to leave budget for other callers.
 const BYTES_PER_CALLER: usize = 32 * 1024 * 1024;
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_AFTER_SECONDS: u64 = 5;
 
 pub struct MemoryBudget {
     total: Arc<Semaphore>,
-    /// Of callers who have something here now.
+    /// Callers that hold a permit now.
     callers: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
-/// A place for so many bytes, for as long as they are held.
+/// Memory reserved until the permit is dropped.
 pub struct MemoryPermit {
     _own: OwnedSemaphorePermit,
     _total: OwnedSemaphorePermit,
@@ -39,7 +39,7 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// Waits a while for others to be done. What is small needs no place.
+    /// Waits up to `PERMIT_TIMEOUT` for a permit. Small bodies need none.
     pub async fn acquire(&self, caller: &str, bytes: usize) -> Result<Option<MemoryPermit>, Problem> {
         if bytes < LARGE_BODY_BYTES {
             return Ok(None);
@@ -74,7 +74,7 @@ impl MemoryBudget {
     }
 }
 
-/// What is larger than all there is takes all there is.
+/// A request larger than the whole budget takes all of it.
 fn permits(bytes: usize, max: usize) -> u32 {
     u32::try_from(bytes.min(max)).unwrap_or(u32::MAX)
 }

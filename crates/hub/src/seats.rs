@@ -1,5 +1,5 @@
-//! How many connections each person holds at once. A browser has one for each of its windows, an agent in a terminal one while
-//! it waits; whoever opens many more holds connections that others need.
+//! Limits how many connections one person holds at once, so that one person cannot use up the connections of the hub. A
+//! browser holds one per window, an agent in a terminal one while it waits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,9 @@ const RETRY_AFTER_SECONDS: u64 = 30;
 
 pub struct ConnectionLimit {
     max: usize,
-    /// What there are so many of, and what to do about it.
+    /// Error text after the number: the kind of connection, and how to free one.
     advice: &'static str,
-    /// By name; nobody who has none open.
+    /// Open connections by person; only people who have any.
     open: Mutex<HashMap<String, usize>>,
 }
 
@@ -48,7 +48,7 @@ impl ConnectionLimit {
     }
 }
 
-/// One connection, for as long as it is held.
+/// Counts one connection until dropped.
 pub struct ConnectionPermit {
     limit: Arc<ConnectionLimit>,
     person: String,

@@ -1,5 +1,5 @@
-//! Waking those who wait for a message. Register first, then look at the store: what is resolved after that comes with
-//! the wake-up itself. It may also come with nothing in it, which means: look again.
+//! Wakes the long-polls that wait for a message. A caller registers first and then reads the store; a resolution after
+//! that comes with the wake-up. An empty wake-up means: read again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use countersign_protocol::id::MessageId;
 use countersign_store::model::AgentView;
 use tokio::sync::oneshot;
 
-/// For those who wait while the store is away.
+/// Between two reads of a long-poll while the store is unavailable.
 pub const STORE_RETRY_DELAY: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -43,28 +43,28 @@ impl Waiters {
     pub fn wake(&self, resolved: &AgentView) {
         let wakers = self.lock().remove(&resolved.id).unwrap_or_default();
         for waker in wakers {
-            // Whoever has stopped waiting does not mind.
+            // Fails only when the waiter is gone.
             let _ = waker.sender.send(Box::new(resolved.clone()));
         }
     }
 
-    /// Whoever waits for this message is to look at it again.
+    /// Makes the waiters of this message read it again.
     pub fn invalidate(&self, id: &MessageId) {
-        // A bell that is dropped rings with nothing in it.
+        // Dropping a waker wakes its waiter without a message.
         drop(self.lock().remove(id));
     }
 
-    /// Everybody is, for whatever they wait.
+    /// Makes all waiters read again.
     pub fn invalidate_all(&self) {
         drop(std::mem::take(&mut *self.lock()));
     }
 
-    /// Whether somebody waits for this message right now.
+    /// Whether a long-poll waits for this message now.
     pub fn has_waiter(&self, id: &MessageId) -> bool {
         self.lock().contains_key(id)
     }
 
-    /// How many messages somebody waits for.
+    /// How many messages have waiters.
     pub fn message_count(&self) -> usize {
         self.lock().len()
     }

@@ -1,7 +1,7 @@
-//! Ids: a prefix that names the thing, then 26 lower-case Crockford base32 digits of 128 bits.
+//! Ids: a type prefix, then 128 bits as 26 lower-case Crockford base32 digits.
 //!
-//! Message ids hold a UUIDv7, so that they sort by time and insert at the end of an index. Resolution ids and jtis are
-//! random through and through, because nobody may guess the next one.
+//! Message ids contain a UUIDv7, so that they sort by time and inserts go to the end of an index. Resolution ids and
+//! jtis are fully random, so that they cannot be guessed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -80,11 +80,11 @@ macro_rules! id {
 }
 
 id!(
-    /// A message; in time order.
+    /// A message; sorted by time.
     MessageId, "msg_"
 );
 id!(
-    /// The one terminal outcome of a message; random.
+    /// The terminal outcome of a message; random.
     ResolutionId, "res_"
 );
 id!(

@@ -1,4 +1,4 @@
-//! Strict JSON: what two readers could understand differently is refused at the door.
+//! Strict JSON: refuses documents that two parsers could read differently.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,10 +9,10 @@ use serde_json::map::Entry;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
-/// How many arrays and objects may lie inside each other.
+/// The maximum nesting of arrays and objects.
 pub const MAX_DEPTH: usize = 64;
-/// How many values a document may have, those in arrays and objects included. In memory each takes a hundred bytes and more,
-/// where two are enough to write it.
+/// The maximum number of values in a document, nested ones included. A value of two bytes on the wire takes a hundred
+/// bytes or more in memory.
 pub const MAX_VALUES: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +32,8 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
-/// Reads one document. Refused beyond the grammar: a key that comes twice, a number no double can hold, nesting deeper
-/// than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and anything after the document.
+/// Parses one document. Besides syntax errors it refuses: a duplicate key, a number outside the range of a double,
+/// nesting deeper than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and text after the document.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 {
         position: error.valid_up_to(),
@@ -52,7 +52,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 #[derive(Clone, Copy)]
 struct Strict<'c> {
     depth_left: usize,
-    /// Of the whole document.
+    /// Shared by the whole document.
     values_left: &'c Cell<usize>,
 }
 
@@ -155,7 +155,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// The text of one field of an object, as it stands there; the other fields are passed over.
+/// The original text of one field of an object; other fields are skipped.
 pub fn raw_field<'a>(object: &'a str, key: &str) -> Result<Option<&'a str>, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     let found = deserializer.deserialize_map(RawField { key })?;
@@ -187,11 +187,11 @@ impl<'de> Visitor<'de> for RawField<'_> {
     }
 }
 
-/// A key, borrowed from the text unless it holds escapes.
+/// A key, borrowed from the text unless it contains escapes.
 #[derive(serde::Deserialize)]
 struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The same object without those fields; the text of every other key and value stays as it is, and in order.
+/// The object without the given fields; other keys and values keep their text and order.
 pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     let entries = deserializer.deserialize_map(RawEntries)?;

@@ -1,10 +1,10 @@
-//! What a server asks for with `Retry-After`.
+//! The `Retry-After` header.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Seconds or a date, as HTTP allows both.
+/// Parses seconds or an HTTP date.
 pub fn read(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     match text.parse() {
@@ -13,7 +13,7 @@ pub fn read(text: &str, now: Timestamp) -> Option<Duration> {
     }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still sent.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`; the obsolete formats are not supported.
 fn http_date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

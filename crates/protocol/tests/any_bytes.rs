@@ -1,4 +1,4 @@
-//! The fuzzer's properties, on every run of the tests and with bytes drawn near the edge of what is accepted.
+//! The fuzzer's properties as a test, with inputs that are almost valid.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ const SEEDS: [&str; 9] = [
     "<cueme_prompt>\nGo on?\n</cueme_prompt>\n<cueme_payload>\n{\"type\":\"choice\",\"options\":[\"a\",{\"label\":\"b\"}]}\n</cueme_payload>",
 ];
 
-/// A seed with some of its bytes overwritten, inserted or cut.
+/// A seed with some bytes overwritten, inserted or removed.
 fn nearly_right() -> impl Strategy<Value = Vec<u8>> {
     let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu/*#&!|>?'<~%"#.to_vec());
     let change = (

@@ -1,4 +1,4 @@
-//! Which envelopes have the right shape, and what the refusal of a wrong one points at.
+//! The shape of envelopes, and the fields named by refusals.
 
 use countersign_protocol::a2h::{
     AuthScheme, CallbackMode, Envelope, EnvelopeError, Kind, Mode, Priority, payload_hash,
@@ -28,7 +28,7 @@ fn task() -> Value {
     task
 }
 
-/// The envelope with the value at this pointer replaced; nothing stands for a field left out.
+/// The envelope with the value at this pointer replaced, or removed for `None`.
 fn with(mut envelope: Value, pointer: &str, value: Option<Value>) -> Value {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     let parent = envelope.pointer_mut(parent).unwrap().as_object_mut().unwrap();

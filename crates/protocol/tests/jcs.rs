@@ -108,7 +108,7 @@ fn agrees_with_node() {
         .spawn()
         .expect("node is needed to compare with");
     let lines: String = documents.iter().map(|document| format!("{document}\n")).collect();
-    // Reads to the end before it writes, so writing all of it first cannot block.
+    // Node reads to the end before it writes, so writing everything first cannot block.
     node.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());

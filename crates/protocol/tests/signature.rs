@@ -1,5 +1,4 @@
-//! The signatures other implementations of the protocol make of the same input, and what becomes of them when anything
-//! that is signed changes.
+//! Published signatures of other implementations, and the detection of changes to signed fields.
 
 use aws_lc_rs::signature::KeyPair;
 use countersign_protocol::a2h::signature::{

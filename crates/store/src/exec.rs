@@ -1,8 +1,8 @@
-//! The seam between the operations and an engine: text in, rows out.
+//! The interface between operations and a database engine: SQL text in, rows out.
 //!
-//! SQL keeps to what SQLite and PostgreSQL share, with `?1`-style parameters; the few texts that cannot are in the engine's
-//! `Dialect`. An engine whose driver answers at once
-//! returns ready futures, so that the same operation runs to its end in one poll.
+//! The SQL keeps to the subset that SQLite and PostgreSQL share, with `?1`-style parameters; the few statements that
+//! differ are in the engine's `Dialect`. An engine with a blocking driver returns ready futures, so the same operation
+//! completes in one poll.
 
 use std::future::Future;
 
@@ -18,15 +18,15 @@ pub enum Param<'a> {
     Int(i64),
     Text(&'a str),
     Blob(&'a [u8]),
-    /// The `seq` of the row that an earlier step inserted into this table.
+    /// The `seq` of the row that an earlier statement of the batch inserted into this table.
     InsertedSeq(&'static str),
 }
 
-/// One of several statements that run together.
+/// One statement of a batch.
 pub struct BatchStatement<'a> {
     pub sql: &'static str,
     pub params: &'a [Param<'a>],
-    /// The table with a `seq` that it inserts one row into, if it does that.
+    /// The table with a `seq` column that the statement inserts one row into, if it does.
     pub into: Option<&'static str>,
 }
 
@@ -91,12 +91,12 @@ impl<'a> From<&'a Value> for Param<'a> {
     }
 }
 
-/// One row, its columns taken in any order by their place in the SELECT.
+/// One row. Columns are addressed by their position in the SELECT and can be taken once, in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row(pub Vec<Value>);
 
 impl Row {
-    /// About how many bytes it holds.
+    /// The approximate size in bytes.
     pub fn size(&self) -> usize {
         let size = |value: &Value| match value {
             Value::Null => 1,
@@ -176,11 +176,11 @@ fn wrong_type(column: usize) -> StoreError {
 pub trait Exec: Send {
     const DIALECT: &'static Dialect;
 
-    /// Runs a statement and says how many rows it changed.
+    /// Runs a statement and returns the number of rows it changed.
     fn exec(&mut self, sql: &'static str, params: &[Param<'_>])
     -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Inserts one row into a table with a `seq`, and gives that.
+    /// Inserts one row into a table with a `seq` column and returns the new `seq`.
     fn insert(
         &mut self,
         sql: &'static str,
@@ -193,8 +193,8 @@ pub trait Exec: Send {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
-    /// Runs them in their order, without waiting for each where waiting costs something. Says of each the `seq` that its row
-    /// got, or how many rows it changed.
+    /// Runs the statements in order, pipelined where the engine can. Returns for each statement the `seq` of its
+    /// inserted row, or the number of rows it changed.
     fn batch(&mut self, steps: &[BatchStatement<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
 
     fn row(
@@ -207,7 +207,7 @@ pub trait Exec: Send {
     }
 }
 
-/// What the first of them gave.
+/// Runs a batch and returns the results of its first `N` statements.
 pub async fn batch<X: Exec, const N: usize>(x: &mut X, steps: &[BatchStatement<'_>]) -> Result<[i64; N], StoreError> {
     let done = x.batch(steps).await?;
     done.first_chunk()
@@ -215,25 +215,25 @@ pub async fn batch<X: Exec, const N: usize>(x: &mut X, steps: &[BatchStatement<'
         .ok_or_else(|| StoreError::Corrupt("a batch returned too few results".to_owned()))
 }
 
-/// How an operation reaches the database.
+/// How an operation accesses the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
-    /// Changes something: through the writer, acknowledged after its commit.
+    /// A write, acknowledged after its commit.
     Write,
-    /// Changes something that may be forgotten, and looks at no instant but the hub's own: nobody waits for its commit.
+    /// A write that may be lost and depends only on the hub's own clock; the caller does not wait for its commit.
     UnacknowledgedWrite,
-    /// A look-up by key.
+    /// A lookup by key.
     Read,
-    /// A read whose length depends on the data.
+    /// A read whose duration depends on the amount of data.
     Scan,
 }
 
-/// One domain operation, run inside one transaction. It may be run again from its start when the transaction has to be
-/// repeated, so it keeps no state of its own.
+/// One domain operation, run inside one transaction. An operation may run again from its start when its transaction is
+/// retried, so it keeps no state of its own.
 pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
     const MODE: AccessMode;
-    /// Whether anything in it depends on the instant it is given. If not, no clock has to be asked for it.
+    /// Whether the operation depends on the time it is given. If not, the engine skips reading the clock for it.
     const IS_TIMED: bool = true;
 
     fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;

@@ -1,10 +1,11 @@
-//! Work that somebody waits for and that goes on when they do not any more.
+//! Cancellation-safe work: a future that keeps running after its caller is dropped.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// As good as awaiting the future itself, which costs less than a task of its own. Dropped in the middle, it becomes one.
+/// Awaits the future in place, which is cheaper than spawning a task. If dropped before completion, the rest is
+/// spawned.
 pub fn run_to_completion<F>(work: F) -> impl Future<Output = F::Output> + Send
 where
     F: Future + Send + 'static,
@@ -20,7 +21,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    /// Nothing once it has ended.
+    /// `None` after completion.
     work: Option<Pin<Box<F>>>,
 }
 
@@ -49,7 +50,7 @@ where
     F::Output: Send + 'static,
 {
     fn drop(&mut self) {
-        // Without a runtime there is nobody to go on.
+        // Without a runtime there is no executor to continue on.
         if let (Some(work), Ok(runtime)) = (self.work.take(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(work);
         }

@@ -1,4 +1,4 @@
-//! What a hundred times more stored messages cost on PostgreSQL.
+//! The cost of a hundred times more stored messages on PostgreSQL.
 
 mod seed;
 
@@ -13,19 +13,19 @@ use crate::load::{Lane, Sample, Slot, Slots, Window, measure_spread};
 use crate::process::{Postgres, wait_until_idle};
 use crate::report::{Figure, Goal};
 
-/// Both stores have as many open messages, as those of the embedded engine have.
+/// Both stores have the same number of open messages, as in the scenario of the embedded engine.
 const OPEN_MESSAGES: usize = 2_000;
 const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
     length: Duration::from_secs(120),
 };
-/// How many of those that were made from others are looked at before anything is measured.
+/// The number of multiplied messages that are checked before the measurement.
 const CHECKED_MESSAGES: usize = 100;
 const READS_EACH: usize = 1_000;
 
 struct FilledStore {
     cluster: Cluster,
-    /// From all over the store, by agent.
+    /// Ids from the whole store, by agent.
     ids: Vec<Vec<Slot>>,
 }
 
@@ -33,14 +33,14 @@ struct FilledStore {
 type Medians = [f64; 4];
 const OPERATIONS: [&str; 4] = ["submit", "answer", "pull", "list inbox"];
 
-/// A small and a large database side by side, measured in turns.
+/// Measures a small and a large database in turns.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let postgres = Postgres::start(&settings.hub.root)?;
     let small = fill(settings, &postgres, "small", settings.small).await?;
     let large = fill(settings, &postgres, "large", settings.large).await?;
     let mut figures = Vec::new();
     for connections in [1, AGENTS] {
-        // Once for nothing: whoever comes first finds a sleeping machine.
+        // A warm-up pass: the first one would find cold caches and a clocked-down processor.
         operations(&large, connections).await?;
         operations(&small, connections).await?;
         let (large_runs, small_runs) = in_turns(
@@ -57,7 +57,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
 async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<FilledStore> {
     let cluster = Cluster::start(settings, postgres, database, 1).await?;
     seed::patterns(&cluster).await?;
-    // The words of the patterns are taken into the search meanwhile.
+    // Meanwhile the hub indexes the patterns for the search.
     wait_until_idle(cluster.hubs[0].target.pid).await?;
     let client = postgres.connect(database).await?;
     seed::multiply(&client, messages - OPEN_MESSAGES).await?;
@@ -65,13 +65,13 @@ async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages
     seed::check_messages(&cluster, &ids, CHECKED_MESSAGES).await?;
     cluster.leave_open(OPEN_MESSAGES).await?;
     wait_until_idle(cluster.hubs[0].target.pid).await?;
-    // What the database would do by itself in the minutes to come.
+    // Maintenance that the database would otherwise start by itself during the measurement.
     client.batch_execute("VACUUM ANALYZE").await?;
     client.batch_execute("CHECKPOINT").await?;
     Ok(FilledStore { cluster, ids })
 }
 
-/// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
+/// Few writes, so that the small store stays small; every submitted ask is answered, so that the inbox keeps its size.
 async fn operations(filled: &FilledStore, connections: usize) -> Result<Medians> {
     let FilledStore { cluster, ids } = filled;
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (2000, 4000) };

@@ -13,7 +13,7 @@ use crate::scenario::{Settings, requests};
 
 const PER_SECOND: u32 = 200;
 const ALL_WAITING_TIMEOUT: Duration = Duration::from_secs(30);
-/// A word that was lost is made good by a look every 0.7 seconds; that would show in the latency.
+/// A lost notification is repaired by the reconciliation every 0.7 seconds, which would show in the latency.
 const ALL_ARRIVED_TIMEOUT: Duration = Duration::from_secs(10);
 
 struct WaitLatency {
@@ -21,7 +21,7 @@ struct WaitLatency {
     p99_ms: f64,
 }
 
-/// Agents that wait at the first hub and are answered at the last one, against the same with one hub for both.
+/// Agents that wait at the first hub and are answered at the last hub, against waiting and answering at the same hub.
 pub async fn figures(settings: &Settings, cluster: &Cluster) -> Result<Vec<Figure>> {
     let first = &cluster.hubs[0];
     let last = &cluster.hubs[cluster.hubs.len() - 1];
@@ -52,7 +52,7 @@ async fn observe(waiting: &Hub, answering: &Hub, polls: LongPolls) -> Result<Wai
     let board = Arc::new(Scoreboard::new(waiters));
     let held = wait_on_sockets(waiting.target, &polls, &board);
     board.until_waiting(waiters, ALL_WAITING_TIMEOUT).await?;
-    // What was sent has been read.
+    // Afterwards the hub has read every long-poll request.
     wait_until_idle(waiting.target.pid).await?;
     answer(
         answering.target,

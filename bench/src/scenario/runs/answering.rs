@@ -12,12 +12,12 @@ use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::{each, in_turns};
 
-/// A long conversation. Then the next run begins, so that none grows without an end.
+/// A long conversation. Then the next run begins, so that no run grows without bound.
 const ROUNDS_PER_RUN: usize = 100;
 const MAX_P50_MS: f64 = 5.0;
 
-/// From a person's answer to the next step, in one run and in 32, each on a socket of its own. The ceiling takes the same
-/// message over a WebSocket, stores it durably and replies.
+/// The time from a person's answer to the next step, in one run and in 32, each on its own socket. The ceiling takes
+/// the same message over a WebSocket, stores it durably and replies.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let strategy = StrategyFile::talk(&settings.hub.root, ROUNDS_PER_RUN)?;
     let mut figures = Vec::new();
@@ -54,7 +54,7 @@ fn compared(runs: usize, hub: &[Sample], ceiling: &[Sample]) -> [Figure; 4] {
     ]
 }
 
-/// One run after the other.
+/// Drives one run after the other.
 async fn converse(target: Target, strategy: PathBuf, meter: Arc<Meter>) -> Result<()> {
     let mut client = Client::open(target).await?;
     while !meter.is_over() {
@@ -64,7 +64,7 @@ async fn converse(target: Target, strategy: PathBuf, meter: Arc<Meter>) -> Resul
     Ok(())
 }
 
-/// Answers whatever a run asks, until it ends or nobody measures any more.
+/// Answers every question of a run until the run or the measurement ends.
 async fn follow(client: &mut Client, run: &str, meter: &Meter) -> Result<()> {
     let answer = answer(run);
     let mut answered = None;

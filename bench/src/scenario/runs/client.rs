@@ -9,11 +9,11 @@ use crate::load::WebSocket;
 use crate::process::Target;
 
 const PATH: &str = "/ws";
-/// What the kernel takes in on behalf of somebody who does not read; what is more stays with the hub.
+/// A small kernel receive buffer for a client that does not read, so that unread frames pile up in the hub.
 const SMALL_RECEIVE_BUFFER: u32 = 4096;
 const ANSWER: &str = "Good, but say in the first sentence what it costs, and leave the history out.";
 
-/// Run ids are never used twice in one run of the program.
+/// Run ids are unique within one execution of the program.
 static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
 
 /// One connection to the hub's socket for runs.
@@ -21,7 +21,7 @@ pub struct Client {
     socket: WebSocket,
 }
 
-/// What matters here of a frame.
+/// The fields of a frame that the bench needs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Frame {
@@ -63,7 +63,7 @@ impl Client {
         Ok(clients)
     }
 
-    /// One that follows a run and will not read any more.
+    /// A client that subscribes to a run and then stops reading.
     pub async fn subscribe_without_reading(target: Target, run: &str) -> Result<Self> {
         let mut client = Self {
             socket: WebSocket::open_with_receive_buffer(target.address, PATH, SMALL_RECEIVE_BUFFER).await?,
@@ -86,7 +86,7 @@ impl Client {
             .await
     }
 
-    /// Prepares and starts, without waiting for either.
+    /// Prepares and starts a run without waiting for either reply.
     pub async fn begin(&mut self, strategy: &Path, input: &str) -> Result<String> {
         let run = self.prepare(strategy).await?;
         self.start(&run, input).await?;
@@ -110,7 +110,7 @@ impl Client {
         self.send_json(json!({ "type": "ping" })).await
     }
 
-    /// Ends a run that waits, and hears of it.
+    /// Stops a waiting run and waits for the event that confirms it.
     pub async fn stop(&mut self, run: &str) -> Result<()> {
         self.send_json(json!({ "type": "stop_run", "runId": run })).await?;
         loop {
@@ -127,7 +127,7 @@ impl Client {
         self.socket.send(text).await
     }
 
-    /// The next frame. Nothing goes wrong in a run that is measured.
+    /// Returns the next frame; an error frame fails the measurement.
     pub async fn next_frame(&mut self) -> Result<Frame> {
         let (frame, text) = self.read_frame().await?;
         match frame.kind {
@@ -158,7 +158,7 @@ impl Client {
     }
 }
 
-/// The answer of the person whom the run asks.
+/// The answer frame of the person that the run asks.
 pub fn answer(run: &str) -> String {
     json!({ "type": "user_input", "runId": run, "agentName": "user", "text": ANSWER }).to_string()
 }

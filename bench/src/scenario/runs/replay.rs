@@ -11,25 +11,25 @@ use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::in_turns;
 
-/// As many as a run keeps.
+/// The size of a run's replay buffer.
 const EVENTS: u64 = 10_000;
 const ROUNDS: usize = (EVENTS as usize - EVENTS_PER_RUN) / EVENTS_PER_ROUND;
-/// What is said to the run before it starts, so that it comes to exactly as many.
+/// Steering messages before the start, which bring the run to exactly `EVENTS` events.
 const STEER_MESSAGES: usize = EVENTS as usize - EVENTS_PER_RUN - ROUNDS * EVENTS_PER_ROUND;
 const INPUT: &str = "The quarter went well, and the next one begins with two open positions.";
-/// In one round; its figure is their median.
+/// Replays per round; the figure of a round is their median.
 const REPLAYS: usize = 10;
-/// Places at which somebody was lost and comes back.
+/// Positions at which a client lost its connection and resumes.
 const CUTS: u64 = 50;
 
-/// What came again.
+/// The events of one replay.
 struct Replayed {
     took: Duration,
     seqs: Vec<u64>,
     bytes: usize,
 }
 
-/// All that a run has told comes again: from memory, then from the store. The ceiling sends as many frames of the same length.
+/// A full replay of a run, from memory and from the store. The ceiling sends as many frames of the same length.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let hub = Hub::start(&settings.hub).await?;
     let ceiling = Ceiling::start(&settings.hub.root).await?;
@@ -49,7 +49,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A run that has told all it has to tell.
+/// A finished run with exactly `EVENTS` events.
 async fn finished_run(settings: &Settings, hub: &Hub) -> Result<String> {
     let strategy = StrategyFile::echoes(&settings.hub.root, ROUNDS)?;
     let mut client = Client::open(hub.target).await?;
@@ -108,7 +108,7 @@ async fn bursts(target: Target, path: &str) -> Result<f64> {
     Ok(took.quantile(0.5).as_secs_f64() * 1e3)
 }
 
-/// Somebody new, who has everything up to a number. Whatever comes before the reply to what is said next is the replay.
+/// A new client that has every event up to `after`. The frames before the reply to its ping are the replay.
 async fn replay(target: Target, run: &str, after: u64) -> Result<Replayed> {
     let mut client = Client::open(target).await?;
     let started = Instant::now();
@@ -139,7 +139,7 @@ async fn faults_at_cuts(target: Target, run: &str) -> Result<u64> {
     Ok(sum)
 }
 
-/// How many of the numbers behind `after` up to `last` are missing, and how many came twice or in the wrong place.
+/// Counts the events between `after` and `last` that are missing, duplicated or out of order.
 fn faults(seqs: &[u64], after: u64, last: u64) -> u64 {
     let due = |seq: &&u64| **seq > after && **seq <= last;
     let came: HashSet<&u64> = seqs.iter().filter(due).collect();

@@ -11,24 +11,24 @@ use crate::scenario::Settings;
 use crate::scenario::pairs::{each, in_turns};
 
 const INPUT_BYTES: usize = 200;
-/// So many a run keeps; from then on each new event means an old one less.
+/// The size of a run's replay buffer; from then on each new event evicts the oldest one.
 const REPLAY_BUFFER: usize = 10_000;
 
-/// Events a second, as a client reads them.
+/// Events per second at the reading client.
 struct Speed {
     whole: f64,
     first: f64,
     later: f64,
 }
 
-/// A run at full speed, read by one client; on the other side of the pair another one follows it and does not read. What
-/// the run tells is more than the hub keeps for one connection.
+/// A run at full speed, read by one client. On the other side of the pair a second client subscribes and does not read;
+/// the run sends more than the hub queues for one connection.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let rounds = settings.watched_rounds;
     let strategy = StrategyFile::echoes(&settings.hub.root, rounds)?;
     let hub = Hub::start(&settings.hub).await?;
     let speed = async |is_hindered: bool| measure(&hub, (&strategy.path, rounds), is_hindered).await;
-    // Once for nothing: the first run of a hub finds nothing ready.
+    // A warm-up run: the first run of a hub is slower.
     speed(false).await?;
     let (hindered, free) = in_turns(settings.rounds, async || speed(true).await, async || speed(false).await).await?;
     Ok(vec![

@@ -10,12 +10,12 @@ use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::each;
 
-/// Few, so that it is runs that cost memory and not connections.
+/// Few clients, so that the measured memory belongs to runs and not to connections.
 const CLIENTS: usize = 4;
-/// Begun and ended before anything is counted: the first of everything reserves memory for all.
+/// Runs that begin and end before the measurement, because the first runs allocate memory that all later ones share.
 const WARM_UP_RUNS: usize = 100;
 
-/// What it cost that runs waited for people.
+/// Memory, processor time and start-up time with waiting runs.
 struct WaitingRunCost {
     bytes_begun: f64,
     bytes_restored: f64,
@@ -23,7 +23,7 @@ struct WaitingRunCost {
     start_ms: f64,
 }
 
-/// Very many runs that wait at once: begun in one process, found again by the next, and answered there to the last one.
+/// Many runs that wait at the same time: started in one process, restored by the next, and all answered there.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let strategy = StrategyFile::talk(&settings.hub.root, 1)?;
     let mut rounds = Vec::new();
@@ -82,7 +82,7 @@ async fn idle(settings: &Settings, hub: &Hub) -> Result<f64> {
     Ok(Usage::of(hub.target.pid)?.cpu.saturating_sub(before).as_secs_f64() * 1e3)
 }
 
-/// The runs of each client, once all of them ask.
+/// Starts the runs and returns them by client, once every run has asked its question.
 async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<Vec<Vec<String>>> {
     let mut begun = Vec::new();
     let share = count.div_ceil(clients.len());
@@ -97,7 +97,7 @@ async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<
     Ok(begun)
 }
 
-/// Who begins to follow a run that waits is told what it waits for.
+/// Subscribes to every run; a subscriber to a waiting run is sent its pending question.
 async fn subscribe_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
     for (client, runs) in clients.iter_mut().zip(runs) {
         for run in runs {
@@ -118,7 +118,7 @@ async fn answer_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> 
     Ok(())
 }
 
-/// Until every one of these runs has said it, each once.
+/// Waits until every one of these runs has sent the event, each exactly once.
 async fn until_all(client: &mut Client, kind: Kind, runs: &[String]) -> Result<()> {
     let mut left: HashSet<&str> = runs.iter().map(String::as_str).collect();
     while !left.is_empty() {

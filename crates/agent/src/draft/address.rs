@@ -1,14 +1,14 @@
-//! Who may answer. Naming nobody would make a message that no person can answer, so it is no message yet.
+//! The allowed resolvers, as a type state: without them no person could answer, so the message cannot be drafted yet.
 
 use serde_json::Value;
 
 use crate::identity::Identity;
 
-/// Nobody has been named yet.
+/// Type state of a message without resolvers.
 #[derive(Debug, Clone, Copy)]
 pub struct Unaddressed(pub(super) ());
 
-/// Somebody has been named.
+/// Type state of a message with resolvers.
 #[derive(Debug, Clone)]
 pub struct Addressed(ResolverList);
 
@@ -27,7 +27,7 @@ impl Addressed {
         Self(ResolverList::Myself)
     }
 
-    /// Written out also where it is the default, so that a reader of the envelope sees who is meant.
+    /// Always explicit, even for the default, so that the envelope shows who may answer.
     pub(super) fn allowed_resolvers(&self, identity: &Identity) -> Value {
         match &self.0 {
             ResolverList::Named(names) => names.iter().map(String::as_str).collect(),

@@ -1,4 +1,4 @@
-//! Ask somebody something.
+//! The builder for asks.
 
 use countersign_protocol::a2h::{Kind, Mode, Version};
 use countersign_protocol::time::Timestamp;
@@ -10,7 +10,7 @@ use super::{Choice, Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
 
-/// An ask says who may answer before it can be sent:
+/// A question to a person. It must name who may answer before it can be drafted:
 ///
 /// ```
 /// use countersign_agent::{Ask, Identity, Timestamp, Version};
@@ -51,7 +51,7 @@ impl Ask<Unaddressed> {
         Self::new(title, AskQuestion::Confirm)
     }
 
-    /// Answered with the value of one of the two.
+    /// Answered with the value of one of the two choices.
     pub fn confirm_with(title: impl Into<String>, yes: Choice, no: Choice) -> Self {
         Self::new(title, AskQuestion::ConfirmWith([yes, no]))
     }
@@ -61,7 +61,7 @@ impl Ask<Unaddressed> {
         Self::new(title, AskQuestion::Select(choices.into_iter().collect()))
     }
 
-    /// Answered with an object that fits the schema: a flat JSON Schema of strings, numbers, booleans and enums.
+    /// Answered with an object that matches the schema: a flat JSON Schema of strings, numbers, booleans and enums.
     pub fn form(title: impl Into<String>, schema: Map<String, Value>) -> Self {
         Self::new(title, AskQuestion::Form(schema))
     }
@@ -108,13 +108,13 @@ impl<A> Ask<A> {
     common_setters!();
     outcome_setters!();
 
-    /// What the hub answers when nobody did in time. It needs an expiry, and must be one of the answers offered.
+    /// The answer the hub gives when the ask expires. It needs an expiry and must be one of the offered answers.
     pub fn default_on_expire(mut self, value: impl Into<Value>) -> Self {
         self.default_on_expire = Some(value.into());
         self
     }
 
-    /// The person may answer, but not decline to.
+    /// Removes the option to decline.
     pub fn no_decline(mut self) -> Self {
         self.may_decline = false;
         self

@@ -1,4 +1,4 @@
-//! Tell somebody something; no answer is wanted.
+//! The builder for notifications, which expect no answer.
 
 use countersign_protocol::a2h::{Kind, Version};
 use countersign_protocol::time::Timestamp;

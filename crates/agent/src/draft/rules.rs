@@ -1,5 +1,5 @@
-//! What a hub refuses although it is well formed. Found here, it is found where the author can still fix it. Sizes that
-//! a hub sets for itself are left to it.
+//! Checks for well-formed messages that a hub would refuse, so that the author learns of it early. Limits that each hub
+//! configures are left to the hub.
 
 use countersign_protocol::a2h::bounds::{
     MAX_CHECKLIST, MAX_LABELS, MAX_NAME_CHARS, MAX_OPTION_CHARS, MAX_OPTIONS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
@@ -120,7 +120,7 @@ fn check_default(request: &AskRequest, options: &[Choice], default: &Value) -> C
     ))
 }
 
-/// The hub matches names letter by letter. What could never match is refused, because nobody would notice.
+/// Refuses resolvers that can never match: the hub compares names exactly, so such an ask would stay open unnoticed.
 fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
     let field = format!("{place}.allowed_resolvers");
     let resolvers = resolvers.unwrap_or_default();

@@ -287,7 +287,7 @@ fn the_identity_and_the_state_are_checked_too() {
     assert_eq!(fault(ask(Ask::confirm("Ship?").state(json!([1])))), "state");
 }
 
-/// At each bound, so that a hub which lowers one is noticed.
+/// Tests each limit, so that a hub with a lower limit is noticed.
 #[test]
 fn drafts_and_the_hub_share_the_same_limits() {
     let name = |length: usize| "n".repeat(length);
@@ -431,7 +431,7 @@ proptest! {
         prop_assert_eq!(notify.title, title);
     }
 
-    /// Whatever goes in, either an envelope comes out or the field at fault is named.
+    /// Any input gives either a valid envelope or an error that names the field.
     #[test]
     fn any_input_gives_an_envelope_or_a_named_field(title in any::<String>(), name in any::<String>(), value in any::<String>(), at in any::<i64>()) {
         let select = Ask::select(title, [Choice::new(value.clone(), value.clone())]).key(value.clone());

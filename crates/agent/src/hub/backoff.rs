@@ -1,4 +1,4 @@
-//! How long to wait before trying again.
+//! Jittered exponential backoff.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,8 +6,8 @@ use countersign_protocol::retry_after;
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
-/// Pauses that double from the first to the longest. Half of each is chance, so that agents whose hub went away do not
-/// all come back in the same moment.
+/// Pauses that double from `first` to `max`. Half of each pause is jitter, so that agents do not all retry at the same
+/// moment after a hub outage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Backoff {
     first: Duration,
@@ -24,7 +24,7 @@ impl Backoff {
         }
     }
 
-    /// No shorter than the hub asked for. Whether that is too long is for the caller to say, who knows when to give up.
+    /// Returns the next pause, at least as long as `retry_after`. The caller decides whether that is too long.
     pub fn pause(&mut self, retry_after: Option<Duration>) -> Duration {
         let pause = jittered(self.next);
         self.next = (self.next * 2).min(self.max);

@@ -1,4 +1,4 @@
-//! One request and its reply, and whether it is worth another try.
+//! Requests to the hub: one attempt, or retries with backoff.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use super::Client;
 use super::backoff::{Backoff, retry_after};
 use crate::error::Error;
 
-/// For a request that the hub answers at once.
+/// For requests that are not long-polls.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// A pulled message is what was sent and what came of it; the largest is a request of a generous hub.
+/// A polled message holds the request and its response; the limit fits the request of a hub with generous limits.
 const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
 pub(crate) struct HubCall {
     pub method: Method,
     pub url: Url,
-    /// Sent as it is, as often as it takes.
+    /// Sent byte for byte on every attempt.
     pub body: Option<Bytes>,
     pub timeout: Duration,
 }
@@ -52,10 +52,10 @@ pub(crate) struct HubReply {
     pub body: Vec<u8>,
 }
 
-/// Why there is no reply to work with.
+/// Why a call returned no reply.
 #[derive(Debug)]
 pub(crate) enum CallFailure {
-    /// Trying again would not help.
+    /// A retry would not help.
     Final(Error),
     /// The same request may succeed later.
     Passing {
@@ -86,8 +86,8 @@ impl From<Error> for CallFailure {
 }
 
 impl Client {
-    /// Repeats the call until the hub has decided about it, or it has been silent for too long. One that answers, and asks
-    /// to come back later, is given all the time there is: its database may be away for a moment.
+    /// Retries the call until the hub accepts or rejects it. Gives up after `max_silence` without a reply. A hub that
+    /// replies "try again later" gets the full `give_up_after`, because its database may be away for a moment.
     pub(crate) async fn call_with_retry(&self, call: &HubCall, max_silence: Duration) -> Result<HubReply, Error> {
         let started = Instant::now();
         let mut backoff = self.backoff();
@@ -111,7 +111,7 @@ impl Client {
         }
     }
 
-    /// A reply that is worth reading: anything but a sign to come back later.
+    /// Makes one attempt. A status that asks to try again later is a failure, any other status a reply.
     pub(crate) async fn call(&self, call: &HubCall) -> Result<HubReply, CallFailure> {
         let mut request = self
             .http()
@@ -140,7 +140,7 @@ impl Client {
 fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply, CallFailure> {
     match status {
         408 | 425 | 429 | 500..=599 => {
-            // Something in between may speak for the hub, without its words.
+            // A proxy in between may have replied instead of the hub.
             let error = match Error::refused(status, &body) {
                 Error::UnexpectedResponse(_) => Error::Unreachable(format!("the hub answered with status {status}")),
                 refused => refused,
@@ -169,7 +169,7 @@ async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, Cal
     Ok(body)
 }
 
-/// Only the origin is told: the rest of an address may be secret.
+/// The error names only the origin: the rest of an address may be secret.
 fn no_reply(error: &reqwest::Error, url: &Url) -> CallFailure {
     if error.is_builder() {
         return CallFailure::Final(Error::invalid(

@@ -1,4 +1,4 @@
-//! Takes an ask back, unless somebody was first.
+//! Cancelling an open ask.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::ticket::Ticket;
 
 impl Client {
-    /// What the message really ended with: cancelled, or what was there before. Only an open ask can be cancelled; the hub
-    /// refuses it for a task or a notify.
+    /// Cancels an open ask and returns its actual outcome, which may be an answer that came first. The hub refuses to
+    /// cancel a task or a notify.
     pub async fn cancel(&self, ticket: &Ticket) -> Result<Progress, Error> {
         let Some(id) = &ticket.message_id else {
             return Err(Error::invalid(

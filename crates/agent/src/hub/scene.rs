@@ -1,4 +1,4 @@
-//! A hub that says what it is told to, connection by connection.
+//! A fake hub with scripted replies, one per connection.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,12 +10,12 @@ use url::Url;
 
 use super::Client;
 
-/// What happens to one request, after it was read.
+/// The behaviour for one request, after it was read.
 pub enum ScriptedReply {
     Reply(u16, Value),
     /// The connection ends without a reply, as when a 202 is lost.
     Vanish,
-    /// Nothing at all, until the client goes.
+    /// No reply until the client disconnects.
     Hang,
 }
 
@@ -25,7 +25,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The last act is repeated for whoever comes after.
+    /// The last reply is repeated for all later connections.
     pub async fn play(script: impl FnOnce(&Url) -> Vec<ScriptedReply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();

@@ -1,4 +1,4 @@
-//! Sends a message: kept first, then repeated byte for byte until the hub has it or refuses it.
+//! Submitting a message: stored in the journal first, then sent byte for byte until the hub accepts or refuses it.
 
 use bytes::Bytes;
 use countersign_protocol::json;
@@ -23,12 +23,11 @@ struct SubmitAck {
 }
 
 impl Client {
-    /// Ends with a ticket, or with an error that another try would not change. Until then the message is in the journal,
-    /// and [`Hub::resend`] goes on from there, in this process or a later one.
+    /// Retries until the hub accepts or refuses the message. After any other error the message is still in the journal,
+    /// and [`Client::resend`] continues from there, in this process or a later one.
     ///
-    /// A draft under a key that is in the journal already stands for the message that was kept first, if it says the same:
-    /// only when it was made, in which run, the instant of its expiry and the seal of its state may differ. The kept bytes
-    /// are sent.
+    /// When the journal already has a message under the draft's key, the stored bytes are sent, provided that both have
+    /// the same content. Only `created_at`, `expires_at`, the run id and the seal of the state may differ.
     pub async fn submit(&self, journal: &Journal, draft: &Draft) -> Result<Ticket, Error> {
         let hub = self.origin();
         let draft = draft.clone();
@@ -46,7 +45,7 @@ impl Client {
         self.send(journal, ticket, bytes).await
     }
 
-    /// Sends what was kept under the ticket's key once more: after a restart, or to learn the message's id.
+    /// Sends the stored bytes of the ticket's key again: after a restart, or to learn the message's id.
     pub async fn resend(&self, journal: &Journal, ticket: &Ticket) -> Result<Ticket, Error> {
         let hub = self.origin();
         let wanted = ticket.clone();
@@ -89,7 +88,7 @@ impl Client {
         Ok(ticket)
     }
 
-    /// The address the hub gave, as it gave it. The token goes there, so it must not be less guarded than the hub itself.
+    /// Checks the poll address from the hub. The token is sent there, so it must use TLS if the hub does.
     pub(super) fn poll_address(&self, poll_url: &str) -> Result<Url, Error> {
         let refuse = |reason: &str| Err(Error::unexpected(format!("a `poll_url` {reason}")));
         if poll_url.len() > MAX_URL_BYTES {
@@ -105,7 +104,7 @@ impl Client {
     }
 }
 
-/// The bytes to send: the draft's own, or those that were kept for the same message before.
+/// Returns the bytes to send: the draft's own, or those stored earlier for the same message.
 fn store_draft(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
     let key = draft.idempotency_key();
     let agent_id = draft.agent_id();
@@ -120,7 +119,7 @@ fn store_draft(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, E
     }
 }
 
-/// The journal waits for the disk, and for other processes; meanwhile the runtime's thread has other things to do.
+/// Runs journal work on the blocking pool: the journal waits for the disk and for other processes.
 async fn with_journal<T: Send + 'static>(
     journal: &Journal,
     work: impl FnOnce(&Journal) -> T + Send + 'static,
@@ -130,7 +129,8 @@ async fn with_journal<T: Send + 'static>(
     Ok(done.map_err(|_| JournalError::Unavailable("the operation was interrupted".to_owned()))?)
 }
 
-/// Whether these bytes can never become a message. A refused credential is no such case: they may have become one before.
+/// Whether the hub will never accept these bytes. A refused credential does not count: an earlier attempt with the same
+/// bytes may have been accepted.
 fn is_permanent_refusal(status: u16) -> bool {
     matches!(status, 400 | 413 | 422)
 }
@@ -150,11 +150,11 @@ fn read_ack(reply: &HubReply) -> Result<SubmitAck, Error> {
     }
 }
 
-/// Whether two messages under one key are one message that was written down twice.
+/// Whether two drafts under one key are the same message, apart from the fields that change with every draft.
 fn is_same_message(stored: &[u8], drafted: &[u8]) -> bool {
     let stable_fields = |bytes: &[u8]| {
         let mut message = json::parse(bytes).ok()?;
-        // A state sealed twice is two tokens, and what is in them nobody here can compare.
+        // Sealing the same state twice gives two tokens, and their contents cannot be compared here.
         for (pointer, key) in [
             ("", "created_at"),
             ("", "expires_at"),

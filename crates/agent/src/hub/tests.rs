@@ -232,7 +232,7 @@ async fn a_refusal_is_final() {
         let refused = scene.client().submit(&kept.journal, &draft_at("Ship?", 0)).await;
         assert!(matches!(refused, Err(Error::Refused { status: told, .. }) if told == status));
         assert_eq!(scene.requests().len(), 1);
-        // After a refused credential the same bytes may still be the ones the hub has.
+        // After a refused credential the draft stays: the hub may have accepted the same bytes earlier.
         let is_permanent_refusal = matches!(status, 400 | 422);
         assert_eq!(
             kept.journal.ticket("ship-1.4").unwrap().is_none(),

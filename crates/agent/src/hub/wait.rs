@@ -1,4 +1,4 @@
-//! Comes for the outcome: once, or until there is one.
+//! Polling for the outcome: once, or with long-polls until there is one.
 
 use std::time::Duration;
 
@@ -13,36 +13,36 @@ use crate::error::Error;
 use crate::outcome::Resolved;
 use crate::ticket::Ticket;
 
-/// The longest a hub holds a reply back.
+/// The longest long-poll that a hub allows.
 const MAX_HOLD: Duration = Duration::from_secs(60);
-/// The shortest hold that is asked for after longer ones were cut off.
+/// The shortest long-poll requested after a proxy cut off longer ones.
 const MIN_HOLD: Duration = Duration::from_secs(5);
-/// What the way there and back may take on top of that.
+/// Network time allowed on top of the hold.
 const ROUND_TRIP_GRACE: Duration = Duration::from_secs(15);
-/// For the look at the very end of the caller's time.
+/// For the last poll, after the caller's deadline.
 const FINAL_POLL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Between two looks at a hub that does not hold its replies back.
+/// Between two polls of a hub that does not support long-polls.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitUntil {
     Ended,
-    /// Then the progress of that moment is returned.
+    /// Returns the progress known at that moment.
     Deadline(Instant),
 }
 
-/// How far a message has come.
+/// The progress of a message.
 #[derive(Debug, Clone)]
 pub enum Progress {
-    /// Nobody has answered yet.
+    /// Not answered yet.
     Open,
-    /// A notify; it has no other end.
+    /// The final state of a notify.
     Delivered,
     Ended(Box<Resolved>),
 }
 
 impl WaitUntil {
-    /// Whole seconds for which the hub may hold its reply back; None when there is less than one left.
+    /// The long-poll time in whole seconds; `None` when less than a second is left.
     fn hold(self, max: Duration) -> Option<Duration> {
         let Self::Deadline(deadline) = self else {
             return Some(max);
@@ -62,16 +62,15 @@ impl WaitUntil {
 }
 
 impl Client {
-    /// One look, without waiting.
+    /// Polls once, without waiting.
     pub async fn look(&self, ticket: &Ticket) -> Result<Progress, Error> {
         self.pull(ticket, Duration::ZERO, REQUEST_TIMEOUT)
             .await
             .map_err(CallFailure::into_error)
     }
 
-    /// Waits until the message has ended or the caller's time is over. Drop the future to stop waiting; nothing is lost,
-    /// because the outcome stays with the hub. A hub that cannot be reached is tried again until it has been silent for as
-    /// long as [`Hub::giving_up_after`] says.
+    /// Waits until the message has ended or the deadline has passed. Drop the future to stop waiting; the outcome stays
+    /// with the hub. An unreachable hub is retried for as long as [`Client::giving_up_after`] says.
     pub async fn wait(&self, ticket: &Ticket, until: WaitUntil) -> Result<Progress, Error> {
         let mut idle = Backoff::new(self.first_pause(), MAX_POLL_INTERVAL);
         let mut silence = Silence::new(self);
@@ -98,7 +97,7 @@ impl Client {
         self.final_poll(ticket, until, silence.hub_replied).await
     }
 
-    /// A hub that was there before, and is silent in the last moment, has not changed the last thing it said.
+    /// Polls a last time after the deadline. If that fails, a message that was open earlier still counts as open.
     async fn final_poll(&self, ticket: &Ticket, until: WaitUntil, was_open: bool) -> Result<Progress, Error> {
         until.sleep(MAX_HOLD).await;
         match self.pull(ticket, Duration::ZERO, FINAL_POLL_TIMEOUT).await {
@@ -138,7 +137,7 @@ impl Client {
         Ok(progress(&self.call(&call).await?, ticket)?)
     }
 
-    /// The ticket's address, with nothing but `wait` added.
+    /// A GET of the ticket's poll address, with only `wait` added.
     pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<HubCall, Error> {
         let Some(poll_url) = &ticket.poll_url else {
             return Err(Error::invalid(
@@ -154,7 +153,7 @@ impl Client {
     }
 }
 
-/// A proxy on the way may cut off what lasts too long for it. Then half of that is tried, so that the hub is heard.
+/// Halves the hold after a proxy cut a long-poll off, so that the next one ends before the proxy's timeout.
 fn shorter_hold(cut_after: Duration) -> Duration {
     let half = Duration::from_secs(cut_after.as_secs() / 2);
     if cut_after < MIN_HOLD {
@@ -164,7 +163,7 @@ fn shorter_hold(cut_after: Duration) -> Duration {
     }
 }
 
-/// How long the hub has not said anything.
+/// Measures how long the hub has not replied.
 struct Silence {
     since: Instant,
     backoff: Backoff,

@@ -1,4 +1,4 @@
-//! Acting at most once: reserved before the work, ended after it, so that a crash in between is seen as such.
+//! Acting at most once: an action is reserved before the work and finished after it, so a crash in between shows.
 
 use countersign_protocol::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -7,23 +7,23 @@ use serde::Serialize;
 use super::holder::Holder;
 use super::{Journal, JournalError, at_most, now};
 
-/// What to do about an outcome.
+/// The result of claiming the action on an outcome.
 #[derive(Debug)]
 pub enum Claim {
-    /// Nobody acted on it: do, and finish the reservation.
+    /// The action is free and now reserved: do the work, then finish the reservation.
     Go(Reservation),
     AlreadyDone {
         ok: bool,
     },
-    /// It was reserved by a process that died, or that let go without an end: how far it came, nobody knows.
+    /// The process that reserved the action died or dropped the reservation; how much of the work it did is unknown.
     Interrupted,
-    /// It is reserved by a process that runs.
+    /// The action is reserved by a running process.
     UnderWay,
-    /// Another resolution of the same message was acted on.
+    /// The action belongs to another resolution of the same message.
     Other,
 }
 
-/// The right and the duty to act. Dropped without [`Journal::finish`], the act shows as interrupted.
+/// The exclusive right to act. If it is dropped without [`Journal::finish`], the action shows as interrupted.
 #[derive(Debug)]
 pub struct Reservation {
     journal: Journal,
@@ -47,7 +47,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.ended {
             let sql = "UPDATE acts SET holder_pid = NULL, holder_started = NULL WHERE id = ?1 AND state = 'reserved'";
-            // If it cannot be written, the reservation still ends with this process.
+            // A failed write is harmless: the reservation still ends with this process.
             let _ = self.journal.connection().execute(sql, [self.id]);
         }
     }
@@ -66,8 +66,8 @@ pub struct Action {
     pub message_id: String,
     pub resolution_id: String,
     pub state: ActionState,
-    /// Whether the process that reserved it, or the one that does the work for it, still runs. A reserved act that is not
-    /// under way was interrupted.
+    /// Whether the reserving process or its worker process still runs. A reserved action that is not under way was
+    /// interrupted.
     pub under_way: bool,
     pub begun_at: Timestamp,
     pub ended_at: Option<Timestamp>,
@@ -77,6 +77,7 @@ const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, hol
      worker_pid, worker_started";
 
 impl Journal {
+    /// Claims the action on a resolution, before the work starts.
     pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Claim, JournalError> {
         let reserved = self.write(|transaction| match find(transaction, message_id)? {
             Some(act) => Ok(Err(act)),
@@ -100,7 +101,7 @@ impl Journal {
         })
     }
 
-    /// Says that a process of its own does the work. Should this one die, the act is under way until that one ends too.
+    /// Records a worker process. The action then stays under way until that process has ended too.
     pub fn set_worker(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
         let Some(worker) = Holder::of(pid) else { return Ok(()) };
         let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
@@ -139,7 +140,8 @@ impl Journal {
         rows.map(|row| row?.act()).collect()
     }
 
-    /// A person looked at an interrupted or failed act and says that it may be done again. False when there is none.
+    /// Removes an interrupted or failed action, so that it can be done again after a person checked it. Returns false
+    /// when there is none.
     pub fn forget(&self, message_id: &str) -> Result<bool, JournalError> {
         self.write(|transaction| {
             let Some(act) = find(transaction, message_id)? else {

@@ -1,4 +1,4 @@
-//! The agent's memory between runs: what it sent, what it acted on, and which pushes it has seen. One SQLite file that
+//! The agent's journal: sent drafts, actions on outcomes, and the jtis of received pushes. One SQLite file, which
 //! several processes may use at once.
 
 mod acts;
@@ -49,17 +49,18 @@ impl From<rusqlite::Error> for JournalError {
 pub struct Journal(Arc<Mutex<Connection>>);
 
 impl Journal {
-    /// Makes the file, and the directories it lies in, when they are not there; only their owner can read them.
+    /// Opens the journal. Creates the file and its directories if they are missing, readable only by their owner.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         Ok(Self(Arc::new(Mutex::new(file::open(path)?))))
     }
 
-    /// A transaction that is left by a panic was rolled back, so the connection is as good as before.
+    /// A poisoned lock is fine: a transaction interrupted by a panic was rolled back.
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything that reads before it writes takes the write lock first: between the two no other process gets in.
+    /// Runs `work` in an immediate transaction: taking the write lock first keeps other processes out between its reads
+    /// and writes.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>) -> Result<T, JournalError> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,4 +1,4 @@
-//! The checks of a receiver as a tower layer: what reaches the service behind it is genuine and new.
+//! A tower layer for receivers: only genuine pushes that are not replays reach the service behind it.
 
 use std::fmt;
 use std::future::Future;
@@ -22,12 +22,12 @@ use super::verify::is_signed;
 use super::{MAX_PUSH_BYTES, Refusal, Verified, Verifier};
 use crate::journal::{ActionState, Journal, JournalError};
 
-/// A hub sends a body in one go.
+/// Generous, because a hub sends the body in one go.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Puts a [`Verified`] into the extensions of each request it lets through; begin and finish the act in the service
-/// behind it. A push that was received before is answered here: with 200 when its act is done, so that nobody sends it
-/// again, and otherwise with 401.
+/// Adds a [`Verified`] to the extensions of each request that it lets through; the service behind it begins and
+/// finishes the action. The layer itself answers a replayed push: with 200 when its action has ended, which stops the
+/// hub's retries, otherwise with 401.
 #[derive(Clone)]
 pub struct ReceiverLayer(Arc<ReceiverChecks>);
 
@@ -84,7 +84,7 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        // The one that was made ready is the one to call; its copy waits for the next request.
+        // `poll_ready` was called on this service, so it handles the request; the clone waits for the next one.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
         let checks = Arc::clone(&self.checks);
@@ -97,7 +97,7 @@ where
     }
 }
 
-/// Why a request goes no further.
+/// Why a request was not passed on.
 enum PushRejected {
     Refused(Refusal),
     Duplicate,
@@ -190,7 +190,7 @@ impl IntoResponse for PushRejected {
                 "too_slow",
                 "the body did not arrive in time".to_owned(),
             ),
-            // The hub tries again after a 5xx; nothing was done yet.
+            // A 5xx makes the hub retry; no action was taken yet.
             Self::NoJournal(reason) => (StatusCode::SERVICE_UNAVAILABLE, "no_journal", reason),
         };
         (status, Json(json!({"error": {"code": code, "message": message}}))).into_response()

@@ -1,4 +1,4 @@
-//! What must hold of a push whatever bytes it is made of.
+//! Property tests: pushes made of arbitrary bytes.
 
 use countersign_agent::{Timestamp, Verifier};
 use http::{HeaderMap, HeaderValue};
@@ -37,7 +37,7 @@ proptest! {
         let at = at.index(body.len());
         body[at] = byte;
         if let Ok(verified) = verifier().verify(&headers, &body, NOW) {
-            // The agent and `defaulted` are not signed, and not read either.
+            // `agent` and `defaulted` are not signed, and are not read either.
             let believed = verifier().verify(&headers, honest.to_string().as_bytes(), NOW).unwrap();
             prop_assert_eq!(verified.resolved.outcome, believed.resolved.outcome);
             prop_assert_eq!(verified.resolved.actor, believed.resolved.actor);

@@ -1,4 +1,4 @@
-//! What the journal keeps, within one process.
+//! The journal within one process.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn an_action_is_under_way_while_its_worker_process_runs() {
         .unwrap();
     let reservation = go(&journal, "msg_1", "res_1");
     journal.set_worker(&reservation, worker.id()).unwrap();
-    // As if this process had died.
+    // Simulates the death of this process.
     drop(reservation);
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
     assert!(matches!(journal.forget("msg_1"), Err(JournalError::UnderWay(_))));
@@ -107,7 +107,7 @@ fn a_ticket_is_found_by_message_and_by_key() {
         ("key", "bot")
     );
     assert_eq!(journal.ticket("msg_2").unwrap(), None);
-    // A key that looks like another's message id does not hide that message.
+    // A key equal to the id of another message does not hide that message.
     journal.keep(HUB, "msg_1", "bot", Kind::Ask, b"{}").unwrap();
     assert_eq!(journal.ticket("msg_1").unwrap().unwrap(), ticket);
     let keys = |limit| {

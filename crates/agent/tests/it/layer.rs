@@ -13,7 +13,7 @@ use tower::ServiceExt;
 use crate::scratch::Scratch;
 use crate::signed::{KEY, NOW, T, URL, hmac, response};
 
-/// Acts as a receiver does: begin, work, finish.
+/// A minimal receiver: begin the action, work, finish.
 async fn act(journal: Journal, verified: Verified, body: Bytes) -> (StatusCode, String) {
     let (message, resolution) = verified.resolved.act_key();
     match journal.begin(message, resolution).unwrap() {

@@ -1,4 +1,4 @@
-//! The journal between real processes: one that is killed while it acts, and several that want to act at once.
+//! The journal between real processes: one that is killed while it acts, and several that race for an action.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::scratch::Scratch;
 
 const JOURNAL: &str = "COUNTERSIGN_TEST_JOURNAL";
 
-/// The child: this same program, told to run nothing but this. It begins when told, says how that went, and ends the act
-/// when told again.
+/// The child process: this test binary, running only this test. The first line on stdin makes it claim the action and
+/// print the result; the second line makes it finish.
 #[test]
 #[ignore = "started as a child process by the other tests"]
 fn child() {
@@ -20,7 +20,7 @@ fn child() {
     orders.next();
     let journal = Journal::open(Path::new(&file)).unwrap();
     let begun = journal.begin("msg_1", "res_1").unwrap();
-    // Its standard output belongs to the test runner.
+    // Stdout belongs to the test runner.
     eprintln!("begun {}", name(&begun));
     if orders.next().is_some()
         && let Claim::Go(reservation) = begun
@@ -94,7 +94,7 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
     assert!(journal.forget("msg_1").is_err(), "it is alive");
     actor.process.kill().unwrap();
-    // Its standard error closes when it is dead; nobody has waited for it yet, so its pid is still taken.
+    // Stderr closes when the child is dead. The child was not waited for yet, so its pid is still in use.
     assert!(actor.said.next().is_none());
     while journal.act("msg_1").unwrap().unwrap().under_way {
         std::thread::yield_now();
@@ -115,7 +115,7 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
 #[test]
 fn processes_that_race_for_an_action_find_one_winner() {
     let scratch = Scratch::new();
-    // The file is not there yet: they race to make it, too.
+    // The file does not exist yet, so the processes also race to create it.
     let file = scratch.file("new/journal.db");
     let mut actors: Vec<Actor> = (0..6).map(|_| Actor::start(&file)).collect();
     actors.iter_mut().for_each(Actor::order);

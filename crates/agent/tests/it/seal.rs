@@ -1,4 +1,4 @@
-//! Sealing with keys and nonces as they come in practice, and against another implementation.
+//! Sealing with real keys and random nonces, and interoperability with Node.
 
 use std::process::Command;
 
@@ -155,7 +155,7 @@ fn the_callback_secret_is_refused_as_a_seal_key() {
     assert_eq!(key.refuse_same_as(&[]), Ok(()));
 }
 
-/// Node's crypto seals and opens as the other implementations of the protocol do.
+/// Node's crypto seals and opens like other implementations of the protocol.
 fn node(script: &str, argument: &str) -> Option<String> {
     let output = match Command::new("node").args(["-e", script, argument]).output() {
         Ok(output) => output,

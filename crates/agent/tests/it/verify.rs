@@ -1,4 +1,4 @@
-//! What is believed of a push, and why the rest is not.
+//! Verification of pushes, and the reasons for refusal.
 
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ fn the_published_signature_of_version_0_2_is_accepted() {
     );
 }
 
-/// Its digest is that of a payload which is not published, so the context is checked in the protocol's own tests; here
-/// an answer with the digest of the other published payload goes through the whole receiver.
+/// The payload of the published 0.3 context is not published, so that context is tested in `protocol`; this test sends
+/// an answer with the digest of the other published payload through the whole receiver.
 #[test]
 fn numbers_in_the_answer_and_the_state_are_signed_as_any_implementation_writes_them() {
     let text = r#"{"a2h_version":"0.3","in_reply_to":"msg_1","resolution_id":"res_1","resolution":"answered","response":
@@ -281,7 +281,7 @@ fn an_ed25519_public_key_verifies_signatures_but_not_hmacs() {
         check(&Verifier::new(URL).ed25519_key(b"short"), &headers, &honest).unwrap_err(),
         Refusal::WrongSignature
     );
-    // The public key is no secret: an HMAC made with it must prove nothing.
+    // The public key is not secret, so an HMAC made with it must not verify.
     let canonical = crate::signed::canonical(&honest, T, JTI);
     let forged = countersign_protocol::a2h::signature::hmac_v1(&public, &canonical);
     let refused = check(&verifier, &named(Family::Ma2h, T, JTI, &[forged]), &honest).unwrap_err();

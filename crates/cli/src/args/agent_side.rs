@@ -1,4 +1,4 @@
-//! The commands of an agent: to ask, to come back for the answer, and to act on it once.
+//! The commands of an agent: ask, wait for the answer, act on it once.
 
 mod exec;
 mod follow;

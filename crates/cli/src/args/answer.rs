@@ -1,4 +1,4 @@
-//! `countersign answer`: exactly one outcome, and what may go with it.
+//! `countersign answer`: exactly one outcome, with its options.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What can go wrong between a client and the hub, in words for the person at the terminal.
+//! Errors between a client and the hub, worded for the person at the terminal.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use crate::hub_address::LocateError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The hub understood and said no.
+    /// The hub refused the request.
     #[error("{message} ({code})")]
     Refused {
         status: StatusCode,
@@ -21,7 +21,7 @@ pub enum ClientError {
     },
     #[error("{0}")]
     Unreachable(String),
-    /// Something answered, but not as a hub does.
+    /// The reply is not one that a hub sends.
     #[error("unexpected reply from the hub: {0}")]
     UnexpectedResponse(String),
 }
@@ -68,7 +68,7 @@ impl ClientError {
         matches!(self, Self::Refused { code, .. } if code == wanted)
     }
 
-    /// Whether the credential is good but does not reach so far.
+    /// Whether the credential is valid but lacks the permission.
     pub fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if *status == StatusCode::FORBIDDEN)
     }

@@ -54,7 +54,7 @@ impl HubLocation {
         })
     }
 
-    /// The address without what may be secret in it.
+    /// The address without credentials or path.
     pub fn shown_url(&self) -> String {
         self.url.origin().ascii_serialization()
     }
@@ -63,7 +63,7 @@ impl HubLocation {
         is_loopback(self.url.host_str().unwrap_or_default())
     }
 
-    /// An HTTP client for this hub, without a limit to how long a reply may take.
+    /// An HTTP client for this hub, without an overall request timeout.
     pub fn http(&self) -> ClientBuilder {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
@@ -73,9 +73,10 @@ impl HubLocation {
         self.trust(builder)
     }
 
-    /// Which certificates to believe. The system's, with two exceptions. Plain HTTP needs none, and a machine without a
-    /// trust store must be able to use it. A hub that serves TLS is reached on loopback by its own `hub.json`, where no
-    /// certificate carries the name 127.0.0.1; whoever can listen there can read plain HTTP as well, so nothing is lost.
+    /// Certificate checks use the system's trust store, with two exceptions. Plain HTTP needs no certificates and
+    /// must work on a machine without a trust store. A hub that serves TLS is reached on loopback through its own
+    /// `hub.json`, where no certificate carries the name 127.0.0.1; a process that can listen there could read plain
+    /// HTTP as well, so skipping the check loses nothing.
     fn trust(&self, builder: ClientBuilder) -> ClientBuilder {
         if self.url.scheme() == "http" {
             return builder.tls_certs_only([]);

@@ -1,4 +1,4 @@
-//! The hub's socket for runs. It is opened as every other request is made: same address, same token, same certificates.
+//! The WebSocket for runs, opened with the same address, token and certificates as every other request.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ use super::{ClientError, HubClient};
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// The hub says something at least every 30 seconds, if only that it is still there.
+/// The hub sends at least a ping every 30 seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
-/// No event comes near it.
+/// Far above the size of any event.
 const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 
 pub struct Socket(WebSocketStream<Upgraded>);
 
-/// The connection has ended, and why.
+/// The connection closed, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SocketClosed(pub String);
@@ -50,14 +50,14 @@ impl Socket {
         }
     }
 
-    /// The next thing the hub says. Nothing is lost when the future is dropped before it is there.
+    /// The next text message from the hub. Cancel-safe: dropping the future loses no message.
     pub async fn next(&mut self) -> Result<String, SocketClosed> {
         loop {
             let message = timeout(IDLE_TIMEOUT, self.0.next()).await;
             match message.map_err(|_| SocketClosed("the hub sent nothing for too long".to_owned()))? {
                 Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
                 Some(Ok(Message::Close(frame))) => {
-                    // It waits for the reply, which is sent only now.
+                    // The close reply is queued; the flush sends it, and the hub waits for it.
                     let _ = timeout(CLOSE_TIMEOUT, self.0.flush()).await;
                     let why = frame.map(|frame| format!(": {}", frame.reason)).unwrap_or_default();
                     return Err(SocketClosed(format!("the hub closed the connection{why}")));
@@ -72,7 +72,7 @@ impl Socket {
 
 fn closed(error: &Error) -> SocketClosed {
     match error {
-        // What the system calls it helps nobody.
+        // The operating system's error text would not help the user here.
         Error::Io(_)
         | Error::ConnectionClosed
         | Error::AlreadyClosed
@@ -87,7 +87,7 @@ async fn upgrade(client: &HubClient) -> Result<Socket, ClientError> {
     let location = client.location();
     let unreachable = |error: reqwest::Error| ClientError::unreachable(&error, location);
     let key = generate_key();
-    // HTTP/2 has no such upgrade.
+    // An HTTP/2 connection does not support this upgrade.
     let http = location.http().http1_only().build().map_err(unreachable)?;
     let request = http
         .get(client.url(&["ws"]))

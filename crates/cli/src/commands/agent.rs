@@ -74,8 +74,8 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json
     })
 }
 
-/// On the hub's own machine the commands of an agent go on by themselves. Where that fails, the new secrets must be shown
-/// all the same: the hub does not tell them again.
+/// Updates the stored credential on the hub's own machine, so that agent commands keep working. A failure is only
+/// reported: the new secrets must still be shown, because the hub does not return them again.
 fn renew_stored(reply: &Value, client: &HubClient) {
     let AddressSource::DataDirectory(data) = &client.location().source else {
         return;

@@ -1,4 +1,4 @@
-//! `ahead`: a text that answers the next cue of an agent in a terminal; what waits; and taking one back.
+//! `ahead`: types a text ahead for an agent's next cue, lists such texts, or takes one back.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ async fn write(agent_id: &str, text: &str, client: &HubClient, json: bool) -> Re
     })
 }
 
-/// What the agent waits for right now: whoever writes ahead may have meant that. The text is kept without knowing.
+/// The cue the agent waits for now, as a hint: the person may have meant to answer it. The text is stored anyway.
 async fn open_question(agent_id: &str, client: &HubClient) -> Option<String> {
     let terminals = terminals::read(client).await.ok()?;
     let terminal = terminals.into_iter().find(|terminal| terminal.agent_id == agent_id)?;

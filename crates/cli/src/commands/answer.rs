@@ -1,4 +1,4 @@
-//! `answer`: reads the item, turns what was typed into the value its question wants, and sends one resolution.
+//! `answer`: reads the item, turns the input into the value its question wants, and sends one resolution.
 
 mod choice;
 mod files;
@@ -36,13 +36,13 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
         return Ok(screen::json(&reply));
     }
     let reply: ResolveReply = typed(&reply)?;
-    // The hub says who answered, so it is read back instead of being guessed from the token in use.
+    // The item is read back for the actor, because the hub attests it.
     let decided = read_item(&args.id, client)
         .await
         .ok()
         .and_then(|item| item.outcome_in_short());
     let words = decided.unwrap_or(reply.status);
-    // What came from a file or on standard input may be no sight for a screen.
+    // Values from a file or standard input are not echoed: they may be long or sensitive.
     let filled_in = if args.fields.is_empty() {
         String::new()
     } else {
@@ -59,7 +59,7 @@ async fn read_item(id: &str, client: &HubClient) -> Result<Item, ClientError> {
     typed(&client.get(&["v1", "inbox", id], &[]).await?)
 }
 
-/// Whoever comes second is told who was first.
+/// Replaces an `already_terminal` error with the decision that came first.
 async fn explain(error: ClientError, id: &str, client: &HubClient) -> anyhow::Error {
     if error.has_code("already_terminal")
         && let Ok(item) = read_item(id, client).await
@@ -149,7 +149,7 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     }
 }
 
-/// A text that says something, unless files do, or nothing is an answer.
+/// A non-blank text, unless files come with it or an empty answer is allowed.
 fn text_value(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
     let text = form::read_free_text(typed)?;
     if text.trim().is_empty() && args.files.is_empty() && !item.allows_empty() {
@@ -158,7 +158,7 @@ fn text_value(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
     Ok(text.into())
 }
 
-/// Refused here where the hub would refuse it, in words that say what would do.
+/// Refuses here, with a hint, text that the hub would refuse.
 fn check_takes_text(item: &Item, question: &ItemQuestion) -> Result<()> {
     match question {
         _ if item.open_ended => Ok(()),
@@ -190,7 +190,7 @@ fn not_a_question(item: &Item) -> anyhow::Error {
     }
 }
 
-/// The whole checklist with the named steps done; what the agent sent as done stays so.
+/// The whole checklist with the named steps done; steps already done stay done.
 fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<ChecklistStep>> {
     let mut steps = item
         .action

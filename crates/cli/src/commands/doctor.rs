@@ -1,4 +1,4 @@
-//! `doctor`: says what is wrong with a set-up, one line per finding, and what to do about it.
+//! `doctor`: checks a set-up and prints one line per finding, with advice.
 
 mod clock;
 mod config;
@@ -60,7 +60,7 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
     let data = || data_dir::resolve(globals.data.as_deref());
     let mut findings: Vec<Finding> = config.map(config::check).into_iter().collect();
     let client = HubLocation::find(data).and_then(HubClient::new);
-    // A hub named by the environment keeps its files elsewhere.
+    // A hub named by the environment has its files on another machine.
     let elsewhere = client
         .as_ref()
         .is_ok_and(|client| client.location().source == AddressSource::Environment);

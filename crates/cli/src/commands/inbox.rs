@@ -1,5 +1,5 @@
-//! `inbox`: what waits for a person, urgent first, then the longest waiting. On a terminal a live list that answers by
-//! keys; prompts where the terminal cannot draw; a table or JSON for everything else.
+//! `inbox`: the open items, urgent first, then the longest waiting. A live list on a terminal, prompts if the
+//! terminal cannot draw, a table or JSON otherwise.
 
 mod answer;
 mod content;
@@ -25,7 +25,7 @@ use crate::args::InboxArgs;
 use crate::client::HubClient;
 use filter::InboxFilter;
 
-/// How to talk to whoever reads.
+/// The presentation of the inbox.
 #[derive(Debug, PartialEq)]
 enum OutputMode {
     Json,

@@ -1,4 +1,4 @@
-//! `run`: prepares, starts and follows a run. What happens goes to standard error, the result alone to standard output.
+//! `run`: prepares, starts and follows a run. Progress goes to standard error, only the result to standard output.
 
 mod ask;
 mod back;
@@ -59,7 +59,7 @@ pub async fn continue_run(args: &ContinueArgs, client: &HubClient, json: bool) -
     }
 }
 
-/// From its beginning, as far as the hub remembers it.
+/// From the first event that the hub still has.
 pub async fn follow(run_id: &str, client: &HubClient, json: bool) -> Result<Finished> {
     FollowSession::from_the_beginning(run_id, client, json)
         .await?
@@ -67,7 +67,7 @@ pub async fn follow(run_id: &str, client: &HubClient, json: bool) -> Result<Fini
         .await
 }
 
-/// The hub has a current directory of its own.
+/// Paths are sent as absolute ones, because the hub has another current directory.
 fn absolute(path: &Path) -> Result<String> {
     let path = std::path::absolute(path).with_context(|| format!("{} is not a valid path", path.display()))?;
     path.into_os_string()

@@ -1,4 +1,4 @@
-//! `runs`: which there are, one of them, and following, stopping and continuing it.
+//! `runs`: lists runs; shows, follows, stops and continues one.
 
 mod list;
 mod show;

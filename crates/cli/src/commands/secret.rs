@@ -1,4 +1,4 @@
-//! `secret set|list|remove`. A value goes in and never comes out.
+//! `secret set|list|remove`. Values are written and never read back.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use crate::args::SecretCommand;
 use crate::client::HubClient;
 use crate::screen::{HubTime, TextTable, escape};
 
-/// More than any token or key; a file given by mistake is not read to its end.
+/// Above any token or key; a file given by mistake is not read completely.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 #[derive(Deserialize)]
@@ -61,7 +61,7 @@ fn read_value(input: impl Read) -> Result<String> {
     if value.len() as u64 > MAX_SECRET_BYTES {
         bail!("the secret on standard input is longer than {MAX_SECRET_BYTES} bytes");
     }
-    // One line ending only: whatever stands before it may be part of the secret.
+    // Only one line ending is removed: the rest may be part of the secret.
     if value.ends_with('\n') {
         value.pop();
         if value.ends_with('\r') {

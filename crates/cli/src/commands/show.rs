@@ -1,4 +1,4 @@
-//! `show`: everything a person needs to decide on one message, then its audit trail.
+//! `show`: everything needed to decide on one message, then its audit trail.
 
 mod sections;
 
@@ -38,7 +38,7 @@ pub async fn run(id: &str, client: &HubClient, json: bool) -> Result<String> {
     Ok(text)
 }
 
-/// Only an owner may read the trail; for everybody else the page simply ends before it.
+/// Only an owner may read the trail; for others the page ends before it.
 async fn audit_trail(id: &str, client: &HubClient) -> Result<Option<Value>, ClientError> {
     match client
         .get_field(&["v1", "admin", "audit"], &[("id", id)], "entries")

@@ -1,4 +1,4 @@
-//! `skill build` and `skill check`: one page per app that says how its agents ask, notify or set a task.
+//! `skill build` and `skill check`: one page per app on how its agents ask, notify or set a task.
 
 mod check;
 #[cfg(test)]
@@ -51,7 +51,7 @@ fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
     Ok(Finished::ok(report(&settled, &files, json)))
 }
 
-/// What will be written. The page has to pass the same check that a page changed by hand is held to.
+/// The files to write. The page must pass the same check as a page edited by hand.
 fn plan(settled: &BuildPlan, as_plugin: bool) -> Result<Vec<PlannedFile>> {
     let BuildPlan {
         settings,

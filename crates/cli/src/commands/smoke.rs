@@ -1,4 +1,4 @@
-//! `smoke`: goes once through the whole loop against a running hub, as an agent and as the person who answers it.
+//! `smoke`: runs the whole loop once against a running hub, as the agent and as the person who answers.
 
 mod debts;
 mod fresh;
@@ -31,14 +31,14 @@ use report::SmokeReport;
 use scratch::ScratchDir;
 use trial::AgentHalf;
 
-/// Long enough for a hub that is busy, short enough for a person who waits.
+/// Long enough for a busy hub, short enough for a waiting person.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub async fn run(args: SmokeArgs, globals: &Globals) -> Result<Finished> {
     let plan = SmokePlan::read(args)?;
     let mut report = SmokeReport::default();
     let mut cleanup = Cleanup::default();
-    // A step that failed has said so in the report, and nothing after it would mean anything.
+    // A failed step is in the report, and later steps would be meaningless.
     let _ = drive(&plan, globals, &mut report, &mut cleanup).await;
     report.check("clean up", cleanup.run().await);
     let text = report.render(globals.json);
@@ -84,7 +84,7 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
     Some(())
 }
 
-/// Listens, and has the host approved where the owner's right is at hand.
+/// Listens, and approves the host if the owner's token is available.
 async fn open_callback(
     plan: &SmokePlan,
     hub_access: &HubAccess,
@@ -104,7 +104,7 @@ async fn open_callback(
     Ok((listener, words))
 }
 
-/// A receiver that checks with the agent's signing keys and with the public ones of the hub.
+/// A receiver that verifies with the agent's signing keys and the hub's public keys.
 async fn open_receiver<'a>(agent_half: &'a AgentHalf, ticket: &Ticket) -> Result<(SmokeReceiver<'a>, String)> {
     let hub_keys = agent_half.hub.public_keys().await?;
     let words = format!(
@@ -115,7 +115,8 @@ async fn open_receiver<'a>(agent_half: &'a AgentHalf, ticket: &Ticket) -> Result
     Ok((SmokeReceiver::new(agent_half, ticket, &hub_keys), words))
 }
 
-/// The hub brings it twice: the first delivery is acted on and told to have failed, as after a crash of the receiver.
+/// The hub delivers twice: the first delivery is acted on and answered with an error, as after a crash of the
+/// receiver.
 async fn pushed<'a>(
     mut listener: CallbackListener,
     agent_half: &'a AgentHalf,
@@ -125,7 +126,7 @@ async fn pushed<'a>(
     let receiver = report.record("keys", open_receiver(agent_half, ticket).await)?;
     let first = report.record("push", next(&mut listener, "the push").await)?;
     let Some(resolved) = report.record("verify", receiver.first(&first)) else {
-        // The next attempt is told to have gone well, so that no failed delivery is left with the hub.
+        // The next attempt succeeds, so that no failed delivery is left on the hub.
         let _ = next(&mut listener, "the second attempt").await;
         return None;
     };
@@ -181,7 +182,7 @@ async fn ended(agent_half: &AgentHalf, ticket: &Ticket) -> Result<(Resolved, Str
     }
 }
 
-/// A name that nobody else has; the SDK's runs are named by random ids.
+/// A unique name, taken from the SDK's random run ids.
 fn fresh_name() -> String {
     let run = Identity::new("smoke").run_id;
     format!(

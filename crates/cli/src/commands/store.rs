@@ -1,4 +1,4 @@
-//! `store copy`: everything a hub knows, from one database to another.
+//! `store copy`: copies everything a hub knows from one database to another.
 
 mod end;
 mod outcome;

@@ -1,4 +1,4 @@
-//! `terminals`: agents in terminals, where they are and whether they wait.
+//! `terminals`: agents in terminals, with their directory and presence.
 
 use anyhow::Result;
 use serde::Deserialize;

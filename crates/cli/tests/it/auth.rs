@@ -1,4 +1,4 @@
-//! Who is who, and what each may do.
+//! Authentication and roles.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The hub is killed again and again while agents and people work with it. What it acknowledged stays true.
+//! The hub is killed repeatedly under load. Everything it acknowledged survives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::harness::*;
 
 const ROUNDS: usize = 6;
 const WORKERS: usize = 12;
-/// Acknowledgements between one kill and the next.
+/// Acknowledged requests between two kills.
 const ACKS_PER_ROUND: u64 = 150;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -27,11 +27,11 @@ enum Plan {
 
 const PLANS: [Plan; 4] = [Plan::Answer, Plan::Expire, Plan::Complete, Plan::Cancel];
 
-/// Everything the hub has acknowledged.
+/// Everything the hub acknowledged.
 #[derive(Default)]
 struct Ledger {
     submitted: BTreeMap<String, Plan>,
-    /// Message id to the status and, where the reply carried one, the `resolution_id`.
+    /// Message id to status and, if the reply had one, `resolution_id`.
     resolved: BTreeMap<String, (String, Option<String>)>,
 }
 
@@ -45,7 +45,7 @@ struct Load {
     stop: AtomicBool,
 }
 
-/// Sends until there is a reply, as an agent that lost its connection does.
+/// Retries until the hub replies, like an agent that lost its connection.
 async fn post_with_retry(api: &Api, path: &str, body: &str) -> Reply {
     let attempts = async {
         loop {
@@ -80,7 +80,7 @@ impl Load {
             let plan = PLANS[nth as usize % PLANS.len()];
             let envelope = self.envelope(nth, plan);
             let reply = post_with_retry(&self.bot, "/v1/messages", &envelope.to_string()).await;
-            // Only an ask that expires soon can be too late for its first arrival, when the hub was down meanwhile.
+            // An ask with a short expiry may expire before its first arrival while the hub is down.
             if plan == Plan::Expire && reply.status == 422 {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Load {
             Plan::Cancel => post_with_retry(&self.bot, &format!("/v1/messages/{id}/cancel"), "").await,
             Plan::Expire => return,
         };
-        // 409 means that an earlier try was kept although its reply got lost.
+        // 409: an earlier attempt was committed but its reply was lost.
         let body = if reply.status == 409 {
             reply.refused("already_terminal")
         } else {
@@ -116,7 +116,7 @@ impl Load {
     }
 }
 
-/// The outcome every acknowledged message has by now, checked against what was acknowledged.
+/// Checks every acknowledged message against its pulled outcome, and returns the resolution ids.
 async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
     let ledger = std::mem::take(&mut *load.ledger.lock().unwrap());
     let mut resolutions = BTreeMap::new();
@@ -148,7 +148,7 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
     resolutions
 }
 
-/// A hub, a receiver that refuses every fifth push once, and what the workers share.
+/// A hub, a receiver that refuses every fifth push once, and the state the workers share.
 async fn stage() -> (Hub, Receiver, Arc<Load>) {
     let config = "[push]\nfirst_retry_ms = 20\n[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
     let hub = Setup::default()
@@ -162,7 +162,7 @@ async fn stage() -> (Hub, Receiver, Arc<Load>) {
     }
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    // The owner's token in hub.json may change with a restart; a person's own token does not.
+    // The owner's token in hub.json may change on restart; a token of a person does not.
     let token = hub
         .owner
         .post("/v1/admin/people/token", &json!({"name": "owner"}))
@@ -181,7 +181,7 @@ async fn stage() -> (Hub, Receiver, Arc<Load>) {
     (hub, receiver, Arc::new(load))
 }
 
-/// Every resolution reaches the receiver, and never a second one for the same message.
+/// Every resolution reaches the receiver, and no message has two resolutions.
 async fn check_pushes(receiver: &Receiver, resolutions: &BTreeMap<String, String>) {
     let pushes = receiver
         .until("every resolution reaches the receiver", |pushes| {

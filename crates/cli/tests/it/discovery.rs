@@ -1,4 +1,4 @@
-//! What the hub says about itself to anybody.
+//! Public endpoints: discovery, health, readiness, metrics and the API description.
 
 use serde_json::json;
 

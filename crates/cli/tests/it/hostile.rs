@@ -1,4 +1,4 @@
-//! Input made to hurt. Each piece gets a clear refusal, and the hub goes on serving.
+//! Hostile input: every request gets a clear refusal, and the hub keeps serving.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 
 use crate::harness::*;
 
-/// The ask's text with `member` added as its last one.
+/// An ask as JSON text with `member` appended as the last member.
 fn with_member(member: &str) -> Vec<u8> {
     let text = ask("bot").to_string();
     format!("{},{member}}}", text.strip_suffix('}').unwrap()).into_bytes()
@@ -18,7 +18,7 @@ fn replaced(from: &str, to: &[u8]) -> Vec<u8> {
     [before.as_bytes(), to, after.as_bytes()].concat()
 }
 
-/// What is wrong with it, the document, and the name the error must mention.
+/// A description, the document, and a field name that the error must mention.
 type Hostile = (&'static str, Vec<u8>, &'static str);
 
 fn hostile_documents() -> Vec<Hostile> {
@@ -189,7 +189,7 @@ async fn control_characters_in_texts_come_back_unchanged() {
     }
 }
 
-/// Writes `head` and `body` as they are, and returns the reply up to the end of the connection.
+/// Sends `head` and `body` verbatim, and returns everything up to the end of the connection.
 async fn raw(hub: &Hub, head: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://"))
         .await

@@ -1,4 +1,4 @@
-//! What one agent may take of the hub.
+//! Rate limit and open-message quota per agent.
 
 use crate::harness::*;
 

@@ -1,4 +1,4 @@
-//! What happens reaches whoever looks on, by itself.
+//! The live event stream of the inbox, and the state it reports.
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use crate::harness::*;
 
 const EVENTS: &str = "/v1/inbox/events";
 
-/// One reader of the stream.
+/// A subscriber of the event stream.
 struct Stream {
     response: Response,
     unread: String,
-    /// As it goes into `Last-Event-ID`.
+    /// The value for `Last-Event-ID`.
     last_id: String,
 }
 
@@ -27,7 +27,7 @@ impl Stream {
         Self::resume(api, "").await
     }
 
-    /// Comes back with the place it had; an empty one is none.
+    /// Reconnects with `Last-Event-ID`; an empty `last_id` sends no header.
     async fn resume(api: &Api, last_id: &str) -> Self {
         let mut request = api.request(Method::GET, EVENTS);
         if !last_id.is_empty() {
@@ -48,7 +48,7 @@ impl Stream {
         stream
     }
 
-    /// What stands before the next empty line; nothing at the end of the stream.
+    /// The next block, up to an empty line; `None` at the end of the stream.
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.unread.split_once("\n\n") {

@@ -1,4 +1,4 @@
-//! Logs carry ids and codes, never what people and agents said to each other.
+//! Logs contain ids and codes, never message content.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::harness::*;
 
 const MARK: &str = "MARK-7f3a";
 
-/// An ask with the mark in every place that is nobody's business.
+/// The envelope with the mark in every private field.
 fn marked(envelope: serde_json::Value) -> serde_json::Value {
     let mut envelope = envelope;
     envelope["title"] = json!(format!("{MARK}-title"));
@@ -32,7 +32,7 @@ async fn message_content_is_never_logged() {
         let body = json!({"resolution": "answered", "value": value, "comment": format!("{MARK}-comment")});
         hub.owner.resolve(&id, body.clone()).await.expect(200);
         receiver.at("/logged", 2).await;
-        // The unhappy paths, where an error message could carry what caused it.
+        // Error paths, where an error message could quote its input.
         hub.owner.resolve(&id, body).await.refused("already_terminal");
         let mut broken = marked(select("bot"));
         broken["request"]["default_on_expire"] = json!(format!("{MARK}-default"));

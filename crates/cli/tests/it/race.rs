@@ -1,4 +1,4 @@
-//! Many at once on one message: one outcome, and everybody hears of it.
+//! Concurrent resolutions of one message: a single outcome, reported to every caller.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use tokio::task::JoinSet;
 use crate::harness::*;
 
 const REQUESTS: usize = 64;
-/// Milliseconds until the raced instant: enough to submit all that races towards it, also on a busy machine.
+/// Milliseconds until the expiry: enough to submit every ask first, even on a busy machine.
 const EXPIRY_MS: i64 = 5000;
 
-/// Sends all requests as nearly at once as two cores allow, and returns who got what.
+/// Sends all requests at the same moment, and returns each reply with its `cancels` flag.
 async fn send_all_at_once(requests: Vec<(bool, reqwest::RequestBuilder)>) -> Vec<(bool, Reply)> {
     let start = std::sync::Arc::new(tokio::sync::Barrier::new(requests.len()));
     let mut tasks = JoinSet::new();
@@ -100,7 +100,7 @@ async fn answers_racing_the_expiry_agree_on_one_outcome() {
         envelope["request"]["default_on_expire"] = json!("deny");
         bot.accepted(&envelope).await
     };
-    // The end of each witness is the signal to answer a batch, so that answers come before, at and after the instant.
+    // Each witness expires a bit earlier and triggers a batch of answers, before, at and after the expiry.
     let mut batches = JoinSet::new();
     for early in [400, 200, 100, 50, 0] {
         let witness = expiring_in(EXPIRY_MS - early).await;

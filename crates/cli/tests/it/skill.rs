@@ -1,4 +1,4 @@
-//! A skill that was built is one that works: what it says is tried against a real hub.
+//! `skill build` and `smoke`: a built skill works against a real hub.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ fn build(hub: &Hub, flags: &str) -> CommandOutput {
     build_for(hub, &hub.url, flags)
 }
 
-/// A skill that names the hub at `url`, built beside `hub`.
+/// Builds a skill for the hub at `url` on the machine of `hub`.
 fn build_for(hub: &Hub, url: &str, flags: &str) -> CommandOutput {
     let out = hub.scratch().path("out").display().to_string();
     let mut args = vec!["skill", "build"];
@@ -33,7 +33,7 @@ fn failed_step(report: &Value) -> &Value {
         .expect("a failed step")
 }
 
-/// The test takes back what it made.
+/// Asserts that the smoke test cleaned up its agents, approvals and messages.
 async fn assert_cleaned_up(hub: &Hub) {
     let agents = hub.cli(&["agent", "list", "--json"]).json().to_string();
     assert!(!agents.contains("smoke-"), "{agents}");

@@ -1,4 +1,4 @@
-//! Everything that is wrong with an answer to a form, so that all of it can be shown beside its fields at once.
+//! All faults of a form answer, so that a surface can show each beside its field.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::{schema, visible};
 
-/// The name of each field at fault, with what to do; an empty name means the answer as a whole. The same validator that
-/// refuses the answer says so. No value is repeated: it may be a secret. What is quoted of the schema is made visible.
+/// Each faulty field with an instruction; an empty name means the whole answer. Uses the same validator that refuses
+/// the answer. Values are not repeated, because they may be secret; hidden characters of the schema are escaped.
 pub fn check_all(schema: &Value, value: &Value) -> Vec<(String, String)> {
     if !value.is_object() {
         return vec![(String::new(), "answer with an object that fits the form".to_owned())];
@@ -55,7 +55,7 @@ fn faults_of(error: &ValidationError) -> Vec<(String, String)> {
     }
 }
 
-/// What to do, for the faults a person meets when filling in a form; the rest is told in the validator's own words.
+/// An instruction for the common faults; other faults use the validator's own message.
 fn instruction(kind: &ValidationErrorKind) -> Option<String> {
     Some(match kind {
         ValidationErrorKind::MinLength { limit: 1 } => "fill this in".to_owned(),

@@ -1,26 +1,26 @@
-//! The fields of a form, each with what a surface needs to ask for it.
+//! The fields of a form, as a surface needs them to draw inputs.
 
 use serde_json::{Number, Value};
 
 use crate::schema;
 
-/// From this declared length on a text gets room for several lines.
+/// A text field with at least this maximum length is multiline.
 const LONG_TEXT_CHARS: u64 = 200;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     pub name: String,
-    /// The title its author gave, else the name.
+    /// The schema's title, else the name.
     pub label: String,
     pub description: Option<String>,
     pub kind: FieldKind,
     pub required: bool,
-    /// Typed hidden, never logged, never shown again.
+    /// Masked input, never logged or shown again.
     pub sensitive: bool,
     pub default: Option<Value>,
-    /// Shown and sent as its default; nothing that is typed changes it.
+    /// Shown and sent with its default; input is ignored.
     pub read_only: bool,
-    /// `null` is an answer, too.
+    /// `null` is also a valid answer.
     pub nullable: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum FieldKind {
         max_length: Option<u64>,
         pattern: Option<String>,
     },
-    /// `step` counts from zero, whatever `min` is.
+    /// `step` counts from zero, not from `min`.
     Number {
         integer: bool,
         min: Option<Number>,
@@ -41,13 +41,13 @@ pub enum FieldKind {
         step: Option<Number>,
     },
     Boolean,
-    /// The values with their labels; one is picked by its index, because two of them may read the same.
+    /// Values with labels. A choice is identified by its index, because two labels may be equal.
     Choice(Vec<(Value, String)>),
-    /// The same, of which any number may be picked.
+    /// Like `Choice`, with any number of selections.
     Choices(Vec<(Value, String)>),
 }
 
-/// In the order in which the agent wrote them.
+/// The fields in the agent's order.
 pub fn fields(schema: &Value) -> Vec<Field> {
     let Some(properties) = schema["properties"].as_object() else {
         return Vec::new();
@@ -92,7 +92,8 @@ fn types(property: &Value) -> Vec<&str> {
     }
 }
 
-/// Listed values before types. Of several types a text, which everything can be typed as, else the first.
+/// An enum takes precedence over types. With several types, text wins if present, because any value can be typed as
+/// text; otherwise the first type.
 fn kind(property: &Value) -> FieldKind {
     if let Some(values) = property["enum"].as_array() {
         return FieldKind::Choice(labelled(values, property["enumNames"].as_array()));
@@ -129,7 +130,7 @@ fn labelled(values: &[Value], names: Option<&Vec<Value>>) -> Vec<(Value, String)
         .collect()
 }
 
-/// How a value reads: a text as it stands, anything else as JSON.
+/// Displays a value: a string as is, any other value as JSON.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -167,8 +168,8 @@ fn number(property: &Value, integer: bool) -> FieldKind {
 }
 
 impl Field {
-    /// The index of the choice that reads like `text`, for surfaces where it is typed. Two that read alike are none:
-    /// nobody could say which was meant.
+    /// The index of the choice displayed as `text`, for surfaces where people type it. `None` if two choices look
+    /// alike, because the text is ambiguous.
     pub fn choice_index(&self, text: &str) -> Option<usize> {
         let FieldKind::Choice(choices) = &self.kind else {
             return None;

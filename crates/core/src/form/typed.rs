@@ -1,12 +1,12 @@
-//! From what was typed into a field to the value its schema asks for.
+//! Converts the typed input of a field into the value its schema expects.
 
 use serde_json::{Number, Value};
 
 use super::field::{Field, FieldKind};
 use crate::rejection::Rejection;
 
-/// Nothing typed is no value, and whether one was required is for `check_all` to say. A choice is typed as its index, several
-/// with blanks between, a boolean as `true`, `false` or, as browsers send a ticked box, `on`.
+/// Empty input gives no value; `check_all` reports a missing required value. A choice is typed as its index, several
+/// choices separated by blanks, a boolean as `true`, `false` or `on` (a ticked box in a browser).
 pub fn value_of(field: &Field, typed: Option<&str>) -> Result<Option<Value>, Rejection> {
     if field.read_only {
         return Ok(field.default.clone());
@@ -51,7 +51,7 @@ fn read(field: &Field, text: &str) -> Result<Value, Rejection> {
     }
 }
 
-/// Only what arrives as it was typed: a whole number too long to keep would silently become a neighbour.
+/// Refuses an integer that a double cannot hold exactly, instead of rounding it silently.
 fn number(text: &str) -> Option<Value> {
     let text = text.trim();
     let number: Number = text.parse().ok()?;

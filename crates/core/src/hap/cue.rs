@@ -1,4 +1,4 @@
-//! From a cue to content in the core's words.
+//! Translates a cue into core content.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::question::{Ask, Question};
 
 const PAUSE_PROMPT: &str = "Paused. Click Continue when you are ready.";
 
-/// Where an agent runs, as it said when it joined.
+/// The terminal an agent runs in, as reported when it joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terminal {
     pub agent_id: String,
@@ -25,7 +25,7 @@ pub struct Terminal {
     pub terminal: String,
 }
 
-/// What an agent handed over, once its envelope was read.
+/// A cue, parsed from the agent's envelope.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cue {
     pub kind: CueKind,
@@ -35,7 +35,7 @@ pub struct Cue {
 }
 
 impl Cue {
-    /// The payload as it is understood; of a pause there is one button and nothing else.
+    /// The parsed payload. A pause has a single button.
     pub fn read_payload(&self) -> Option<CuePayload> {
         match (self.kind, &self.payload) {
             (CueKind::Pause, _) => Some(CuePayload::Confirm(Confirm {
@@ -48,7 +48,7 @@ impl Cue {
         }
     }
 
-    /// What the agent should know about its payload, in one line.
+    /// A one-line warning to the agent about its payload.
     pub fn warning(&self) -> Option<String> {
         match self.read_payload()? {
             CuePayload::Unknown { reason } => Some(format!(
@@ -59,13 +59,13 @@ impl Cue {
     }
 }
 
-/// Two cues of one agent with the same digest are the same cue.
+/// The dedup key: two cues of one agent with the same digest are the same cue.
 pub fn digest(cue: &Cue) -> Digest {
     let payload = cue.payload.as_ref().map(|payload| Value::Object(payload.clone()));
     Digest::of(json!([cue.kind.as_str(), cue.prompt, payload]).to_string().as_bytes())
 }
 
-/// Which cues it supersedes is added by the store, which finds it out.
+/// The store later adds the ids of superseded cues.
 pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
     let ids = BTreeMap::from([
         ("cue".to_owned(), cue.kind.as_str().to_owned()),
@@ -76,7 +76,7 @@ pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
     Source { door: Door::Hap, ids }
 }
 
-/// Addressed to the one person whose token the terminal holds.
+/// The only resolver is the person who owns the terminal's token.
 pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
     let payload = cue.read_payload();
     let is_bare_pause = cue.kind == CueKind::Pause && cue.prompt.trim().is_empty();
@@ -163,7 +163,7 @@ fn choice(offer: &CueOffer) -> Choice {
     }
 }
 
-/// Fields are known by their labels, which is also how their answers reach the agent.
+/// Labels are the property names, because the agent receives the answers by label. Duplicates get a number.
 fn schema(fields: &[CueField]) -> Value {
     let mut properties = Map::new();
     for field in fields {

@@ -1,4 +1,4 @@
-//! The terminal's door: a cue as a question, and its answer as the plain text an agent in a terminal reads.
+//! The terminal door: translates a cue into a question, and its answer into plain text for the agent.
 
 mod cue;
 mod reply;

@@ -1,14 +1,14 @@
-//! Which commands a run may execute without asking, and which never.
+//! The policy of a run: commands allowed without asking, and commands denied.
 
 use std::fmt;
 
 use countersign_protocol::runs::{PolicyDefault, PolicyMode, UpdatePolicy};
 use serde::{Deserialize, Serialize};
 
-/// The one tool a policy speaks of.
+/// The only tool a policy covers.
 pub const TOOL: &str = "command";
 const MAX_RULES: usize = 200;
-/// Of all rules together: every change is told and kept with all of them.
+/// Bound over all rules: every change is broadcast and stored with the full list.
 const MAX_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub enum Judgement {
     Allow,
     Deny,
     Ask,
-    /// Nothing was said about it: what the operator set holds.
+    /// No rule and no default: the operator's setting applies.
     #[default]
     Unsaid,
 }
@@ -36,14 +36,14 @@ pub struct TooManyRules;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Rule {
-    /// The beginning of a command, up to a blank or its end; or, with wildcards, all of it.
+    /// A prefix of the command that ends at a space or at its end; with wildcards, the whole command.
     Pattern(String),
-    /// One command as it was shown to a person: a wildcard in it is a letter like any other.
+    /// One exact command, as shown to a person; `*` has no special meaning.
     Exactly(String),
 }
 
 impl Policy {
-    /// Of a command as people see it, program and arguments. A denial stands above all.
+    /// Judges a command as people see it, program and arguments. A deny rule wins over everything.
     pub fn judge(&self, resource: &str) -> Judgement {
         let says = |rules: &[Rule]| rules.iter().any(|rule| rule.covers(resource));
         if says(&self.deny) {
@@ -55,8 +55,8 @@ impl Policy {
         }
     }
 
-    /// Says whether anything is different now. What is said of reading, or of another tool, is taken and changes nothing: a
-    /// command may do more than read.
+    /// Returns true if the policy changed. Changes for reading or for another tool are accepted and ignored: a command may do
+    /// more than read.
     pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {
@@ -82,7 +82,7 @@ impl Policy {
         Ok(is_different)
     }
 
-    /// Keeps what a person decided about one command. Where there is no room left, it is asked again.
+    /// Stores a person's decision about one command. If the policy is full, the person is asked again next time.
     pub fn remember(&mut self, resource: &str, allow: bool) {
         let mut changed = self.clone();
         changed.put(Rule::Exactly(resource.to_owned()), allow);
@@ -96,7 +96,7 @@ impl Policy {
         rules().count() > MAX_RULES || rules().map(Rule::bytes).sum::<usize>() > MAX_BYTES
     }
 
-    /// In words for people, denials first, as they are judged.
+    /// Descriptions for people, deny rules first, in the order of evaluation.
     pub fn names(&self) -> Vec<String> {
         let named =
             |verb: &'static str, rules: &[Rule]| rules.iter().map(|rule| format!("{verb} {rule}")).collect::<Vec<_>>();
@@ -106,7 +106,7 @@ impl Policy {
         names
     }
 
-    /// The last word about the same rule holds.
+    /// The latest decision about the same rule wins.
     fn put(&mut self, rule: Rule, allow: bool) {
         let (own, other) = if allow {
             (&mut self.allow, &mut self.deny)
@@ -168,8 +168,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A wildcard, single or doubled, stands for any text. Taking the first place where a piece fits is enough, because what
-/// follows it may lie anywhere behind.
+/// A wildcard, single or doubled, matches any text. Taking the first match of each piece is enough, because the next piece may
+/// be anywhere after it.
 fn matches_whole(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else {

@@ -1,8 +1,8 @@
-//! Does an observer's answer end a cycle?
+//! Break signals: whether an observer's answer ends a cycle.
 
 use countersign_protocol::runs::strategy::Match;
 
-/// Capital and small letters are the same here.
+/// Compares case-insensitively.
 pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
     let answer = answer.to_lowercase();
     let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
@@ -15,7 +15,7 @@ pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
     }
 }
 
-/// A line that is a signal, or begins with one as a word of its own.
+/// True if the line is a signal, or starts with one as a whole word.
 fn is_verdict(line: &str, signals: &[String]) -> bool {
     let follows = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
     signals

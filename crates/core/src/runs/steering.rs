@@ -1,6 +1,6 @@
-//! What people say to a run while it works.
+//! Steering texts: what people tell a run while it works.
 
-/// The message of the next agent, with everything that was said meanwhile below it.
+/// The message for the next agent, with the steering texts appended.
 pub fn apply(message: &str, texts: &[String]) -> String {
     let said = texts
         .iter()

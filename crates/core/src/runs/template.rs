@@ -2,7 +2,7 @@ use super::text::{TooLong, check_bytes};
 
 const INPUT: &str = "{{input}}";
 
-/// Every mark becomes the input, whatever stands in it; a mark in the input stays one.
+/// Replaces every placeholder by the input. A placeholder inside the input is not expanded.
 pub fn fill(template: &str, input: &str) -> Result<String, TooLong> {
     let marks = template.matches(INPUT).count();
     check_bytes((template.len() - marks * INPUT.len()).saturating_add(marks.saturating_mul(input.len())))?;

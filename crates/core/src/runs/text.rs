@@ -1,4 +1,4 @@
-/// Of one text that goes from agent to agent: a flow that feeds its own output back could otherwise double it for ever.
+/// Bound for a text passed between agents: a flow that feeds its output back could otherwise double it forever.
 pub const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

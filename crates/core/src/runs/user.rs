@@ -1,4 +1,4 @@
-//! When an agent that stands for a person asks that person.
+//! User agents: when they ask a person.
 
 use countersign_protocol::runs::strategy::UserAgent;
 
@@ -6,14 +6,14 @@ use super::AgentCall;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserTurn {
-    /// Nobody is asked; this is what the agent says.
+    /// No person is asked; this is the output of the agent.
     Passes(String),
     Asks {
         prompt: Option<String>,
     },
 }
 
-/// Who started the segment with a text has already said what the first agent would ask for.
+/// A segment started with an input has already answered its first user agent.
 pub fn act(agent: &UserAgent, call: &AgentCall, segment_input: &str) -> UserTurn {
     let preset = agent.preset_message.clone();
     if !agent.require_input {

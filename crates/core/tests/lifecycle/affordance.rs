@@ -1,4 +1,4 @@
-//! Who may do what to which kind of message.
+//! Permissions: which actor may resolve which kind of message, and how.
 
 use countersign_core::message::Task;
 use countersign_core::question::{Ask, approve_or_deny};

@@ -1,4 +1,4 @@
-//! The clock against people and agents.
+//! Expiry, and its races with answers and cancels.
 
 use countersign_core::question::Ask;
 use countersign_core::{Actor, Command, Message, Outcome, Payload, Rejection, Resolution};

@@ -1,5 +1,5 @@
-//! Where several things are wrong at once, the caller hears of the same one first every time:
-//! is there a question, may you, does the verb fit, does the value fit, is it still open, is it in time.
+//! The order of checks: a command with several faults always reports the same one first. Kind, permission, verb, value,
+//! still open, in time.
 
 use countersign_core::question::Ask;
 use countersign_core::{Actor, Command, Payload, Rejection, Verdict};

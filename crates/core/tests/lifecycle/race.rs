@@ -1,4 +1,4 @@
-//! Whoever comes second changes nothing and learns the real outcome.
+//! Races: the second command changes nothing and gets the real outcome.
 
 use countersign_core::{Command, Message, Rejection, State};
 use countersign_protocol::time::Timestamp;

@@ -1,4 +1,4 @@
-//! A message of each kind, with one person who may resolve it, and the commands they and others send.
+//! Fixtures: a message of each kind with one resolver, and commands.
 
 use std::collections::BTreeMap;
 
@@ -146,7 +146,7 @@ pub fn decided(message: &Message, command: Command, now: Timestamp) -> Result<Re
     decide(message, command, resolution_id(1), now)
 }
 
-/// The message as the store would write it after the command has won.
+/// The message as the store writes it after the command succeeded.
 pub fn resolved(message: &Message, command: Command, now: Timestamp) -> Message {
     let resolution = decided(message, command, now).expect("the first command wins");
     Message {
@@ -156,7 +156,7 @@ pub fn resolved(message: &Message, command: Command, now: Timestamp) -> Message 
     }
 }
 
-/// The field a rejection names.
+/// The field named by a rejection.
 pub fn fault(result: Result<Resolution, Rejection>) -> String {
     match result {
         Err(Rejection::InvalidField { field, .. }) => field,

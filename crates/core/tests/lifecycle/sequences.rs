@@ -1,4 +1,4 @@
-//! Whatever is sent in whatever order at whatever time: a message ends at most once, and its end makes sense.
+//! Property tests: for any sequence of commands, a message ends at most once, and its outcome is consistent.
 
 use countersign_core::message::Task;
 use countersign_core::question::{Ask, approve_or_deny};
@@ -19,7 +19,7 @@ fn actor() -> impl Strategy<Value = Actor> {
     select(CROWD.to_vec()).prop_map(|name| name.parse().expect("an actor"))
 }
 
-/// A question, and a default that fits it.
+/// A question with a matching default.
 fn question() -> impl Strategy<Value = (Question, Value)> {
     let schema = json!({"properties": {"n": {"type": "integer", "minimum": 0}}, "required": ["n"]});
     prop_oneof![
@@ -125,7 +125,7 @@ fn steps() -> impl Strategy<Value = Vec<(Command, i64)>> {
     prop::collection::vec((command(), 0..40_i64), 1..20)
 }
 
-/// Said again here in its own words, so that a slip in the rule is not repeated by its test.
+/// An independent implementation, so that the test does not repeat a mistake of the rule.
 fn is_overdue(message: &Message, now: Timestamp) -> bool {
     matches!(message.expires_at, Some(expires_at) if expires_at < now)
 }
@@ -189,7 +189,7 @@ fn check_who(message: &Message, end: &Resolution) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Says no without a change: allowed to an open message, and all a terminal one ever says.
+/// A refusal changes nothing; a terminal message refuses every command.
 fn check_refusal(
     message: &Message,
     command: &Command,

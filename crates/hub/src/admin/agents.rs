@@ -21,7 +21,7 @@ use crate::auth::{OwnerCaller, Token, new_signing_key};
 use crate::body::read_json;
 use crate::problem::Problem;
 
-/// How long old credentials stay valid beside new ones when nobody says otherwise.
+/// How long old credentials stay valid after a rotation, by default.
 pub const DEFAULT_OVERLAP_SECONDS: u64 = 24 * 3600;
 const MAX_OVERLAP_SECONDS: u64 = 90 * 24 * 3600;
 
@@ -36,7 +36,7 @@ struct NewAgent {
 pub struct AgentCredentials {
     pub token: String,
     pub signing_key: String,
-    /// Until when those before them stay valid.
+    /// When the previous credentials expire.
     pub old_valid_until: Option<Timestamp>,
 }
 
@@ -107,7 +107,7 @@ struct AgentRotation {
     overlap_seconds: Option<u64>,
 }
 
-/// The overlap of a rotation, checked.
+/// Validates the overlap of a rotation.
 pub fn overlap(seconds: Option<u64>) -> Result<Duration, Problem> {
     let seconds = seconds.unwrap_or(DEFAULT_OVERLAP_SECONDS);
     if seconds > MAX_OVERLAP_SECONDS {

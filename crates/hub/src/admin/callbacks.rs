@@ -42,7 +42,7 @@ pub async fn put(hub: &Hub, binding: CallbackBinding, approve: bool, actor: Stri
     hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
 }
 
-/// An agent names a host of its own; the owner has yet to approve it.
+/// Registers a host for the calling agent; an owner still has to approve it.
 pub async fn register(
     State(hub): State<Arc<Hub>>,
     agent: AgentCaller,
@@ -82,7 +82,7 @@ pub async fn approve(
     Ok(Json(put(&hub, binding, true, owner.actor).await?))
 }
 
-/// Gives the host in its own spelling.
+/// Returns the host in normalised form.
 pub async fn remove_host(hub: &Hub, binding: &CallbackBinding, actor: String) -> Result<String, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
     let removal = RemoveHost {

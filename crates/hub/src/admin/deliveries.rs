@@ -51,7 +51,7 @@ struct Retry {
     id: String,
 }
 
-/// Starts the attempts anew, at once.
+/// Restarts the push attempts immediately.
 pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<MessageId, Problem> {
     let missing = || Problem::NotFound {
         message: format!("{id} has no pending or failed delivery"),

@@ -1,4 +1,4 @@
-//! The hub's own Ed25519 keys, published for whoever verifies with them.
+//! The hub's own Ed25519 keys, published for agents that verify signatures with them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn new_key(overlap: Duration, actor: String) -> Result<AddHubKey, getrandom::Err
     })
 }
 
-/// Called at every start; the first one makes the key.
+/// Creates the hub key at the first start.
 pub async fn ensure_key(store: &Store) -> anyhow::Result<()> {
     if store.run(HubKeys).await?.is_empty() {
         store.run(new_key(Duration::ZERO, "system:hub".to_owned())?).await?;

@@ -1,4 +1,4 @@
-//! What an owner does through the hub: agents, people, callback hosts, secrets, deliveries, keys.
+//! The owner's API: agents, people, callback hosts, secrets, deliveries, keys.
 
 pub mod agents;
 pub mod callbacks;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::problem::Problem;
 
-/// A list of one agent's things, or of everybody's.
+/// Restricts a list to one agent; without it the list has all agents.
 #[derive(Deserialize)]
 pub struct AgentFilter {
     agent_id: Option<String>,

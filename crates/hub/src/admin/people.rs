@@ -104,7 +104,7 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
     Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
 }
 
-/// A one-time link for a browser, in place of the one the person was given before.
+/// Creates a one-time sign-in link, which replaces the previous one of the person.
 pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let PersonRef { name } = read_json(body).await?;
     let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else {

@@ -25,7 +25,7 @@ pub struct NewSecret {
     pub value: String,
 }
 
-/// A secret goes out in a header, so it must be able to stand in one.
+/// A secret is sent in a header, so it may only hold characters that are valid there.
 fn check(secret: &NewSecret) -> Result<(), Problem> {
     let plain = |text: &str| text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     if secret.name.is_empty() || secret.name.len() > MAX_NAME_BYTES || !plain(&secret.name) {

@@ -1,4 +1,4 @@
-//! How the hub is doing, and who did what to a message.
+//! Status of the hub with its warnings, and the audit trail.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
     })))
 }
 
-/// What an operator would want to know without having to ask.
+/// Risky settings, pending approvals and failed deliveries.
 async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let config = &hub.config;
     let mut warnings = Vec::new();

@@ -1,4 +1,4 @@
-//! Tokens of people and of their terminals: made, listed and ended by an owner.
+//! Tokens of people and of their terminals: an owner creates, lists and revokes them.
 
 use std::sync::Arc;
 
@@ -23,10 +23,11 @@ use crate::problem::Problem;
 use crate::serve::is_start_label;
 
 const MAX_LABEL_CHARS: usize = 60;
-/// What a person holds that is called a token, in the order of lists.
+/// The credential kinds that are shown as tokens, in list order.
 pub const TOKEN_KINDS: [CredentialKind; 2] = [CredentialKind::Person, CredentialKind::Terminal];
 
-/// By its label its person knows it again, to end it. One label belongs to the hub, which replaces what bears it.
+/// The label tells a person which token to revoke. The label of start tokens is reserved, because each start replaces
+/// them.
 pub fn check_label(label: &str) -> Result<(), Problem> {
     if label.trim().is_empty() || label.chars().count() > MAX_LABEL_CHARS {
         return Err(Problem::invalid(
@@ -58,7 +59,7 @@ pub fn default_label(hub: &Hub, kind: CredentialKind) -> String {
 #[serde(deny_unknown_fields)]
 struct NewToken {
     name: String,
-    /// For their terminals, where agents run, instead of for themselves.
+    /// A token for agents in the person's terminals instead of the person.
     #[serde(default)]
     terminal: bool,
     label: Option<String>,
@@ -112,7 +113,7 @@ async fn find(hub: &Hub, name: &str) -> Result<Option<PersonSummary>, Problem> {
         .find(|person| person.name == name))
 }
 
-/// Agents in terminals ask the one person whose token they have.
+/// Agents in terminals ask the person of their token, so that person must be able to answer.
 async fn check_can_answer(hub: &Hub, name: &str) -> Result<(), Problem> {
     match find(hub, name).await?.map(|person| person.role) {
         Some(Role::Viewer) => Err(Problem::invalid(
@@ -165,7 +166,7 @@ pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
     Ok(Json(json!({"name": name, "actor": Actor::human(&name), "id": id})))
 }
 
-/// From now on: whoever is connected with it is sent away.
+/// Revokes a token at once; connections that use it are closed.
 pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
     for kind in TOKEN_KINDS {
         let person = person.to_owned();

@@ -1,5 +1,5 @@
-//! How often somebody may try to sign in. Whoever guesses is slowed down, and nobody else: the tight limits hold for one
-//! place only, and each way in has limits of its own.
+//! Rate limits for sign-in. Only the guesser is slowed down: the tight limits apply to one address, and each way to
+//! sign in has its own limits.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -13,22 +13,22 @@ use governor::{Quota, RateLimiter};
 
 use crate::problem::Problem;
 
-/// One account from one place.
+/// One account from one address.
 pub const NAME_FROM_ADDRESS_LIMIT: SignInLimit = SignInLimit {
     burst: 10,
     refill_interval: Duration::from_secs(30),
 };
-/// One account from many places. One place alone never uses this up, or it could keep the account's person out.
+/// One account from all addresses. A single address cannot use it up, or it could lock the person out.
 pub const NAME_LIMIT: SignInLimit = SignInLimit {
     burst: 100,
     refill_interval: Duration::from_secs(2),
 };
-/// Many accounts from one place. Everybody behind a proxy that is not trusted comes from one address.
+/// All accounts from one address. Clients behind an untrusted proxy share one address.
 pub const ADDRESS_LIMIT: SignInLimit = SignInLimit {
     burst: 30,
     refill_interval: Duration::from_secs(3),
 };
-/// The present password, asked for within a session.
+/// Checks of the current password within a session.
 pub const SESSION_LIMIT: SignInLimit = SignInLimit {
     burst: 10,
     refill_interval: Duration::from_secs(30),
@@ -39,8 +39,8 @@ pub struct SignInLimit {
     pub refill_interval: Duration,
 }
 
-/// Strangers choose names and addresses, so these go into a fixed number of boxes by a hash that only this process
-/// knows. Whoever shares a box with somebody waits with them, which is rare and does little harm.
+/// Keyed by a 16-bit hash with a secret seed, because untrusted names and addresses must not grow the map without
+/// bound. Two subjects in one bucket share its limit, which is rare and does little harm.
 type Limiter<C> = RateLimiter<u16, HashMapStateStore<u16>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 pub struct Attempts<C: Clock = DefaultClock> {
@@ -74,7 +74,7 @@ impl<C: Clock + Clone> Attempts<C> {
         }
     }
 
-    /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
+    /// See `SignInAttempts::by_password`.
     pub fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
         let name = name.to_lowercase();
         let network = network(address);
@@ -83,17 +83,17 @@ impl<C: Clock + Clone> Attempts<C> {
         self.check(&self.names, &name)
     }
 
-    /// Before the password of somebody who is signed in is looked at.
+    /// See `SignInAttempts::within_session`.
     pub fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
         self.check(&self.sessions, session)
     }
 
-    /// Before somebody is given a challenge for a passkey.
+    /// See `SignInAttempts::by_passkey`.
     pub fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.passkeys, network(address))
     }
 
-    /// After a link or a challenge turned out to be none of ours. Whoever has one is not held up by those who guess.
+    /// See `SignInAttempts::record_miss`.
     pub fn record_miss(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.misses, network(address))
     }
@@ -118,7 +118,7 @@ fn limiter<C: Clock + Clone>(limit: &SignInLimit, clock: &C) -> Limiter<C> {
     RateLimiter::new(quota.allow_burst(burst), HashMapStateStore::default(), clock.clone())
 }
 
-/// Whoever has one IPv6 address has the whole network around it.
+/// An IPv6 address counts as its /64, because its holder usually has the whole network.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(_) => address.to_canonical(),
@@ -216,7 +216,7 @@ mod tests {
         assert!(attempts.within_session(&[2; 32]).is_ok());
     }
 
-    /// How many names one place gets through, each tried once.
+    /// How many names one address may try, each once.
     fn names_from(attempts: &Attempts<FakeRelativeClock>, from: IpAddr) -> usize {
         (0..100)
             .filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok())

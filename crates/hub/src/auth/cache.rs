@@ -1,7 +1,7 @@
-//! Who a token stands for, remembered.
+//! Cache of authenticated credentials.
 //!
-//! Every call is authenticated, and every commit makes the readers of the database start from cold pages; without this the
-//! look-up would be the dearest part of a small request.
+//! Every call is authenticated, and every commit leaves the database readers with cold pages; without the cache the
+//! look-up would be the most expensive part of a small request.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -15,21 +15,21 @@ use tokio::sync::watch;
 
 use super::hash_token;
 
-/// Beyond this the cache starts anew; hubs with more callers than this pay a look-up now and then.
+/// The cache is cleared at this size; a hub with more callers pays a look-up now and then.
 const MAX_ENTRIES: usize = 20_000;
-/// Another hub may have ended a credential and not lived to say so.
+/// Short, because another node may have revoked a credential and crashed before publishing that.
 const SHARED_STORE_TTL: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub struct CredentialCache {
     cached: RwLock<CacheEntries>,
-    /// Tells those who stay connected to look again whether they may.
+    /// Makes long-lived connections check their credential again.
     revoked: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct CacheEntries {
-    /// Counts the times the cache was cleared, so that a look-up that began before does not put back what it found.
+    /// Incremented by every clear, so that a look-up from before it does not insert a stale result.
     generation: u64,
     entries: HashMap<[u8; 32], CachedCredential>,
 }
@@ -47,7 +47,7 @@ impl CachedCredential {
 }
 
 impl CredentialCache {
-    /// Whom a token stands for. What a browser's cookie holds is no token.
+    /// The principal of a token. The value of a session cookie is not accepted as a token.
     pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, token).await?;
         Ok(credential
@@ -55,7 +55,7 @@ impl CredentialCache {
             .map(|credential| credential.principal))
     }
 
-    /// Whose session a cookie holds. A token in its place opens nothing.
+    /// The principal of a session cookie. A token is not accepted as a cookie.
     pub async fn session(&self, store: &Store, cookie: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, cookie).await?;
         Ok(credential
@@ -98,7 +98,7 @@ impl CredentialCache {
         cached.entries.insert(hash, entry);
     }
 
-    /// For this hub alone; `Hub::end_credentials` tells the others too.
+    /// Clears the cache of this node; `Hub::revoke_credentials` also notifies the others.
     pub fn clear(&self) {
         let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
         cached.generation += 1;
@@ -107,7 +107,7 @@ impl CredentialCache {
         self.revoked.send_replace(());
     }
 
-    /// Changes whenever a credential may have ended.
+    /// Notifies whenever a credential may have been revoked.
     pub fn revocations(&self) -> watch::Receiver<()> {
         self.revoked.subscribe()
     }

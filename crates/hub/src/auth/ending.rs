@@ -1,4 +1,4 @@
-//! The end of credentials. A new one needs none of this: what is unknown is not kept.
+//! Revocation of credentials. New credentials need no notification, because the cache holds no misses.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::app::Hub;
 use crate::peers::Signal;
 
 impl Hub {
-    /// For every operation that ends or changes credentials. Everybody hears of it, at this hub and at others, also when
-    /// whoever asked for it has left and when nobody knows whether it was done.
+    /// Runs an operation that revokes or changes credentials, then invalidates the caches of all nodes. It runs to
+    /// completion after a disconnect, and invalidates also when the commit is unsure.
     pub async fn revoke_credentials<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         let store = Arc::clone(&self.store);
         self.revoke_credentials_with(async move { store.run(op).await }).await
     }
 
-    /// The same, for several of them.
+    /// As `revoke_credentials`, for several operations.
     pub async fn revoke_credentials_with<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -82,7 +82,7 @@ mod tests {
                 .is_some()
         );
         let mut revocations = hub.credentials.revocations();
-        // The other end closes the connection in the middle.
+        // Dropped in the middle, as when the client disconnects.
         let _ = hub.revoke_credentials(RemovePerson { name, actor }).now_or_never();
         timeout(Duration::from_secs(5), revocations.changed())
             .await

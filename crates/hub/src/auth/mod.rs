@@ -1,4 +1,4 @@
-//! Credentials: how they are made, and who is calling.
+//! Credentials, sign-in limits and the authenticated caller of a request.
 
 mod attempts;
 mod cache;

@@ -1,5 +1,4 @@
-//! Passwords of people: argon2id, worked out off the event loop and few at a time, because each takes 19 MiB and a
-//! good part of a processor.
+//! Password hashing with argon2id, on the blocking pool and few at a time, because each hash takes 19 MiB and much CPU.
 
 use std::sync::Arc;
 
@@ -11,11 +10,11 @@ use uuid::Uuid;
 use crate::problem::Problem;
 
 const MAX_CONCURRENT: usize = 2;
-/// Whoever comes after these is sent away: anybody may ask for a password to be checked.
+/// Further requests are refused, because unauthenticated callers can request a check.
 const MAX_QUEUED: usize = 64;
 const MIN_CHARS: usize = 10;
 const MAX_CHARS: usize = 200;
-/// Stands in for the password of somebody who has none, so that asking for an unknown name takes as long.
+/// Checked for unknown names and people without a password, so that timing does not reveal them.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5J3Mgc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -33,7 +32,7 @@ impl Default for Passwords {
     }
 }
 
-/// Long is what makes a password strong; nothing else is asked of it.
+/// Length is what makes a password strong, so there are no other rules.
 pub fn check_password(person: &str, password: &str) -> Result<(), Problem> {
     let refuse = |message: &str| Err(Problem::invalid("password", message));
     match password.chars().count() {
@@ -47,7 +46,7 @@ pub fn check_password(person: &str, password: &str) -> Result<(), Problem> {
 }
 
 impl Passwords {
-    /// What is stored of a password. The caller has checked it.
+    /// Hashes a password that `check_password` accepted.
     pub async fn hash(&self, password: &str) -> Result<String, Problem> {
         let password = password.to_owned();
         self.run_blocking(move || {
@@ -58,7 +57,7 @@ impl Passwords {
         .await
     }
 
-    /// Whether this is the password that `stored` was made of. Without a stored one it takes as long, and never is.
+    /// Whether the password matches `stored`. Without a stored hash it takes as long and returns false.
     pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Problem> {
         if password.chars().count() > MAX_CHARS {
             return Ok(false);
@@ -84,7 +83,7 @@ impl Passwords {
             });
         };
         let slot = Arc::clone(&self.slots).acquire_owned().await;
-        // The place goes along: a caller who hangs up does not free it before the work is done.
+        // The task owns the slot, so a caller that disconnects does not free it before the work is done.
         let done = tokio::task::spawn_blocking(move || {
             let _slot = slot;
             work()
@@ -100,7 +99,7 @@ impl Passwords {
     }
 }
 
-/// What OWASP asks for at least; a hash says what it was made with, so this may grow without harm to older ones.
+/// The OWASP minimum. A hash records its parameters, so they can be raised without breaking older hashes.
 fn argon2id() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::DEFAULT)
 }

@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! The client address of a request.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,16 +12,16 @@ use crate::app::Hub;
 use crate::config::TrustedProxies;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// More proxies in a row than this are a mistake or a game.
+/// Longer chains of proxies are a misconfiguration or an attack.
 const MAX_PROXIES: usize = 16;
 
-/// The other end of the connection, whatever headers claim: they are the client's to write. Only a proxy that the operator
-/// named is believed, and a handler that asks for the peer gets the one it speaks for.
+/// The address of the connection. Clients can write any header, so forwarding headers count only when a trusted proxy
+/// sends them; as an extractor this gives the client behind that proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddr(pub IpAddr);
 
 impl ClientAddr {
-    /// Only signing in and the socket of runs want to know; all other requests are spared the cost.
+    /// Adds the address to the request, only for sign-in and the run socket, to spare other requests the cost.
     pub fn attach_to<B>(self, mut request: Request<B>) -> Request<B> {
         let path = request.uri().path();
         if path.starts_with("/signin") || path == "/ws" {
@@ -30,7 +30,7 @@ impl ClientAddr {
         request
     }
 
-    /// A request without a connection, as tests make them, comes from nowhere.
+    /// A request without a connection, as in tests, gets the unspecified address.
     fn from_extensions(extensions: &Extensions) -> Self {
         extensions
             .get()
@@ -38,8 +38,9 @@ impl ClientAddr {
             .unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
     }
 
-    /// Every proxy adds on the right whom it was asked by. So the first from there that is no proxy of ours is the client,
-    /// and what stands left of it is the client's own invention. Where that place holds no address it is the proxy's.
+    /// Every proxy appends its client on the right. So the first address from the right that is not a trusted proxy is
+    /// the client, and anything left of it is unverified. If that entry is not an address, the proxy counts as the
+    /// client.
     fn behind_proxies(self, proxies: &TrustedProxies, headers: &HeaderMap) -> Self {
         if !proxies.contains(self.0) {
             return self;
@@ -75,7 +76,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Who the hub takes for the client, when `peer` connects and these header lines come along.
+    /// The client address when `peer` connects with these header lines.
     fn client(peer: &str, lines: &[&str]) -> IpAddr {
         let proxies = TrustedProxies::parse(&["127.0.0.1".to_owned(), "10.0.3.0/24".to_owned()]).unwrap();
         let mut headers = HeaderMap::new();

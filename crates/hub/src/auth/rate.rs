@@ -1,5 +1,5 @@
-//! How often one agent, or the terminals of one person, may write. A hub of its own counts in memory; hubs that share a store
-//! count there, so that a limit is the same however many there are.
+//! The rate limit for writes of one agent, or of all terminals of one person. A single node counts in memory; nodes on
+//! a shared store count in the store, so that the limit does not depend on their number.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl RequestLimiter {
         self.check_key(agent_id.to_owned(), "this agent").await
     }
 
-    /// All of them together: each agent in a terminal takes a name by itself.
+    /// One limit for all terminals of a person, because agents in terminals choose their own names.
     pub async fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
         self.check_key(caller.key(), "your terminals").await
     }

@@ -1,4 +1,4 @@
-//! Attempts to sign in, counted where they have to be: in memory by a hub of its own, in the store by hubs that share one.
+//! Rate limits for sign-in attempts: in memory for a single node, in the store for nodes that share one.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ impl SignInAttempts {
         }
     }
 
-    /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
+    /// Call before a password is checked. An attempt that one limit refuses does not count against the wider limits
+    /// after it.
     pub async fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
         let store = match self {
             Self::InMemory(attempts) => return attempts.by_password(name, address),
@@ -45,7 +46,7 @@ impl SignInAttempts {
         check(store, "name", &name, &NAME_LIMIT).await
     }
 
-    /// Before the password of somebody who is signed in is looked at.
+    /// Call before the password of a signed-in person is checked.
     pub async fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
         match self {
             Self::InMemory(attempts) => attempts.within_session(session),
@@ -53,7 +54,7 @@ impl SignInAttempts {
         }
     }
 
-    /// Before somebody is given a challenge for a passkey.
+    /// Call before a passkey challenge is issued.
     pub async fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
         match self {
             Self::InMemory(attempts) => attempts.by_passkey(address),
@@ -61,7 +62,8 @@ impl SignInAttempts {
         }
     }
 
-    /// After a link or a challenge turned out to be none of ours. Whoever has one is not held up by those who guess.
+    /// Call after a link or challenge turned out to be unknown. Only misses count, so guessing does not block a valid
+    /// link.
     pub async fn record_miss(&self, address: IpAddr) -> Result<(), Problem> {
         match self {
             Self::InMemory(attempts) => attempts.record_miss(address),
@@ -70,7 +72,7 @@ impl SignInAttempts {
     }
 }
 
-/// Under a digest: strangers choose these texts, and they may be long.
+/// The key is a digest, because the subject is untrusted text of any length.
 async fn check(store: &Store, kind: &str, subject: &str, limit: &SignInLimit) -> Result<(), Problem> {
     let key = format!("sign in by {kind} {}", Digest::of(subject.as_bytes()));
     match store

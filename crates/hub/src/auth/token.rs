@@ -1,4 +1,4 @@
-//! Tokens and keys: 256 random bits with a prefix that says what they are, so that a leaked one can be recognised.
+//! Tokens and keys: 256 random bits with a prefix for their kind, so that scanners can recognise a leaked one.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use countersign_core::Digest;
 use countersign_protocol::webhooks;
 use countersign_store::ops::credential::CredentialKind;
 
-/// Shown once to whoever asked for it; only its hash is stored.
+/// A new token. Its text is shown once; only the hash is stored.
 pub struct Token {
     pub text: String,
     pub hash: [u8; 32],
@@ -30,7 +30,7 @@ fn prefix(kind: CredentialKind) -> &'static str {
     }
 }
 
-/// Whether a text could be a token of this kind. What could not needs no look-up.
+/// Whether a text has the form of a token of this kind; any other text needs no look-up.
 pub fn looks_like(kind: CredentialKind, text: &str) -> bool {
     text.strip_prefix(prefix(kind)).is_some_and(is_random_text)
 }
@@ -43,7 +43,7 @@ pub fn new_signing_key() -> Result<String, getrandom::Error> {
     Ok(webhooks::encode_secret(&random_key()?))
 }
 
-/// A random key in letters that need no escaping anywhere.
+/// A random key in URL-safe base64.
 pub fn random_text() -> Result<String, getrandom::Error> {
     Ok(URL_SAFE_NO_PAD.encode(random_key()?))
 }

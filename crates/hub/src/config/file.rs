@@ -1,4 +1,4 @@
-//! The configuration file. Every key is optional; a key it does not know is refused by name, never skipped.
+//! The configuration file. Every key is optional; an unknown key is an error.
 
 use std::path::{Path, PathBuf};
 
@@ -88,10 +88,10 @@ impl ConfigFile {
     }
 }
 
-/// Keys whose values are nobody's business.
+/// Keys whose values must not appear in errors.
 const SECRET_KEYS: [&str; 2] = ["api_key", "database_url"];
 
-/// An error shows the line it is about, and a key must not be shown. Every byte keeps its place.
+/// Masks secret values, because a TOML error quotes its line. Byte positions stay the same.
 fn mask_secrets(text: &str) -> String {
     text.split('\n').map(mask_line).collect::<Vec<_>>().join("\n")
 }
@@ -106,7 +106,7 @@ fn mask_line(line: &str) -> String {
     }
 }
 
-/// Whatever it stands under, mistyped or not: what is before the `@` of an address may be a password.
+/// Masks the user info of a URL under any key, also a mistyped one, because it may hold a password.
 fn mask_user_info(line: &str) -> String {
     match (line.find("://"), line.rfind('@')) {
         (Some(scheme), Some(at)) if scheme < at => {

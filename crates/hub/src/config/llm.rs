@@ -1,4 +1,4 @@
-//! `[llm]`: where models are, and how long to wait for them.
+//! `[llm]`: model endpoints, API keys and time-outs.
 
 use std::collections::BTreeMap;
 use std::env::VarError;
@@ -11,7 +11,7 @@ use super::ConfigError;
 use super::secret::Secret;
 
 const DAY: u64 = 24 * 3600;
-/// Each retry waits twice as long as the one before; more of them would outlast any time-out.
+/// Backoff doubles with each retry; more retries would outlast any time-out.
 pub const MAX_RETRIES: u32 = 10;
 const MAX_NAME_BYTES: usize = 100;
 
@@ -37,16 +37,16 @@ pub struct ProviderTable {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmSettings {
-    /// For every model that names none of the providers.
+    /// For models whose name has no provider prefix.
     pub endpoint: Option<Endpoint>,
-    /// By the first part of a model's name.
+    /// Keyed by the provider prefix of a model name.
     pub providers: BTreeMap<String, Endpoint>,
-    /// Of one answer, from the first attempt to its last word.
+    /// For one whole answer, from the first attempt to its last token.
     pub timeout: Duration,
-    /// Between two words of an answer.
+    /// Between two chunks of an answer.
     pub idle_timeout: Duration,
     pub max_retries: u32,
-    /// The pause before the first retry; it doubles from there.
+    /// Backoff before the first retry; it doubles from there.
     pub first_retry: Duration,
 }
 
@@ -60,12 +60,12 @@ pub struct Endpoint {
 pub enum ApiKey {
     None,
     Given(Secret),
-    /// The variable's name; it is read when the hub starts.
+    /// Name of an environment variable, read when the hub starts.
     FromEnv(String),
 }
 
 impl ApiKey {
-    /// Fails where a variable is named and holds no key.
+    /// Fails when the named variable is missing or holds no valid key.
     pub fn read(&self) -> Result<Option<Secret>, String> {
         match self {
             Self::None => Ok(None),
@@ -122,7 +122,7 @@ impl LlmSettings {
         Ok(settings)
     }
 
-    /// The environment variables that hold keys.
+    /// Names of the environment variables that hold keys.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
         self.endpoint
             .iter()
@@ -177,7 +177,7 @@ fn endpoint(base_url: &str, api_key: Option<Secret>, api_key_env: Option<String>
     Ok(Endpoint { base_url, key })
 }
 
-/// A key goes into a header as it is. It is never repeated in an error.
+/// A key is sent in a header unchanged. Errors never repeat it.
 fn check_key(name: &str, key: Secret) -> Result<Secret, String> {
     match key.reveal() {
         "" => Err(format!("{name}: the key is empty; leave it out if none is needed")),
@@ -193,7 +193,7 @@ fn parse_base_url(text: &str) -> Result<Url, String> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(url) = url else {
-        // Not repeated: somebody may have put the key here.
+        // Not repeated, because the text may be a misplaced key.
         return Err("base_url: not an http(s) URL; write it as https://api.example/v1".to_owned());
     };
     if !url.username().is_empty() || url.password().is_some() {

@@ -1,4 +1,4 @@
-//! What the operator decided: defaults, then the file, then flags, checked as a whole before anything listens.
+//! Configuration: defaults, then the file, then flags, validated as a whole before the hub listens.
 
 mod file;
 mod llm;

@@ -1,4 +1,4 @@
-//! Whose word on a client's address is taken.
+//! Trusted proxies, whose forwarding headers name the client address.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use super::ConfigError;
 
 const KEY: &str = "trusted_proxies";
 
-/// The networks of the operator's own proxies; none unless they are named.
+/// The networks of the operator's own proxies; empty by default.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -25,7 +25,7 @@ impl TrustedProxies {
         self.0.is_empty()
     }
 
-    /// `address` may be an IPv4 address in the clothes of IPv6, as a listener on `[::]` sees it.
+    /// `address` may be an IPv4-mapped IPv6 address, as a listener on `[::]` sees it.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))

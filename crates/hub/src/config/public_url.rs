@@ -1,10 +1,11 @@
-//! The address that agents and people reach the hub by.
+//! The public URL of the hub.
 
 use url::Url;
 
 use super::ConfigError;
 
-/// As browsers spell it. Pages, links and passkeys stand at the root of a host, so nothing may come after it.
+/// Returns the origin in the spelling of browsers. Pages, links and passkeys need the root of a host, so a path is
+/// refused.
 pub fn parse_public_url(text: &str) -> Result<String, ConfigError> {
     let wrong = |message: String| ConfigError::invalid("public_url", message);
     let url = Url::parse(text)

@@ -1,4 +1,4 @@
-//! `[runs]`: what a strategy may do on this machine, and how long.
+//! `[runs]`: permissions and limits of strategies on this machine.
 
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ pub struct RunsSettings {
     pub enabled: bool,
     pub commands: Commands,
     pub command_timeout: Duration,
-    /// Of what a command prints. More fails its step.
+    /// Limit for the output of a command; more output fails its step.
     pub command_output_bytes: usize,
-    /// How long a run waits for a person; nothing means for ever.
+    /// How long a run waits for a person; `None` means forever.
     pub input_timeout: Option<Duration>,
     pub on_stop: OnStop,
-    /// Web pages that may open the socket, as browsers spell their origin.
+    /// Origins of web pages that may open the socket, in the spelling of browsers.
     pub allowed_origins: Vec<String>,
-    /// Runs that are prepared or running at the same time.
+    /// Maximum number of runs prepared or running at once.
     pub max_live: usize,
 }
 
@@ -45,16 +45,16 @@ pub struct RunsSettings {
 pub enum Commands {
     #[default]
     Off,
-    /// A person is asked first.
+    /// A person has to approve each command.
     Ask,
     Allow,
 }
 
-/// What becomes of a run that waits for a person when the hub stops.
+/// What happens at a hub stop to a run that waits for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStop {
-    /// It waits again after the next start.
+    /// The run waits again after the next start.
     #[default]
     Keep,
     Cancel,
@@ -126,7 +126,7 @@ fn origins(texts: &[String]) -> Result<Vec<String>, ConfigError> {
     texts.iter().map(|text| origin(text)).collect()
 }
 
-/// Apps bring schemes of their own, such as `tauri://localhost`; a browser sends those as they are.
+/// Apps use schemes of their own, such as `tauri://localhost`; browsers send those origins unchanged.
 fn origin(text: &str) -> Result<String, ConfigError> {
     let wrong = || {
         let message =

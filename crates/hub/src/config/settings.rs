@@ -16,17 +16,17 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
 #[derive(Debug, Clone)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// Nobody chose the address, so another port will do when this one is taken.
+    /// The default address; if its port is taken, any free port will do.
     pub listen_is_default: bool,
     pub public_url: Option<String>,
-    /// Where the hub remembers; nothing means in its own data directory.
+    /// PostgreSQL URL; `None` means SQLite in the data directory.
     pub database_url: Option<Secret>,
     pub trusted_proxies: TrustedProxies,
     pub tls: Option<TlsFiles>,
     pub retention_days: u32,
-    /// Per agent; nothing means no limit.
+    /// Per agent; `None` means no limit.
     pub requests_per_minute: Option<NonZeroU32>,
-    /// Open asks and tasks per agent; nothing means no limit.
+    /// Open asks and tasks per agent; `None` means no limit.
     pub inbox_depth: Option<u32>,
     pub limits: Limits,
     pub push: PushSettings,
@@ -46,11 +46,11 @@ pub struct PushSettings {
     pub schedule: Schedule,
     pub attempt_timeout: Duration,
     pub per_host_concurrency: usize,
-    /// Development only: lets callbacks go to this machine, in plain HTTP.
+    /// Development only: allows callbacks to this machine over plain HTTP.
     pub allow_loopback: bool,
 }
 
-/// What to do with a push request whose signature would not cover the answer.
+/// Handling of push requests with a protocol version whose signature does not cover the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LegacyPush {
@@ -58,7 +58,7 @@ pub enum LegacyPush {
     Reject,
 }
 
-/// What the command line says; it wins over the file.
+/// Command-line flags, which override the file.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub listen: Option<String>,
@@ -119,7 +119,7 @@ impl Config {
     }
 }
 
-/// It may hold a password, so an error does not show it.
+/// The URL may hold a password, so errors do not show it.
 fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
     let Some(url) = url else { return Ok(None) };
     let is_one = ["postgres://", "postgresql://"]
@@ -142,7 +142,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     })
 }
 
-/// Callbacks to this machine are for this machine: a hub others can reach must not be turned against its own neighbours.
+/// Loopback callbacks need a local hub: with a reachable one, its users could attack services on this machine (SSRF).
 fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(), ConfigError> {
     let is_local = |url: &str| {
         let host = Url::parse(url)
@@ -162,7 +162,7 @@ fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(),
     }
 }
 
-/// Plain HTTP is for this machine; beyond it the operator must say so by name.
+/// Plain HTTP beyond this machine needs an explicit flag.
 fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool) -> Result<(), ConfigError> {
     if !listen.ip().is_loopback() && !tls && !plain_allowed {
         let message = format!(

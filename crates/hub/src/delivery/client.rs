@@ -1,4 +1,4 @@
-//! The one HTTP client all pushes share, and what its errors mean.
+//! The HTTP client shared by all pushes, and the mapping of its errors.
 
 use std::error::Error;
 use std::io;
@@ -20,7 +20,7 @@ const MAX_REASON_BYTES: usize = 200;
 pub fn build(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> reqwest::Result<Client> {
     let with_system_roots = builder(settings, resolver).build();
     with_system_roots.or_else(|error| {
-        // A hub whose agents only pull needs no certificate authorities, so their absence is no reason not to start.
+        // Starts without certificate authorities, because a hub whose agents only pull does not need them.
         tracing::warn!(
             ?error,
             "no certificate authorities found on this system: pushes over https will fail"
@@ -33,7 +33,7 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
     Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
-        // A proxy would look names up for us, past the guard.
+        // A proxy would resolve names itself, bypassing the guard.
         .no_proxy()
         .referer(false)
         .retry(reqwest::retry::never())
@@ -45,7 +45,7 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
         .pool_idle_timeout(IDLE_TIMEOUT)
 }
 
-/// The end of an attempt that brought no answer. The error's own text is not used: it holds the URL.
+/// The outcome of an attempt without a response. The error's own text is not used, because it contains the URL.
 pub fn attempt_from_error(error: &reqwest::Error) -> Attempt {
     if let Some(refused) = cause::<TargetRefused>(error) {
         return Attempt::Refused {
@@ -78,7 +78,8 @@ fn reason(error: &reqwest::Error) -> String {
     }
 }
 
-/// Finds an error of this type under another. An `io::Error` hides what it wraps from `source`, so it is opened.
+/// Finds an error of this type in the chain of causes. `io::Error` does not expose its inner error as `source`, so it
+/// is unwrapped here.
 fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
     let mut next = Some(error);
     while let Some(current) = next {

@@ -1,4 +1,4 @@
-//! Where a push may go, and how hosts are spelled so that an approval and a URL can be compared.
+//! The address guard: which targets a push may have, and the normal form of hosts for comparing approvals with URLs.
 
 mod ranges;
 
@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 pub use ranges::check;
 
-/// Why a push does not go where it was asked to. Says what kind of address it was, never which.
+/// Why a push target is refused. Names the kind of address, never the address itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TargetRefused {
     #[error("the host is {0}, which a push may not reach")]
@@ -21,8 +21,8 @@ pub enum TargetRefused {
     NoHost,
 }
 
-/// What can be said about a URL before its name is looked up. An address written as a number is checked here: nothing
-/// looks it up later. The `url` crate has brought its decimal, hexadecimal and octal spellings into one form.
+/// Checks a URL before name resolution. IP literals are checked here, because no look-up follows for them; the `url`
+/// crate has normalised their decimal, hexadecimal and octal spellings.
 pub fn check_url(url: &Url, allow_loopback: bool) -> Result<(), TargetRefused> {
     let host = url.host().ok_or(TargetRefused::NoHost)?;
     match url.scheme() {
@@ -43,7 +43,7 @@ pub fn check_url(url: &Url, allow_loopback: bool) -> Result<(), TargetRefused> {
     }
 }
 
-/// Addresses of this machine, and the one name that means nothing else.
+/// Loopback addresses, `localhost` and names under it.
 fn is_this_machine(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => {
@@ -55,13 +55,13 @@ fn is_this_machine(host: &Host<&str>) -> bool {
     }
 }
 
-/// `host:port` of a callback URL, as approvals and delivery lanes are keyed.
+/// `host:port` of a callback URL, the key of approvals and delivery workers.
 pub fn callback_host(url: &str) -> Result<String, String> {
     let url = Url::parse(url).map_err(|error| format!("is not a URL: {error}"))?;
     host_and_port(&url).map_err(|refused| refused.to_string())
 }
 
-/// As [`check_url`], for a door that refuses a callback while its author can still change it.
+/// As [`check_url`], for doors that refuse a bad callback at submit.
 pub fn check_callback_url(url: &str, allow_loopback: bool) -> Result<(), String> {
     let url = Url::parse(url).map_err(|error| format!("is not a URL: {error}"))?;
     check_url(&url, allow_loopback).map_err(|refused| refused.to_string())
@@ -82,11 +82,11 @@ pub(super) fn host_and_port(url: &Url) -> Result<String, TargetRefused> {
     Ok(format!("{}:{port}", normalised(&host).ok_or(TargetRefused::NoHost)?))
 }
 
-/// A host an approval is given for, in the one spelling it is stored in; without a port it stands for every port.
+/// Normalises the host of an approval for storage. Without a port it covers every port.
 pub fn normalise_binding(text: &str) -> Result<String, String> {
     let wrong = || format!("{text:?} is not a host; write a name, name:port, an IPv4 address or an [IPv6] address");
     let (name, port) = split_port(text).ok_or_else(wrong)?;
-    // The host parser would decode these; a host somebody approves is written plainly.
+    // The host parser would decode some of these; an approved host must be written plainly.
     if name.contains(['/', '\\', '?', '#', '@', '%', '*']) || name.contains(char::is_whitespace) {
         return Err(wrong());
     }
@@ -100,7 +100,7 @@ pub fn normalise_binding(text: &str) -> Result<String, String> {
     Ok(port.map_or(name.clone(), |port| format!("{name}:{port}")))
 }
 
-/// Splits at the colon outside brackets. A bare IPv6 address has too many of them and is refused.
+/// Splits at the colon outside brackets. A bare IPv6 address has several colons and is refused.
 fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     let name_end = text.find(']').map_or(0, |at| at + 1);
     let Some(colon) = text[name_end..].find(':').map(|at| at + name_end) else {
@@ -112,7 +112,7 @@ fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     Some((&text[..colon], Some(port)))
 }
 
-/// Lower case, IDNA and canonical numbers are the parser's work; a final dot names the same host.
+/// The parser has applied lower case, IDNA and canonical numbers; a trailing dot names the same host.
 fn normalised(host: &Host<&str>) -> Option<String> {
     let text = match host {
         Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).to_owned(),

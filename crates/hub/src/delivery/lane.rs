@@ -1,4 +1,4 @@
-//! One task per host with obligations. A receiver that hangs holds up its own lane and nobody else's.
+//! One task per host with pending deliveries. A receiver that hangs delays only its own host.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,36 +17,36 @@ use tokio::task::{JoinError, JoinSet};
 use super::outbox::Outbox;
 use super::width::ConcurrencyWindow;
 
-/// Beyond the attempt itself: for the writing down of its end.
+/// Added to the attempt time-out in the lease of a claim, for settling.
 const SETTLE_RESERVE: Duration = Duration::from_secs(30);
 const MIN_SLEEP: Duration = Duration::from_millis(1);
-/// The wall clock may be set while we sleep by another one, so no nap is longer than this.
+/// Bounded, because the wall clock may be set during the sleep.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Attempts that have their answer but are not written down yet, for each one the host may have under way.
+/// Bounds the attempts that are answered but not settled, as a multiple of the concurrency of the host.
 const UNSETTLED_PER_SLOT: usize = 4;
 
 pub struct HostWorker {
     outbox: Arc<Outbox>,
     host: String,
-    /// Keeps a ring that nobody waits for, so none is lost between a look and the wait after it.
+    /// Keeps one wake-up, so none is lost between a read and the wait after it.
     wakeup: Arc<Notify>,
     in_flight: JoinSet<Attempt>,
-    /// How many of those under way have left the host and are being written down.
+    /// How many attempts in flight have their answer and are being settled.
     settling: Arc<AtomicUsize>,
-    /// What is under way.
+    /// Messages with an attempt in flight.
     claimed: Arc<Mutex<HashSet<MessageId>>>,
-    /// Something may have been claimed that this lane was not told of.
+    /// A claim may be committed whose reply was lost.
     may_have_lost_claims: bool,
     window: ConcurrencyWindow,
 }
 
 enum QueueState {
-    /// No room for another attempt.
+    /// No free slot for another attempt.
     Full,
-    /// Nothing is pending for this host.
+    /// No delivery is pending for this host.
     Empty,
-    /// Nothing to do before then.
+    /// The next delivery is due then.
     Until(Timestamp),
 }
 
@@ -65,7 +65,7 @@ impl HostWorker {
         }
     }
 
-    /// Runs until nothing is pending, or until told to stop; then what is under way may still finish.
+    /// Runs until nothing is pending or the outbox stops, then waits for the attempts in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         loop {
             let continues = tokio::select! {
@@ -80,7 +80,7 @@ impl HostWorker {
         while self.in_flight.join_next().await.is_some() {}
     }
 
-    /// One look and the wait after it. Says whether the lane stays open.
+    /// Starts due attempts, then waits. Returns whether the worker continues.
     async fn step(&mut self) -> bool {
         let state = match self.start_attempts().await {
             Ok(state) => state,
@@ -111,8 +111,8 @@ impl HostWorker {
         self.outbox.store().clock().now()
     }
 
-    /// Begins attempts while there is room and something is due. Places are taken before obligations are claimed: a
-    /// claim that waits for a place would use up its lease.
+    /// Starts attempts while slots are free and deliveries are due. Slots are acquired before claims, because a claim
+    /// that waits for a slot would use up its lease.
     async fn start_attempts(&mut self) -> Result<QueueState, StoreError> {
         self.release_lost_claims().await?;
         loop {
@@ -120,7 +120,7 @@ impl HostWorker {
             if free_slots == 0 {
                 return Ok(QueueState::Full);
             }
-            // A read, and only then a claim: the writer is shared by everybody and need not hear "nothing to do".
+            // Reads before it claims, so that an empty queue does not cost a write.
             let next = NextDue {
                 host: self.host.clone(),
             };
@@ -142,7 +142,7 @@ impl HostWorker {
         }
     }
 
-    /// After a claim that nobody was told of: otherwise it would lie there until its lease is over.
+    /// Releases claims whose reply was lost; otherwise they would wait for the end of their lease.
     async fn release_lost_claims(&mut self) -> Result<(), StoreError> {
         if self.may_have_lost_claims {
             let in_flight = self
@@ -192,7 +192,7 @@ impl HostWorker {
             let in_flight = InFlight::new(&self.claimed, claim.message_id.clone());
             self.in_flight.spawn(async move {
                 let attempt = outbox.attempt(&claim).await;
-                // The next push need not wait until the end of this one has been committed.
+                // Frees the slot before settling, so that the next push does not wait for the commit.
                 drop(slot);
                 let _settling = Settling::new(settling, &wakeup);
                 outbox.settle(&host, claim, &attempt).await;
@@ -220,13 +220,13 @@ impl HostWorker {
     fn record_end(&mut self, ended: Result<Attempt, JoinError>) {
         match ended {
             Ok(attempt) => self.window.update(&attempt),
-            // Its claim runs out by itself.
+            // Its claim expires by itself.
             Err(error) => tracing::error!(host = self.host, %error, "push attempt panicked or was aborted"),
         }
     }
 }
 
-/// Held by an attempt from its claim to its end, however it ends.
+/// Registers an attempt from its claim until it ends, also by a panic.
 struct InFlight {
     all: Arc<Mutex<HashSet<MessageId>>>,
     id: MessageId,
@@ -248,7 +248,7 @@ impl Drop for InFlight {
     }
 }
 
-/// Held by an attempt from its answer to its end.
+/// Counts an attempt from its answer until it is settled.
 struct Settling(Arc<AtomicUsize>);
 
 impl Settling {

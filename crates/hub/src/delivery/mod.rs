@@ -1,4 +1,4 @@
-//! Bringing resolutions to their agents: claimed from the outbox, signed, sent to a checked address, settled.
+//! Push delivery of resolutions: claim from the outbox, sign, send to a guarded address, settle.
 
 mod client;
 pub mod guard;

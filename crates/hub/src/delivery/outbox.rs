@@ -1,4 +1,4 @@
-//! The open lanes: who wakes them, how they end, how all of them stop.
+//! The outbox: starts, wakes and stops one worker per host with due deliveries.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,12 +20,12 @@ use super::settle::{self, DeliveryCounts};
 use crate::config::PushSettings;
 use crate::inbox::news::{LiveBroadcaster, LiveChange};
 
-/// Attempts under way at once, over all hosts.
+/// Over all hosts.
 const MAX_CONCURRENT_ATTEMPTS: usize = 512;
-/// How often hosts with something due are looked for. A wake-up is a hint that can be missed: whoever committed the obligation may
-/// have been cut off before passing it on.
+/// How often hosts with due deliveries are read from the store. A wake-up can be lost, because the request that
+/// committed the delivery may be cut off before sending it.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
-/// The same where other hubs commit obligations, and may be gone before they get to them.
+/// Shorter on a shared store, where another node may commit a delivery and stop before its push.
 const SHARED_STORE_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ pub struct Outbox {
     counts: watch::Sender<DeliveryCounts>,
     workers: Mutex<Workers>,
     stop: watch::Sender<bool>,
-    /// Who hears of attempts, once there is a hub.
+    /// Announces attempts to open pages; set once the hub exists.
     news: OnceLock<Arc<LiveBroadcaster>>,
 }
 
@@ -52,7 +52,7 @@ struct Workers {
 
 #[derive(Default, PartialEq, Eq)]
 enum OutboxPhase {
-    /// Wake-ups are not heeded yet: starting looks for everything committed before it.
+    /// Not started: wake-ups are ignored, because the start reads everything committed before.
     #[default]
     Idle,
     Running,
@@ -86,7 +86,7 @@ impl Outbox {
         }))
     }
 
-    /// Every pending host gets its lane.
+    /// Starts a worker for every host with pending deliveries.
     pub async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
         self.lock().phase = OutboxPhase::Running;
         let hosts = self.store.run(PendingHosts).await?;
@@ -96,7 +96,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// An obligation for this host has been committed.
+    /// Call after a delivery for this host is committed.
     pub fn wake(self: &Arc<Self>, host: &str) {
         let mut workers = self.lock();
         if workers.phase != OutboxPhase::Running {
@@ -111,8 +111,8 @@ impl Outbox {
         }
     }
 
-    /// No new attempts from here on. Those under way have `grace` to finish; then they are cut. What was cut is given back
-    /// when the node leaves, and does not count.
+    /// Starts no new attempts. Running ones have `grace` to finish, then they are aborted; their claims are released
+    /// when the node leaves, and do not count as attempts.
     pub async fn stop(&self, grace: Duration) {
         let active = {
             let mut workers = self.lock();
@@ -129,7 +129,7 @@ impl Outbox {
         }
     }
 
-    /// To be told of every attempt that has been settled; set once, by the hub that has this outbox.
+    /// Announces every settled attempt there; set once by the hub.
     pub fn announce_attempts_to(&self, news: Arc<LiveBroadcaster>) {
         drop(self.news.set(news));
     }
@@ -138,7 +138,7 @@ impl Outbox {
         *self.counts.borrow()
     }
 
-    /// The counts as they change: with every attempt that has been settled.
+    /// Notifies of every settled attempt.
     pub fn watch_counts(&self) -> watch::Receiver<DeliveryCounts> {
         self.counts.subscribe()
     }
@@ -163,7 +163,7 @@ impl Outbox {
         }
     }
 
-    /// Up to `wanted` of the places all lanes share; waits for the first, takes of the others what is free.
+    /// Up to `wanted` of the slots all workers share: waits for the first and takes more only if they are free.
     pub(super) async fn slots(&self, wanted: usize) -> Option<OwnedSemaphorePermit> {
         let mut acquired = Arc::clone(&self.slots).acquire_owned().await.ok()?;
         while acquired.num_permits() < wanted
@@ -174,8 +174,8 @@ impl Outbox {
         Some(acquired)
     }
 
-    /// Takes the lane off the map unless its bell has rung since it last looked. Wake-ups hold the same lock, so one
-    /// comes either before, and is heard here, or after, and opens a new lane.
+    /// Removes an idle worker unless it was woken since its last read. Wake-ups take the same lock, so one comes either
+    /// before and is seen here, or after and starts a new worker.
     pub(super) fn close_worker(&self, host: &str, wakeup: &Notify) -> bool {
         let mut workers = self.lock();
         let was_woken = wakeup.notified().now_or_never().is_some();
@@ -199,7 +199,7 @@ impl Outbox {
     }
 }
 
-/// Wakes whoever has something to bring now, heard of or not. Lanes that wait for their time wake by themselves.
+/// Wakes the workers of all hosts with due deliveries. Workers that wait for a retry time wake by themselves.
 async fn sweep(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
     let interval = if outbox.store.is_shared() {
         SHARED_STORE_SWEEP_INTERVAL

@@ -1,5 +1,5 @@
-//! Names to addresses, with the guard in between: the addresses that were checked are the ones dialled, so a name
-//! cannot change its meaning between the check and the connection.
+//! Name resolution with the guard inside: the checked addresses are the ones dialled, which prevents DNS rebinding
+//! between check and connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::guard;
 
-/// A look-up occupies a thread until the system's resolver gives up, whatever our own timeouts say.
+/// Bounded, because a look-up occupies a thread until the system's resolver gives up, beyond our own time-outs.
 const MAX_CONCURRENT_LOOKUPS: usize = 64;
 const MAX_ADDRESSES: usize = 16;
 
@@ -19,7 +19,7 @@ pub trait DnsLookup: Send + Sync + 'static {
     fn lookup(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// The operating system's resolver: it honours the hosts file and whatever else the operator has set up.
+/// The operating system's resolver, which honours the hosts file and other local settings.
 pub struct SystemLookup {
     slots: Arc<Semaphore>,
 }
@@ -39,7 +39,7 @@ impl DnsLookup for SystemLookup {
         Box::pin(async move {
             let slot = slots.acquire_owned().await.map_err(io::Error::other)?;
             let looking = tokio::task::spawn_blocking(move || {
-                // Held by the thread, not by the caller: the thread goes on when the caller has given up.
+                // The thread owns the slot, because it continues after the caller has given up.
                 let _slot = slot;
                 Ok((name.as_str(), 0)
                     .to_socket_addrs()?
@@ -72,7 +72,7 @@ impl Resolve for GuardedResolver {
         let allow_loopback = self.allow_loopback;
         Box::pin(async move {
             let addresses = looking.await.map_err(|_| Unresolved)?;
-            // One forbidden address among good ones is how a name is prepared for an attack: refuse them all.
+            // One blocked address refuses the name: mixing it with good addresses is a known attack.
             addresses.iter().try_for_each(|ip| guard::check(*ip, allow_loopback))?;
             if addresses.is_empty() {
                 return Err(Unresolved.into());

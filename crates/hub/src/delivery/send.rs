@@ -1,4 +1,4 @@
-//! One attempt: what to say, whether it may be said there, and what came back.
+//! One push attempt: load, check the target, sign, send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::sign::{Signer, named_secret};
 use crate::config::PushSettings;
 use crate::doors::a2h::respond;
 
-/// A body up to this size is read to its end, so that its connection can carry the next push.
+/// A response body up to this size is drained, so that its connection can be reused.
 const MAX_DRAINED_BYTES: usize = 16 * 1024;
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -51,7 +51,7 @@ impl PushClient {
         }
     }
 
-    /// The signed request. An error is how the attempt ends without one.
+    /// Builds the signed request. The error is the outcome of an attempt that sends none.
     async fn request(&self, message_id: &MessageId) -> Result<Request, Attempt> {
         let loaded = self
             .store
@@ -72,14 +72,14 @@ impl PushClient {
             .map_err(|error| client::attempt_from_error(&error))
     }
 
-    /// What was allowed when the message came may have been withdrawn since.
+    /// Checks the target again, because an approval may have been withdrawn after the submit.
     fn target(&self, parcel: &PushContext) -> Result<Url, Attempt> {
         if !parcel.host_approved {
             return Err(refused("the callback host is no longer approved"));
         }
         let url = Url::parse(&parcel.callback.url).map_err(|_| refused("the callback is not a URL"))?;
         guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
-        // The approval is for the stored host; a credential must not follow a URL that says otherwise.
+        // The approval is for the stored host; a credential must not go to another one.
         if guard::host_and_port(&url).ok().as_ref() != Some(&parcel.callback.host) {
             return Err(refused("the callback URL and its approved host differ"));
         }
@@ -109,8 +109,8 @@ fn with_credential(post: RequestBuilder, parcel: &PushContext) -> Result<Request
     })
 }
 
-/// The status has said everything. What follows is read only as far as that frees the connection; beyond it, dropping
-/// the response closes the connection.
+/// Drains the rest of a response so that its connection can be reused. For a longer body, dropping the response closes
+/// the connection.
 async fn drain(mut response: Response) {
     let mut left = MAX_DRAINED_BYTES;
     let reading = async {
@@ -121,7 +121,7 @@ async fn drain(mut response: Response) {
             }
         }
     };
-    // Whether it came to its end makes no difference to the outcome.
+    // The outcome is the status, whether or not the body was drained.
     drop(tokio::time::timeout(DRAIN_TIMEOUT, reading).await);
 }
 
@@ -131,7 +131,7 @@ pub fn refused(reason: &str) -> Attempt {
     }
 }
 
-/// Trouble of our own. It counts as an attempt, so that a message nobody can read does not go round for ever.
+/// A failure of the store. It counts as an attempt, so that an unreadable message is not retried forever.
 pub fn failed_by_store(error: &StoreError) -> Attempt {
     tracing::warn!(%error, "loading a message for a push failed");
     Attempt::Failed {

@@ -1,4 +1,4 @@
-//! The headers that prove where a push comes from. Every attempt gets its own instant and its own jti.
+//! Signature headers of a push. Every attempt has its own timestamp and jti.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +19,10 @@ use crate::doors::a2h::respond;
 
 pub type Headers = Vec<(&'static str, String)>;
 
-/// Signs with the agent's keys, and for agents that chose Ed25519 with the hub's.
+/// Signs with the keys of the agent, or with the hub's keys for agents that chose Ed25519.
 pub struct Signer {
     store: Arc<Store>,
-    /// Key pairs by kid: deriving one from its seed costs as much as a signature.
+    /// Cached key pairs by kid, because deriving one from its seed costs as much as a signature.
     pairs: Mutex<HashMap<String, Arc<Ed25519KeyPair>>>,
 }
 
@@ -58,7 +58,7 @@ impl Signer {
         ])
     }
 
-    /// Read for every push, so that a rotation counts from its commit on; newest first.
+    /// The hub keys, newest first. Read for every push, so that a rotation takes effect with its commit.
     async fn hub_pairs(&self) -> Result<Vec<HubPair>, Attempt> {
         let keys = self.store.run(HubKeys).await.map_err(|error| failed_by_store(&error))?;
         let mut cached = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +115,7 @@ fn a2h(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) ->
     .to_header())
 }
 
-/// One signature per valid key, newest first. A secret the callback names takes the place of the agent's own keys.
+/// One signature per valid key, newest first. A secret named by the callback replaces the agent's own keys.
 fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
     let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
     let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
@@ -143,7 +143,7 @@ fn hmac_secret(parcel: &PushContext) -> Result<Option<&str>, Attempt> {
     }
 }
 
-/// The secret the callback names; it may have been removed since the message was accepted.
+/// The secret that the callback names. It may have been removed after the message was accepted.
 pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
     parcel
         .secret
@@ -151,8 +151,8 @@ pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
         .ok_or_else(|| refused("the secret that the callback names is no longer registered"))
 }
 
-/// Signatures a stock library can check over the raw body: with each of the agent's keys, with the named secret, and
-/// for Ed25519 agents with each of the hub's keys.
+/// Standard Webhooks signatures over the raw body: with each key of the agent, with the named secret, and for Ed25519
+/// agents with each key of the hub.
 fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
     let id = parcel.resolution.id.as_str();
     let secret = hmac_secret(parcel).ok().flatten();
@@ -164,7 +164,7 @@ fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: 
     hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
 }
 
-/// A registered secret need not be a `whsec_` text; then its bytes are the key.
+/// A secret without the `whsec_` prefix is used as raw bytes.
 fn webhook_key(text: &str) -> Vec<u8> {
     webhooks::decode_secret(text).unwrap_or_else(|| text.as_bytes().to_vec())
 }

@@ -1,11 +1,11 @@
-//! How many attempts one host may have under way.
+//! Adaptive concurrency of push attempts to one host.
 
 use countersign_core::delivery::Attempt;
 
 const INITIAL_SIZE: usize = 8;
 
-/// Begins small, grows with every delivery, halves with every failure: hosts that hang keep few of the places all
-/// hosts share, and a host that comes back is not met with everything at once.
+/// Starts small, grows by one with every delivery and halves with every failure. So a host that hangs holds few of the
+/// shared slots, and a host that recovers is not flooded.
 #[derive(Debug)]
 pub struct ConcurrencyWindow {
     size: usize,

@@ -1,4 +1,4 @@
-//! Where a list goes on: two numbers with a dot between them.
+//! Page cursors made of two numbers, written as `first.second`.
 
 pub fn parse_pair(text: &str) -> Option<(i64, i64)> {
     let (first, second) = text.split_once('.')?;

@@ -1,4 +1,4 @@
-//! One message, by its id.
+//! Looks up one message by its id.
 
 use countersign_protocol::id::MessageId;
 use countersign_store::model::{Lookup, PersonView};

@@ -1,4 +1,4 @@
-//! One message as a person, a terminal or a script sees it.
+//! One message as JSON for a person, a terminal or a script.
 
 use countersign_core::access::{Principal, may_resolve};
 use countersign_core::message::{Payload, Status};
@@ -90,7 +90,7 @@ fn resolution(state: &State, content: &Content) -> Value {
     })
 }
 
-/// A sensitive answer went to the agent; it is never shown again.
+/// Returns the value without its sensitive parts. Sensitive answers go to the agent only and are never shown again.
 pub fn redacted(value: &Value, content: &Content) -> Option<Value> {
     if content.sensitive {
         return None;

@@ -1,11 +1,12 @@
-//! Reasons to pick from when rejecting. The hub keeps one list for everybody; until an owner writes one, this is it.
+//! Preset reasons for rejecting. The hub has one list for all people; the built-in one applies until an owner saves
+//! another.
 
 use countersign_store::StoreError;
 use countersign_store::ops::setting::Setting;
 
 use crate::app::Hub;
 
-/// The name of the setting: a JSON list of texts.
+/// The setting that stores the reasons as a JSON list of texts.
 pub const SETTING: &str = "reject_presets";
 pub const MAX_PRESETS: usize = 20;
 pub const MAX_PRESET_CHARS: usize = 200;

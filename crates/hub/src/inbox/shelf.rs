@@ -1,4 +1,5 @@
-//! What a person put away. It is their own affair: the message stays as it is, and everybody else sees it as before.
+//! Items that one person snoozed (set aside) or archived. The message itself does not change, and other people still
+//! see it.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::find::find;
 use crate::app::Hub;
 use crate::problem::Problem;
 
-/// What is put off longer than this is better declined.
+/// An item that should be put off for longer is better declined.
 const MAX_SNOOZE: Duration = Duration::from_secs(90 * 24 * 3600);
 
 pub fn check_until(until: Timestamp, now: Timestamp) -> Result<Timestamp, Problem> {
@@ -21,7 +22,7 @@ pub fn check_until(until: Timestamp, now: Timestamp) -> Result<Timestamp, Proble
     Ok(until)
 }
 
-/// Only what is open. `until` has been checked.
+/// Snoozes an open item. The caller has checked `until` with `check_until`.
 pub async fn snooze(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -> Result<(), Problem> {
     let put = SnoozeOrArchive {
         person: person.to_owned(),
@@ -41,7 +42,7 @@ pub async fn snooze(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -
     })
 }
 
-/// Only a notify: whatever waits for an answer would be seen by nobody.
+/// Archives a notify. An open ask or task cannot be archived, because it would disappear unanswered.
 pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Problem> {
     match find(hub, id).await?.message.content.matter {
         Payload::Notify => {}
@@ -55,7 +56,7 @@ pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Prob
         id: id.clone(),
         until: None,
     };
-    // It was there a moment ago.
+    // `find` saw the message a moment ago, so it was purged in between.
     if hub.store.run(put).await? {
         Ok(())
     } else {
@@ -63,7 +64,7 @@ pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Prob
     }
 }
 
-/// Taking back what was not put away changes nothing.
+/// Restores an item to the person's list. Idempotent: an item that was not put away stays as it is.
 pub async fn restore(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Problem> {
     find(hub, id).await?;
     hub.store

@@ -1,4 +1,4 @@
-//! What other hubs said.
+//! Signals from the other hubs: subscribing to the bus and acting on each signal.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::signal::Signal;
 use crate::app::Hub;
 use crate::inbox::news::LiveChange;
 
-/// What was heard and not dealt with.
+/// Notifications received from the bus and not yet handled.
 const NOTIFICATION_QUEUE_CAPACITY: usize = 1024;
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn run(hub: Arc<Hub>) {
     let Some(bus) = hub.store.bus() else {
         return std::future::pending().await;
@@ -58,7 +58,7 @@ impl Hub {
         }
     }
 
-    /// As `announce`, for what another hub has announced.
+    /// The counterpart of `announce` for a message that was resolved through another hub.
     pub(super) fn resolved_remotely(&self, id: &MessageId, run_id: Option<&str>) {
         self.cue_waiters.cue_ended(id);
         if let Some(run_id) = run_id {
@@ -70,7 +70,7 @@ impl Hub {
         }
     }
 
-    /// Other hubs were found to be gone. Everybody is to know of it: their last words may not have been heard anywhere.
+    /// Handles nodes whose lease ran out. Every hub is told, because the last signals of a dead node may be lost.
     pub(super) fn nodes_gone(self: &Arc<Self>, nodes: &[String]) {
         nodes
             .iter()
@@ -78,20 +78,20 @@ impl Hub {
         self.forget_nodes(nodes);
     }
 
-    /// What the others have in memory is not lost with it, so nobody has to say anything again.
+    /// Drops the state learned from these nodes. The surviving hubs still have their own, so no `Hello` is needed.
     fn forget_nodes(self: &Arc<Self>, nodes: &[String]) {
         nodes.iter().for_each(|node| self.cue_waiters.remote_node_gone(node));
         self.resync_from_store();
     }
 
-    /// Anything may have happened that was not heard.
+    /// Full resync after a gap in the notifications.
     pub(super) fn resync_everything(self: &Arc<Self>) {
         self.resync_from_store();
         self.cue_waiters.publish_all();
         self.cluster.publish(|| Signal::Hello);
     }
 
-    /// The same, of what is in the store.
+    /// Resyncs everything that can be read again from the store.
     pub(super) fn resync_from_store(self: &Arc<Self>) {
         self.credentials.clear();
         self.waiters.invalidate_all();

@@ -1,4 +1,4 @@
-//! What was told here a while ago, so that nobody is told twice: by a word, and by the net under it.
+//! Dedup window of resolved messages. Listeners are told once, although both the bus and the reconciliation report it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ pub struct DedupWindow {
 #[derive(Default)]
 struct SeenIds {
     since: HashMap<MessageId, Instant>,
-    /// Earliest first.
+    /// Oldest first.
     order: VecDeque<MessageId>,
 }
 
 impl DedupWindow {
-    /// Whatever is noted is known for so long.
+    /// An inserted id is remembered for at least this long.
     pub fn with_ttl(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -27,7 +27,7 @@ impl DedupWindow {
         }
     }
 
-    /// Says whether it is new.
+    /// Returns true if the id is new.
     pub fn insert(&self, id: &MessageId) -> bool {
         self.insert_at(id, Instant::now())
     }

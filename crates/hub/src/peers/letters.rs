@@ -1,4 +1,4 @@
-//! Letters to runs that another hub moves: written to the store, announced, and answered by a word.
+//! Remote commands to a run that another hub owns: stored as a row, announced on the bus, and answered by a signal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use crate::app::Hub;
 use crate::problem::Problem;
 use crate::runs::RunRefusal;
 
-/// Long enough for another hub to take over, should that be needed.
+/// Leaves time for another hub to take the run over.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// What is older is not done any more: who wrote it has given up, and may have thought better of it.
+/// An older command is discarded: its sender has given up and may have changed its mind.
 const COMMAND_TTL: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_POLLS: usize = 100;
@@ -32,15 +32,15 @@ pub enum CommandReply {
         code: String,
         message: String,
     },
-    /// And it will not be.
+    /// Not applied, and it will not be.
     Undone,
 }
 
-/// Why nobody knows what came of a letter, or why nothing did.
+/// Why a remote command was not applied, or why its result is unknown.
 pub enum CommandFailure {
     Store(StoreError),
     NotApplied,
-    /// It may be done or not.
+    /// The command may have been applied or not.
     NoReply,
 }
 
@@ -82,7 +82,7 @@ impl From<CommandFailure> for Problem {
 }
 
 impl Hub {
-    /// What a client said to a run that is not here. Nothing if no hub moves it.
+    /// Sends a client's message to the hub that owns the run. Returns `None` if no hub does.
     pub async fn send_run_command(
         &self,
         run_id: &str,
@@ -101,7 +101,7 @@ impl Hub {
         };
         let reply = self.cluster.commands.expect_reply(number);
         self.cluster.publish(|| Signal::Letter);
-        // This very hub may be taking the run over.
+        // This hub may itself be taking the run over.
         process_pending(&hub);
         match timeout(REPLY_TIMEOUT, reply).await {
             Ok(Ok(CommandReply::Undone)) => Err(CommandFailure::NotApplied),
@@ -111,8 +111,7 @@ impl Hub {
     }
 }
 
-/// Does what was written to the runs of this hub: for one run in the order in which it was written, and no run waits for
-/// another.
+/// Executes the stored commands for runs of this hub: in order within a run, and concurrently across runs.
 pub fn process_pending(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     tokio::spawn(async move {
@@ -144,7 +143,7 @@ async fn process_queue(hub: Arc<Hub>, run_id: String) {
         let reply = match locate_run(&hub, &run_id).await {
             RunLocation::Here => execute(&hub, command).await,
             RunLocation::Arriving => CommandReply::Undone,
-            // It is for the hub that has the run now.
+            // Left for the hub that owns the run now.
             RunLocation::Elsewhere => {
                 hub.cluster.commands.give_back(number);
                 continue;
@@ -157,7 +156,7 @@ async fn process_queue(hub: Arc<Hub>, run_id: String) {
     }
 }
 
-/// One that stays although it should not is known as done, and late before that is forgotten.
+/// A row that could not be deleted is not executed twice: it is remembered as handled until it is past its TTL.
 async fn delete_command(hub: &Hub, number: i64) {
     if let Err(error) = hub.store.run(DeleteRunCommand { number }).await {
         tracing::warn!(%error, "deleting a remote run command failed");
@@ -165,13 +164,13 @@ async fn delete_command(hub: &Hub, number: i64) {
 }
 
 enum RunLocation {
-    /// Or over, which is the same to whoever writes to it.
+    /// Owned here, or ended: both are answered by this hub.
     Here,
     Elsewhere,
     Arriving,
 }
 
-/// A run that is being taken over is this hub's a moment before it is here.
+/// Polls, because a run that is being taken over belongs to this hub shortly before it is in memory.
 async fn locate_run(hub: &Hub, run_id: &str) -> RunLocation {
     for _ in 0..MAX_POLLS {
         if hub.is_active_here(run_id) {

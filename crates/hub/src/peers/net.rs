@@ -1,5 +1,5 @@
-//! The net under what hubs say to each other: a hub that dies between its commit and its word leaves others waiting. What was
-//! resolved a moment ago and not heard of is told here, to those who wait, look on or follow a run.
+//! Reconciliation for lost signals: a hub that dies between its commit and its signal leaves waiters hanging on other hubs.
+//! Recently resolved messages are read from the store, and those not yet announced here are announced.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::app::Hub;
 use crate::inbox::news::LiveChange;
 
 const RECONCILE_INTERVAL: Duration = Duration::from_millis(700);
-/// Longer than a round takes, and than a transaction between its instant and its commit.
+/// Longer than a round, and longer than a transaction takes between reading its timestamp and committing.
 const LOOKBACK: Duration = Duration::from_secs(45);
-/// What was told stays known for as long as it may be found, also when a round is late.
+/// Longer than the look-back, so that a late round does not announce a message twice.
 pub const DEDUP_TTL: Duration = Duration::from_secs(120);
 const MAX_RESOLVED_ROWS: i64 = 10_000;
-/// More at once, and everybody looks at everything.
+/// Beyond this number a full resync is cheaper than single events.
 const MAX_INDIVIDUAL_EVENTS: usize = 500;
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn run(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
@@ -41,14 +41,14 @@ pub async fn run(hub: Arc<Hub>) {
 
 struct Reconciler {
     hub: Arc<Hub>,
-    /// When it was last read, if nothing went wrong since.
+    /// Time of the last successful read.
     read_at: Option<Timestamp>,
 }
 
 impl Reconciler {
     async fn reconcile(&mut self) {
         let now = self.hub.store.clock().now();
-        // What became of a round that failed is for the next one.
+        // A failed round leaves `read_at` alone, so the next round covers its time too.
         let since = self.read_at.map_or(now, |read_at| read_at.min(now)).minus(LOOKBACK);
         match self
             .hub
@@ -71,7 +71,7 @@ impl Reconciler {
 }
 
 impl Hub {
-    /// What the store says is over. Of what was heard of already nobody is told again.
+    /// Announces messages that the store has as resolved, leaving out those already announced here.
     fn reconcile_resolved(self: &Arc<Self>, found: Vec<MessageId>, may_be_more: bool) {
         let unseen: HashSet<MessageId> = found
             .into_iter()
@@ -94,7 +94,7 @@ impl Hub {
         }
     }
 
-    /// Which run asked does not matter: those that wait here know what for.
+    /// Matches by pending ask: the runs in memory know which messages they wait for.
     fn notify_runs(&self, resolved: &HashSet<MessageId>) {
         let now = self.store.clock().now();
         for run in self.runs.all() {

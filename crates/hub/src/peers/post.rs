@@ -1,4 +1,4 @@
-//! What a hub remembers of letters: which of its own are to be answered, and which of others' it has in hand.
+//! Remote run commands in memory: replies this hub awaits, and commands of other hubs it has queued.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 
 use super::letters::CommandReply;
 
-/// Answers that came before anybody waited for them, also to letters of other hubs.
+/// Replies that arrived before they were awaited, including replies to commands of other hubs.
 const MAX_EARLY_REPLIES: usize = 256;
-/// Longer than a letter is good for.
+/// Longer than the TTL of a command.
 const HANDLED_TTL: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
@@ -23,15 +23,15 @@ pub struct CommandTracker {
 #[derive(Default)]
 struct AwaitedReplies {
     expected: HashMap<i64, oneshot::Sender<CommandReply>>,
-    /// Whoever does what a letter says may be quicker than its writer hears of its number.
+    /// The reply may arrive before the sender has learned the number of its command.
     early: VecDeque<(i64, CommandReply)>,
 }
 
 #[derive(Default)]
 struct CommandQueues {
-    /// In hand or done.
+    /// Queued or done.
     handled: HashMap<i64, Instant>,
-    /// Of each run that somebody deals with.
+    /// One queue per run that is being processed.
     queues: HashMap<String, VecDeque<RemoteCommand>>,
 }
 
@@ -48,7 +48,7 @@ impl CommandTracker {
         replied
     }
 
-    /// Says whether it was written here.
+    /// Returns true if the command was sent by this hub.
     pub fn reply_arrived(&self, command: i64, reply: CommandReply) -> bool {
         let mut awaited = self.awaited();
         let Some(expected) = awaited.expected.remove(&command) else {
@@ -56,12 +56,12 @@ impl CommandTracker {
             awaited.early.push_front((command, reply));
             return false;
         };
-        // Nobody may wait any more.
+        // The waiting request may have timed out.
         let _ = expected.send(reply);
         true
     }
 
-    /// Gives the runs that nobody deals with so far: whoever is given them does.
+    /// Returns the runs that had no queue before; the caller has to process them.
     pub fn enqueue(&self, commands: Vec<RemoteCommand>) -> Vec<String> {
         let mut queued = self.queued();
         let now = Instant::now();
@@ -82,7 +82,7 @@ impl CommandTracker {
         idle
     }
 
-    /// After the last one nobody deals with the run any more.
+    /// Returns `None` after the last command, which also ends the processing of this run.
     pub fn next(&self, run_id: &str) -> Option<RemoteCommand> {
         let mut queued = self.queued();
         let next = queued.queues.get_mut(run_id).and_then(VecDeque::pop_front);
@@ -92,7 +92,7 @@ impl CommandTracker {
         next
     }
 
-    /// It is not this hub's to do, unless the run comes back.
+    /// Forgets a command that another hub has to execute; it may come back with the run.
     pub fn give_back(&self, command: i64) {
         self.queued().handled.remove(&command);
     }

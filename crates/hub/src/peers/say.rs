@@ -11,7 +11,7 @@ use super::signal::Signal;
 pub struct Cluster {
     store: Arc<Store>,
     pub(super) commands: CommandTracker,
-    /// What is over and was told here.
+    /// Resolved messages that were already announced on this hub.
     pub(super) notified: DedupWindow,
 }
 
@@ -26,26 +26,26 @@ impl Cluster {
         })
     }
 
-    /// Whether it was not told here before that a message is over. Without peers nobody else could have.
+    /// Returns true if the resolution of this message was not announced here before. Always true on an unshared store.
     pub fn is_first_notice(&self, notified: &MessageId) -> bool {
         self.store.bus().is_none() || self.notified.insert(notified)
     }
 
-    /// Call it after the commit. Never waits and never fails; without peers it costs nothing.
+    /// Call this after the commit. It never blocks and never fails, and costs nothing on an unshared store.
     pub fn publish(&self, signal: impl FnOnce() -> Signal) {
         if let Some(bus) = self.store.bus() {
             bus.publish(signal().text(&self.store.node()));
         }
     }
 
-    /// Every hub is to look at everything, this one too.
+    /// Makes every hub resync, this one included.
     pub fn publish_resync(&self) {
         if let Some(bus) = self.store.bus() {
             bus.publish_gap();
         }
     }
 
-    /// What was said so far is sent, or it takes too long.
+    /// Waits until all published signals are sent, or a timeout.
     pub async fn flush(&self) {
         if let Some(bus) = self.store.bus() {
             bus.flush().await;

@@ -1,4 +1,4 @@
-//! What hubs say to each other: which of the things they remember has changed. Nothing of what people or agents said.
+//! Signals between hubs: ids of changed things, never the content of messages.
 
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
@@ -12,54 +12,54 @@ use crate::inbox::news::LiveChange;
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
     Changed(LiveChange),
-    /// A message is over; one that a run asked names it.
+    /// A message was resolved; an ask of a run also names the run.
     Resolved {
         id: MessageId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run: Option<String>,
     },
-    /// A credential may have ended.
+    /// A credential may have been revoked.
     Credentials,
-    /// Somebody waits for a cue here, or will in a moment.
+    /// A client of this hub waits for a cue, or will in a moment.
     Here {
         id: MessageId,
         kind: CueKind,
         since: Timestamp,
         held: bool,
     },
-    /// Nobody does any more.
+    /// The last client that waited for this cue has left.
     Away {
         id: MessageId,
         at: Timestamp,
         broken: bool,
     },
-    /// Somebody was expected and will not come: there is no such cue, or it is over.
+    /// An announced waiter will not come: the cue does not exist or has ended.
     NoCue(MessageId),
-    /// Something of a run was stored.
+    /// A run has stored new events.
     Advanced(String),
-    /// Somebody wrote to a run.
+    /// A remote run command was stored.
     Letter,
-    /// What became of a letter.
+    /// The reply to a remote run command.
     Answered {
         letter: i64,
         reply: CommandReply,
     },
-    /// Another hub is no more.
+    /// Another node was removed because its lease ran out.
     Gone(String),
-    /// Whoever has something that is in memory only is to say it again.
+    /// Asks every hub to publish its memory-only state again.
     Hello,
 }
 
-/// The id of a node is as long in every word.
+/// Every signal starts with the id of its node, which has a fixed length.
 const NODE_ID_LENGTH: usize = 16;
 
 impl Signal {
     pub fn text(&self, node: &str) -> String {
-        // There is nothing in it that JSON could not say.
+        // Serialization cannot fail: the type has no map and no foreign value.
         format!("{node}{}", serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// Who says it, and what. Nothing for a word that a later version says.
+    /// Returns the sending node and the signal, or `None` for a signal of a later version.
     pub fn read(text: &str) -> Option<(&str, Self)> {
         let (node, signal) = text.split_at_checked(NODE_ID_LENGTH)?;
         Some((node, serde_json::from_str(signal).ok()?))

@@ -1,4 +1,4 @@
-//! An answer that comes through the socket. It is decided where every other answer is; here is only found out to what.
+//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other answer.
 
 use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
 use countersign_store::model::ApplyOutcome;
@@ -8,7 +8,7 @@ use super::refusal::RunRefusal;
 use crate::app::Hub;
 
 impl Hub {
-    /// Silence is success: whoever follows the run hears how it goes on.
+    /// Success sends no reply: followers of the run see it continue.
     pub async fn answer_run(
         &self,
         run_id: &str,
@@ -31,7 +31,7 @@ impl Hub {
             comment: None,
         };
         let mut decided = self.apply_command(&asked.message_id, command.clone()).await?;
-        // What another hub asked next may not have been heard here yet.
+        // The next ask of another hub's run may not be known here yet.
         while may_be_stale
             && matches!(decided, ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }))
             && let Some(next) = self.pending_in_shared_store(run_id, selector).await?
@@ -48,7 +48,7 @@ impl Hub {
                 );
                 Err(RunRefusal::new("NOT_AUTHORIZED", message))
             }
-            // Somebody was first, or its time was over.
+            // Another answer won the race, or the ask expired.
             ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
                 Err(not_pending(run_id, selector))
             }

@@ -1,4 +1,4 @@
-//! One connection: what waits to be sent to it, and which runs it follows. Whoever has something for it never waits.
+//! One connection: its send queue, and the runs it follows. Pushing to the queue never blocks.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ pub struct RunClient {
     pub number: u64,
     queue: Mutex<Queue>,
     wakeup: Notify,
-    /// Rings when even a write under way is to be given up.
+    /// Notified when even a write in progress has to be abandoned.
     abort: Notify,
     followed: Mutex<HashSet<String>>,
 }
@@ -26,7 +26,7 @@ pub struct RunClient {
 struct Queue {
     waiting: VecDeque<QueuedFrame>,
     bytes: usize,
-    /// How many of those that wait streamed.
+    /// Number of queued frames that may be dropped.
     droppable: usize,
     close: Option<Close>,
 }
@@ -39,13 +39,13 @@ struct QueuedFrame {
 /// Why the hub ends a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
-    /// The hub stops. What waits is sent before.
+    /// The hub stops. Queued frames are sent first.
     ShuttingDown,
-    /// It reads too slowly, and what waits for it is more than the hub keeps.
+    /// The client reads too slowly and its queue is full.
     TooSlow,
-    /// Its token has ended, or its person may not do this any more.
+    /// The token was revoked, or its person lost the permission.
     NotAllowed,
-    /// Nothing was heard of it for too long.
+    /// The client sent nothing for too long.
     Silent,
 }
 
@@ -69,7 +69,7 @@ impl Close {
     }
 }
 
-/// What to do next for a connection.
+/// The next thing to do for a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ClientAction {
     Send(Utf8Bytes),
@@ -87,7 +87,7 @@ impl RunClient {
         }
     }
 
-    /// When there is too much, what streams is left out; when there still is, the connection ends.
+    /// A full queue drops its streamed frames; if that is not enough, the connection is closed.
     pub fn push(&self, text: Utf8Bytes, is_droppable: bool) {
         let mut queue = self.lock();
         if queue.close.is_some() {
@@ -118,7 +118,7 @@ impl RunClient {
         self.abort.notify_one();
     }
 
-    /// For the one task that writes.
+    /// Waits for the next action. Only the writing task calls this.
     pub async fn next(&self) -> ClientAction {
         loop {
             if let Some(next) = self.lock().next() {
@@ -128,7 +128,7 @@ impl RunClient {
         }
     }
 
-    /// When the connection is to end at once, whether or not the other end reads.
+    /// Waits until the connection has to end at once, whether or not the client reads.
     pub async fn aborted(&self) -> Close {
         loop {
             match self.lock().close {
@@ -139,13 +139,13 @@ impl RunClient {
         }
     }
 
-    /// Says whether there is room for it.
+    /// Returns false if the client already follows too many runs.
     pub fn follow(&self, run_id: &str) -> bool {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         followed.contains(run_id) || (followed.len() < MAX_FOLLOWED_RUNS && followed.insert(run_id.to_owned()))
     }
 
-    /// Whether it may follow this one too.
+    /// True if the client follows this run already or may follow one more.
     pub fn can_follow(&self, run_id: &str) -> bool {
         let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         followed.len() < MAX_FOLLOWED_RUNS || followed.contains(run_id)
@@ -169,7 +169,7 @@ impl RunClient {
 
 impl Queue {
     fn is_over(&self) -> bool {
-        // One alone says nothing about its reader, however long it is.
+        // A single long frame does not make its reader slow.
         self.waiting.len() > MAX_QUEUED_FRAMES || (self.waiting.len() > 1 && self.bytes > MAX_QUEUED_BYTES)
     }
 
@@ -199,7 +199,7 @@ impl Queue {
         if let Some(oldest) = self.waiting.pop_front() {
             self.forget(Some(&oldest));
             if self.waiting.is_empty() {
-                // A burst does not stay with a connection that is quiet again.
+                // Frees the memory of a burst.
                 self.waiting = VecDeque::new();
             }
             return Some(ClientAction::Send(oldest.text));

@@ -1,4 +1,4 @@
-//! What was said in a run so far, as the store has it.
+//! The conversation of a run, rebuilt from stored records and inputs.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use countersign_protocol::runs::{Conversation, Record, RunInput, RunReply};
 
 use super::plan::RunPlan;
 
-/// A record that is not kept any more is not named either.
+/// Drops references to records that retention has removed.
 pub fn conversation(records: &[String], inputs: Vec<RunInput>) -> Conversation {
     let records: Vec<Record> = records
         .iter()

@@ -2,14 +2,14 @@ use axum::extract::ws::Utf8Bytes;
 use countersign_protocol::runs::{Event, mark_resolved};
 use countersign_store::ops::run::StoredEvent;
 
-/// One event of a run as its subscribers get it. Everybody shares the bytes.
+/// One serialized event of a run. All subscribers share the bytes.
 #[derive(Debug, Clone)]
 pub struct EventFrame {
     pub seq: u64,
     pub text: Utf8Bytes,
-    /// Whoever is slow may miss it.
+    /// May be dropped for a slow client.
     pub is_droppable: bool,
-    /// It wants an answer.
+    /// The event asks for an answer.
     pub is_ask: bool,
 }
 
@@ -24,13 +24,13 @@ impl EventFrame {
         }
     }
 
-    /// For somebody who hears of it after it was answered.
+    /// The frame of an ask that was answered before this subscriber joined.
     pub fn resolved(&self) -> Utf8Bytes {
         mark_resolved(&self.text).into()
     }
 }
 
-/// What is stored is never dropped for somebody slow.
+/// Stored events are never dropped for a slow client.
 impl From<StoredEvent> for EventFrame {
     fn from(event: StoredEvent) -> Self {
         let is_ask = is_ask(&event.kind);

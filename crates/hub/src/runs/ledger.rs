@@ -1,4 +1,4 @@
-//! What a run has to say since its last commit, numbered.
+//! The events and records of a run since its last commit, numbered.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, Record};
@@ -9,10 +9,10 @@ use uuid::Uuid;
 use super::frame::EventFrame;
 use super::telling::RunUpdate;
 
-/// More than that at once is committed, whatever the run does.
+/// A buffer of this size is committed even in the middle of a step.
 const MAX_BUFFERED_ENTRIES: usize = 64;
 const MAX_BUFFERED_BYTES: usize = 1024 * 1024;
-/// Numbers that are stored as given while an agent works: what streams is told at once and never stored.
+/// Seqs reserved in the store while an agent works: streamed events are sent at once and never stored.
 const RESERVED_SEQS: u64 = 4096;
 
 pub struct EventBuffer {
@@ -20,9 +20,9 @@ pub struct EventBuffer {
     node: String,
     segment: u64,
     request_id: Option<String>,
-    /// The number given last.
+    /// The last seq in use.
     seq: u64,
-    /// No number up to this one will be given after a restart.
+    /// The store has all seqs up to this one as used, so a restart does not reuse them.
     reserved: u64,
     entries: BufferedEntries,
 }
@@ -51,7 +51,7 @@ impl EventBuffer {
         }
     }
 
-    /// Under which the run is moved.
+    /// The node id that owns the run.
     pub fn node(&self) -> &str {
         &self.node
     }
@@ -65,13 +65,13 @@ impl EventBuffer {
         self.entries.events.is_empty() && self.entries.records.is_empty() && self.entries.asks_done.is_empty()
     }
 
-    /// Gives the frame, for whoever needs to know it.
+    /// Adds an event and returns its frame.
     pub fn add(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
         let request_id = self.request_id.clone();
         self.add_with(event, ts, request_id.as_deref())
     }
 
-    /// Which nobody asked for by starting the run.
+    /// For an event that is not a consequence of the start request.
     pub fn add_without_request_id(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
         self.add_with(event, ts, None)
     }
@@ -86,7 +86,7 @@ impl EventBuffer {
         frame
     }
 
-    /// What streams is told at once. Nothing, if no number is reserved for it: then commit first.
+    /// Numbers a streamed event. Returns `None` if no seq is reserved for it; commit first, then.
     pub fn stream(&mut self, event: &Event, ts: Timestamp) -> Option<EventFrame> {
         if self.seq >= self.reserved || !self.is_empty() {
             return None;
@@ -107,7 +107,7 @@ impl EventBuffer {
         self.entries.asks_done.push(ask);
     }
 
-    /// What could not be stored: it comes before whatever is noted next.
+    /// Puts back what a failed commit took, in front of newer entries.
     pub fn put_back(&mut self, advance: Advance, news: RunUpdate) {
         let later = std::mem::take(&mut self.entries);
         let Advance {
@@ -135,7 +135,7 @@ impl EventBuffer {
         };
     }
 
-    /// Takes everything for one commit, and what it will make true.
+    /// Takes everything for one commit: the operation, and the update to broadcast after it.
     pub fn drain(&mut self, phase: RunPhase, machine: String) -> (Advance, RunUpdate) {
         let BufferedEntries {
             frames,

@@ -1,4 +1,4 @@
-//! What runs there are.
+//! Listing runs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::pending::PendingAsk;
 use super::run::TrackedRun;
 use crate::app::Hub;
 
-/// The wire has no pages.
+/// The protocol has no paging.
 const MAX_LISTED: i64 = 1000;
 
 impl Hub {
-    /// Those in memory, and those that other hubs move, in the order of their starts.
+    /// Runs in memory and running runs of other hubs, ordered by start.
     pub async fn live_runs(&self) -> Result<Vec<LiveRun>, StoreError> {
         let mut known: HashMap<String, Arc<TrackedRun>> =
             self.runs.all().into_iter().map(|run| (run.id.clone(), run)).collect();
@@ -30,7 +30,7 @@ impl Hub {
                 })
                 .await?;
             for run in page.runs.into_iter().filter(|run| run.state == StoredRunState::Running) {
-                // What is over here, or prepared, has gone on elsewhere.
+                // A run that has ended or is only prepared here was continued by another hub.
                 if known.get(&run.run_id).is_some_and(|known| known.is_authoritative()) {
                     continue;
                 }
@@ -44,7 +44,7 @@ impl Hub {
         Ok(runs)
     }
 
-    /// Those that are stored, the latest first.
+    /// Stored runs, latest first.
     pub async fn stored_runs(&self, cwd: Option<String>) -> Result<Vec<ListedRun>, StoreError> {
         let page = self
             .store

@@ -1,4 +1,4 @@
-//! A run as people see it who look at it on a page or in a list.
+//! A read-only view of a run, for pages and lists.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ pub struct RunView {
     pub segment: u64,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
-    /// The number of what was told last.
+    /// Seq of the last event.
     pub last_seq: u64,
     /// Oldest first.
     pub waiting: Vec<PendingAskView>,
 }
 
-/// What a run waits for.
+/// One ask that the run waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAskView {
     pub kind: PendingKind,
     pub agent_name: String,
     pub message_id: MessageId,
-    /// Its start, where it is long.
+    /// Shortened if it is long.
     pub prompt: Option<String>,
     pub since: Timestamp,
 }
@@ -58,7 +58,7 @@ impl TrackedRun {
     }
 }
 
-/// Of what a run waits for, as much as is shown.
+/// The first asks, as many as are shown.
 pub(crate) fn pending_views(pending: &[PendingAsk]) -> Vec<PendingAskView> {
     pending.iter().take(MAX_PENDING_VIEWS).map(pending_view).collect()
 }

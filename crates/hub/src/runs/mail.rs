@@ -4,11 +4,11 @@ use countersign_core::runs::policy::TooManyRules;
 use countersign_protocol::runs::UpdatePolicy;
 use tokio::sync::{mpsc, oneshot};
 
-/// What others say to the task of a run. A reply that never comes means that the run is over.
+/// A command to the task of a run. A dropped reply channel means that the run has ended.
 pub enum RunCommand {
     Steer {
         text: String,
-        /// Whether there was room for it.
+        /// True if the text was accepted, false if the steering queue is full.
         taken: oneshot::Sender<bool>,
     },
     Policy {
@@ -18,23 +18,23 @@ pub enum RunCommand {
     Stop {
         stopped: oneshot::Sender<()>,
     },
-    /// Another hub moves the run from now on.
+    /// Another hub owns the run from now on.
     OwnershipLost,
-    /// A run that waits for a person may stay as it is.
+    /// The hub shuts down. A run that waits for a person is kept as it is.
     HubStops {
         settled: oneshot::Sender<()>,
     },
 }
 
-/// Where the task of a run hears.
+/// The commands waiting for the task of a run.
 pub struct CommandQueue {
     receiver: mpsc::Receiver<RunCommand>,
-    /// What came at a bad moment.
+    /// Commands deferred until the task can handle them.
     deferred: VecDeque<RunCommand>,
 }
 
 impl CommandQueue {
-    /// In the order in which it came. Nothing once nobody can write any more.
+    /// Waits for the next command, in order. Returns `None` once all senders are gone.
     pub async fn next(&mut self) -> Option<RunCommand> {
         match self.deferred.pop_front() {
             Some(command) => Some(command),
@@ -42,17 +42,17 @@ impl CommandQueue {
         }
     }
 
-    /// What is there already.
+    /// Returns a command that is already there.
     pub fn try_next(&mut self) -> Option<RunCommand> {
         self.deferred.pop_front().or_else(|| self.receiver.try_recv().ok())
     }
 
-    /// What has not been seen yet.
+    /// Waits for a command that was not deferred before.
     pub async fn next_new(&mut self) -> Option<RunCommand> {
         self.receiver.recv().await
     }
 
-    /// To be heard next time, behind what was put off before.
+    /// Defers a command, behind those deferred before.
     pub fn defer(&mut self, command: RunCommand) {
         self.deferred.push_back(command);
     }

@@ -1,4 +1,4 @@
-//! The runs of other hubs that are followed here, and what makes each of them look again.
+//! The replicas of other hubs' runs that are followed here, and the wake-up of each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -14,21 +14,21 @@ pub type Replicas = HashMap<String, Replica>;
 pub struct Replica {
     run: Arc<TrackedRun>,
     wakeup: Arc<Notify>,
-    /// How the run stood when it was last read.
+    /// The row version at the last read.
     seen: Option<RunVersion>,
 }
 
-/// A run that is put beside those that are here.
+/// The outcome of adding a replica.
 pub enum AddedReplica {
     New(Arc<TrackedRun>, Arc<Notify>),
-    /// Somebody was first.
+    /// Another request added the run first.
     Existing(Arc<TrackedRun>),
-    /// So many may be followed, and no more.
+    /// The limit of replicas is reached.
     TooMany(usize),
 }
 
 impl Runs {
-    /// A run of another hub, unless there is one of its id.
+    /// Adds a replica, unless a run of this id is in memory.
     pub fn add_replica(&self, run: Arc<TrackedRun>) -> AddedReplica {
         let mut table = self.table();
         if let Some(known) = table.runs.get(&run.id) {
@@ -43,7 +43,7 @@ impl Runs {
         AddedReplica::New(run, wakeup)
     }
 
-    /// A run that was this hub's, or over. Nothing if there is another one of its id.
+    /// Registers a run as a replica that was owned here or had ended. Returns `None` if its id is taken by another entry.
     pub fn register_replica(&self, run: &Arc<TrackedRun>) -> Option<Arc<Notify>> {
         let mut table = self.table();
         if table.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
@@ -55,7 +55,7 @@ impl Runs {
         Some(add(&mut self.replicas(), run))
     }
 
-    /// Says whether there is such a mirror.
+    /// Returns false if there is no such replica.
     pub fn wake_replica(&self, run_id: &str) -> bool {
         self.replicas()
             .get(run_id)
@@ -63,7 +63,7 @@ impl Runs {
             .is_some()
     }
 
-    /// All of them are to look again.
+    /// Makes all replicas read again.
     pub fn wake_replicas(&self) {
         self.replicas().values().for_each(|replica| replica.wakeup.notify_one());
     }
@@ -78,7 +78,7 @@ impl Runs {
         }
     }
 
-    /// Lets a run look again that stands otherwise than it did then.
+    /// Wakes the replica if the row version differs from the last one read.
     pub fn wake_if_changed(&self, run: &Arc<TrackedRun>, version: Option<&RunVersion>) {
         if let Some(replica) = self
             .replicas()
@@ -89,7 +89,7 @@ impl Runs {
         }
     }
 
-    /// Says whether it is to be looked at further by whoever has this bell. One that nobody follows is gone from here.
+    /// Returns true if the task with this wake-up should go on. A replica without followers is removed.
     pub fn keep_replica(&self, run: &Arc<TrackedRun>, wakeup: &Arc<Notify>) -> bool {
         let mut table = self.table();
         let mut replicas = self.replicas();
@@ -112,7 +112,7 @@ impl Runs {
         false
     }
 
-    /// It is this hub's now, or over.
+    /// Removes a replica whose run is owned here now or has ended.
     pub fn remove_replica(&self, run_id: &str, wakeup: &Arc<Notify>) {
         let mut replicas = self.replicas();
         if replicas
@@ -123,7 +123,7 @@ impl Runs {
         }
     }
 
-    /// One that is only what it was here, if nobody follows it. Says whether it is gone.
+    /// Forgets an ended or prepared run that has no followers. Returns true if it was forgotten.
     pub fn forget_if_idle(&self, run: &Arc<TrackedRun>) -> bool {
         let mut table = self.table();
         let mut state = run.lock();
@@ -136,7 +136,7 @@ impl Runs {
         true
     }
 
-    /// One that the store does not know any more.
+    /// Drops a replica whose run was deleted from the store.
     pub fn drop_deleted_replica(&self, run: &Arc<TrackedRun>) {
         let mut table = self.table();
         let mut state = run.lock();
@@ -150,8 +150,8 @@ impl Runs {
         forget_followers(run);
     }
 
-    /// Those of which others may know more: mirrors, and what somebody follows that could go on elsewhere. What is a mirror
-    /// no longer, or for nobody, finds out by itself.
+    /// Followed runs that another hub may have advanced: replicas, and ended or prepared runs. A replica that is stale or without
+    /// followers is only woken, and then removes itself.
     pub fn watched(&self) -> Vec<Arc<TrackedRun>> {
         let mut watched = Vec::new();
         for replica in self.replicas().values() {
@@ -175,7 +175,7 @@ impl Runs {
     }
 }
 
-/// Whoever looked after it before finds that this is over.
+/// Replaces an earlier replica of the same run; its task ends when woken.
 fn add(replicas: &mut Replicas, run: &Arc<TrackedRun>) -> Arc<Notify> {
     let wakeup = Arc::new(Notify::new());
     let replica = Replica {
@@ -227,7 +227,7 @@ mod tests {
             SubscribeOutcome::Done
         );
         let first = put(&runs, &run);
-        // It was taken over, and then lost again before the first looked.
+        // The run was taken over and lost again before the first task woke up.
         let second = runs.register_replica(&run).expect("the entry in memory");
         assert!(!runs.keep_replica(&run, &first));
         runs.remove_replica("r", &first);

@@ -1,4 +1,4 @@
-//! What a run waits for.
+//! The asks a run waits for.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, PendingInput};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::frame::EventFrame;
 
-/// Of a prompt in a list; the message it is asked by, and the event that told of it, have all of it.
+/// Bound for a prompt in a list; the message and the event have the full text.
 const MAX_PROMPT_BYTES: usize = 4096;
 
 #[derive(Debug, Clone)]
@@ -15,9 +15,9 @@ pub struct PendingAsk {
     pub message_id: MessageId,
     pub kind: PendingKind,
     pub agent_name: String,
-    /// What the wire calls it.
+    /// The id used in the protocol.
     pub id: String,
-    /// The question itself; of a permission, what is to be allowed.
+    /// The question; for a permission, the resource.
     pub prompt: Option<String>,
     pub ts: Timestamp,
     pub frame: EventFrame,
@@ -40,10 +40,10 @@ impl PendingKind {
     }
 }
 
-/// Which of them somebody answers.
+/// Selects the ask that an answer belongs to.
 #[derive(Debug, Clone, Copy)]
 pub enum AskSelector<'a> {
-    /// Without an id the oldest of the agent.
+    /// Without an id, the oldest ask of the agent.
     Input {
         agent_name: &'a str,
         input_id: Option<&'a str>,
@@ -57,7 +57,7 @@ pub enum AskSelector<'a> {
 }
 
 impl PendingAsk {
-    /// Nothing for an event that asks nothing.
+    /// Returns `None` for an event that asks nothing.
     pub fn from_event(message_id: MessageId, event: &Event, ts: Timestamp, frame: EventFrame) -> Option<Self> {
         let (kind, agent_name, id, prompt) = match event {
             Event::RequestInput {
@@ -100,7 +100,7 @@ impl PendingAsk {
         })
     }
 
-    /// From the frame that told of it. Nothing for one that asks nothing.
+    /// Rebuilds the ask from its event frame. Returns `None` for a frame that asks nothing.
     pub fn from_frame(message_id: MessageId, wire: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct FrameHeader {
@@ -138,7 +138,7 @@ impl PendingAsk {
         })
     }
 
-    /// Its start, where it is long.
+    /// The prompt, shortened if it is long.
     pub fn short_prompt(&self) -> Option<String> {
         let text = self.prompt.as_deref()?;
         if text.len() <= MAX_PROMPT_BYTES {

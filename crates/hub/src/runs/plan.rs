@@ -1,4 +1,4 @@
-//! What a run is going to do, and what of it is stored in our own words.
+//! The plan of a run, and the form in which it is stored.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,11 @@ use countersign_protocol::runs::{Event, RunInput};
 use countersign_store::ops::run::Run as StoredRun;
 use serde::{Deserialize, Serialize};
 
-/// All inputs of a run together; the oldest go.
+/// Bounds for all inputs of a run; the oldest are dropped.
 const MAX_INPUTS: usize = 200;
 const MAX_INPUT_BYTES: usize = 2 * 1024 * 1024;
 
-/// The same for the whole of a segment. System prompts that are files have been read into the strategy, so that a run needs
-/// no file but this.
+/// Constant during a segment. System prompt files are already read into the strategy, so the run needs no other file.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
     pub strategy: Strategy,
@@ -23,23 +22,23 @@ pub struct RunPlan {
     pub manifest_path: Option<String>,
 }
 
-/// How a segment was begun.
+/// The start of a segment.
 #[derive(Debug, Clone)]
 pub struct Segment {
     /// From 1.
     pub number: u64,
     pub input: String,
-    /// Of the message that began it.
+    /// Request id of the message that started the segment.
     pub request_id: Option<String>,
-    /// What its first record will be called: the input stands before it.
+    /// Id of the first record; the input comes before it.
     pub first_record_id: String,
-    /// Those of earlier segments too.
+    /// Includes the inputs of earlier segments.
     pub inputs: Vec<RunInput>,
-    /// As it was when the segment began, and in the store as it was when the last one ended.
+    /// The policy at the start of the segment; in the store, the policy at the end of the last one.
     pub policy: Policy,
 }
 
-/// Written when a segment begins, and when it ends with another policy.
+/// Written when a segment starts, and when it ends with a changed policy.
 #[derive(Serialize, Deserialize)]
 struct StoredPlan<'a> {
     strategy: Cow<'a, Strategy>,
@@ -62,7 +61,7 @@ impl RunPlan {
         }
     }
 
-    /// The model an agent of this name speaks to, if it does.
+    /// The model of this agent, or `None` if it is not an LLM agent.
     pub fn model_of(&self, agent_name: &str) -> Option<String> {
         match &self.strategy.agent(agent_name)?.kind {
             AgentKind::Llm(llm) => self.model_override.clone().or_else(|| llm.model.clone()),
@@ -84,7 +83,7 @@ impl RunPlan {
     }
 }
 
-/// What the store kept of a run, read again.
+/// Reads the plan and the segment of a stored run.
 pub fn read(stored: &StoredRun) -> Result<(RunPlan, Segment), serde_json::Error> {
     let body: StoredPlan<'_> = serde_json::from_str(&stored.body)?;
     let summary = &stored.summary;
@@ -107,7 +106,7 @@ pub fn read(stored: &StoredRun) -> Result<(RunPlan, Segment), serde_json::Error>
 }
 
 impl Segment {
-    /// Puts the input to those of earlier segments.
+    /// Appends the input to those of earlier segments.
     pub fn add_input(mut self) -> Self {
         if !self.input.is_empty() {
             let before_record_id = Some(self.first_record_id.clone());

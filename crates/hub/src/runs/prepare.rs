@@ -1,4 +1,4 @@
-//! prepare_run: a new run, another segment of an old one, or a seat beside one that is under way.
+//! prepare_run: prepares a new run, continues an ended one, or attaches to a running one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use super::run::{Prepared, RunStage, TrackedRun, TrackedRunState};
 use super::{file, registry::Runs};
 use crate::app::Hub;
 
-/// More than a run that is prepared can tell.
+/// More events than a prepared run can emit.
 const RESERVED_SEQS: u64 = 2048;
-/// How often a conversation is read again that grew meanwhile.
+/// Attempts to read a conversation that keeps growing meanwhile.
 const MAX_READ_ATTEMPTS: usize = 5;
 
-/// Who prepares.
+/// The client that prepares.
 pub struct PrepareContext<'c> {
     pub client: &'c Arc<RunClient>,
     pub request_id: Option<&'c str>,
-    /// Strategies are files of the hub's own machine.
+    /// Only an owner may prepare, because strategies are files on the hub's machine.
     pub is_owner: bool,
 }
 
-/// What an earlier segment left behind.
+/// The last segment of an ended run.
 struct EarlierSegment {
     segment: u64,
     last_seq: u64,
@@ -43,7 +43,7 @@ struct EarlierSegment {
 }
 
 impl Hub {
-    /// The reply goes out together with what follows it.
+    /// The reply is sent together with the subscription, so no event can come between them.
     pub async fn prepare_run(&self, request: PrepareRun, who: PrepareContext<'_>) -> Result<(), RunRefusal> {
         while let (Some(run_id), None) = (&request.run_id, &request.strategy_path)
             && let Some(run) = self.find_running(run_id).await?
@@ -70,7 +70,7 @@ impl Hub {
         }
         let run = track(&self.runs, &run_id, plan, earlier_segment, self.store.clock().now());
         let first = vec![reply.frame(self.store.clock().now(), who.request_id).into()];
-        // In this order: a run that nobody follows may have to make room for another.
+        // Subscribed before it is listed: a prepared run without followers may be evicted.
         run.subscribe(
             who.client,
             &Subscription {
@@ -82,7 +82,7 @@ impl Hub {
         Ok(())
     }
 
-    /// What is told before the segment begins is not stored until then, and its numbers must not be given again.
+    /// Events sent before the segment starts are stored only then, and their seqs must not be reused.
     async fn reserve_numbers(&self, run_id: &str, earlier_segment: &EarlierSegment) -> Result<(), RunRefusal> {
         let up_to = earlier_segment.last_seq + RESERVED_SEQS;
         let reserve = ReserveNumbers {
@@ -97,7 +97,7 @@ impl Hub {
         }
     }
 
-    /// What is going to be done, and what was said before.
+    /// Reads the plan, the earlier segment and the conversation so far.
     async fn read(
         &self,
         run_id: &str,
@@ -127,7 +127,7 @@ impl Hub {
         Ok(found.filter(|run| run.status() == RunStatus::Running))
     }
 
-    /// Says whether the run was still here.
+    /// Returns false if the run was dropped from memory meanwhile.
     async fn attach(&self, run: &TrackedRun, who: &PrepareContext<'_>) -> Result<bool, RunRefusal> {
         for reading in 1..=MAX_READ_ATTEMPTS {
             let (plan, records) = {
@@ -195,7 +195,7 @@ fn read_earlier_segment(
     ))
 }
 
-/// Another segment does what the one before did, unless the request says otherwise.
+/// A continuation keeps the plan of the earlier segment, except for the fields of the request.
 async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<RunPlan>) -> Result<RunPlan, RunRefusal> {
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let cwd = request
@@ -221,7 +221,7 @@ async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<RunPlan>) ->
     })
 }
 
-/// A run that is over and still in memory keeps its followers and its numbers.
+/// An ended run that is still in memory keeps its followers and its numbering.
 fn track(
     runs: &Runs,
     run_id: &str,

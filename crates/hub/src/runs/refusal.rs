@@ -1,4 +1,4 @@
-//! Why a client does not get what it wants, in the codes and texts of the wire.
+//! Refused requests, with the codes and texts of the protocol.
 
 use std::borrow::Cow;
 
@@ -40,12 +40,12 @@ impl RunRefusal {
         Self::new("RUN_NOT_FOUND", format!("No active run found for runId {run_id}"))
     }
 
-    /// The cause is in the log, once.
+    /// The cause is only logged; the client gets its id.
     pub fn internal(error: &impl std::fmt::Display) -> Self {
         Self::failed(error, "The hub could not do this now. Try again.")
     }
 
-    /// Nobody knows whether it was done.
+    /// The outcome is unknown.
     pub fn unsure(error: &impl std::fmt::Display) -> Self {
         Self::failed(
             error,

@@ -1,4 +1,4 @@
-//! The runs this process knows, and the connections that may follow them.
+//! The runs in memory, and the connections that may follow them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,11 +18,11 @@ use super::refusal::RunRefusal;
 use super::ring::ByteBudget;
 use super::run::TrackedRun;
 
-/// Runs that are over and stay in memory: the latest ones, and no more than a few of them if they told much.
+/// Ended runs kept in memory: the latest ones, bounded by number and by bytes.
 const MAX_ENDED_RUNS: usize = 100;
 const MAX_ENDED_BYTES: usize = 64 * 1024 * 1024;
 const MAX_CLIENTS: usize = 10_000;
-/// Each may hold all that a run keeps.
+/// Each replay may hold all stored events of a run in memory.
 const MAX_CONCURRENT_REPLAYS: usize = 8;
 
 pub struct Runs {
@@ -32,13 +32,13 @@ pub struct Runs {
     table: Mutex<RunTable>,
     clients: Mutex<HashMap<u64, Arc<RunClient>>>,
     next_client: AtomicU64,
-    /// The hub stops: nothing new begins.
+    /// Set on shutdown: no new run may start.
     is_closing: AtomicBool,
     client_left: Notify,
     pub(super) replicas: Mutex<Replicas>,
-    /// Of those who read at once what is in memory no longer.
+    /// Permits for replays that read from the store.
     pub(super) replays: Semaphore,
-    /// Runs that are just being taken up.
+    /// Ids of runs that are being adopted.
     adopting: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct RunTable {
     pub(super) runs: HashMap<String, Arc<TrackedRun>>,
     /// Prepared or running.
     pub(super) live: HashSet<String>,
-    /// Being prepared: nobody else may take the id.
+    /// Ids reserved by a prepare in progress.
     preparing: HashSet<String>,
     /// Oldest first.
     pub(super) over: VecDeque<String>,
@@ -78,13 +78,13 @@ impl Runs {
         self.table().runs.values().cloned().collect()
     }
 
-    /// How many are prepared or running.
+    /// Number of prepared and running runs.
     pub fn live(&self) -> usize {
         self.table().live.len()
     }
 
-    /// The right to put a run of this id in its place, until it is dropped. One that was prepared and abandoned gives way, if
-    /// there is a strategy for it besides the one it was prepared with.
+    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request brings a
+    /// strategy or the run is stored.
     pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<RunReservation<'_>, RunRefusal> {
         if self.is_closing() {
             return Err(RunRefusal::prepare("The hub is stopping"));
@@ -107,12 +107,12 @@ impl Runs {
         })
     }
 
-    /// A run that is under way, whoever prepared it.
+    /// Adds a running run, no matter which process prepared it.
     pub fn make_live(&self, run: Arc<TrackedRun>) {
         self.table().make_live(run);
     }
 
-    /// A run that is over, from the store; or the one that is here already.
+    /// Adds an ended run from the store, or returns the entry that is already in memory.
     pub fn adopt(&self, run: Arc<TrackedRun>) -> Arc<TrackedRun> {
         let mut table = self.table();
         if let Some(known) = table.runs.get(&run.id) {
@@ -124,7 +124,8 @@ impl Runs {
         run
     }
 
-    /// `end` ends the run, or says that it cannot. Nobody who hears of the end finds the run still among those that live.
+    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds the run
+    /// listed as live.
     pub fn end(&self, run: &Arc<TrackedRun>, end: impl FnOnce(&TrackedRun) -> bool) -> bool {
         let mut table = self.table();
         if !end(run) {
@@ -136,7 +137,7 @@ impl Runs {
         true
     }
 
-    /// For every resolution of a message, after its commit.
+    /// Called for every resolved message, after its commit.
     pub fn resolved(&self, pulled: &AgentView, now: Timestamp) {
         if pulled.source.door != Door::Runs {
             return;
@@ -146,14 +147,14 @@ impl Runs {
         }
     }
 
-    /// The same, by another hub.
+    /// The same for a resolution through another hub.
     pub fn resolved_remotely(&self, run_id: &str, message_id: &MessageId, now: Timestamp) {
         if let Some(run) = self.get(run_id) {
             run.resolved(message_id, now);
         }
     }
 
-    /// The right to take a run up, until it is dropped. Nothing if somebody has it.
+    /// Reserves a run for adoption until the guard is dropped. Returns `None` if it is being adopted already.
     pub fn begin_adoption(&self, run_id: &str) -> Option<AdoptionGuard> {
         let is_free = self
             .adopting
@@ -166,7 +167,7 @@ impl Runs {
         })
     }
 
-    /// Whether a task moves it here, or soon will.
+    /// True if a task drives this run here, or soon will.
     pub fn is_driven(&self, run_id: &str) -> bool {
         let is_adopting = self
             .adopting
@@ -180,15 +181,15 @@ impl Runs {
                 .is_some_and(|command_sender| !command_sender.is_closed())
     }
 
-    /// Other hubs have taken over from this one.
+    /// Stops all run tasks after other hubs have taken over from this one.
     pub fn release_all(&self) {
         for command_sender in self.all().iter().filter_map(|run| run.command_sender()) {
-            // One that has no room for it finds out when it next stores something.
+            // A task with a full queue learns of it at its next commit.
             let _ = command_sender.try_send(RunCommand::OwnershipLost);
         }
     }
 
-    /// Nothing if there are too many, or the hub stops.
+    /// Returns `None` if there are too many clients, or the hub stops.
     pub fn connect(self: &Arc<Self>) -> Option<ConnectedClient> {
         let mut clients = self.clients();
         if clients.len() >= MAX_CLIENTS || self.is_closing() {
@@ -202,7 +203,7 @@ impl Runs {
         })
     }
 
-    /// For somebody who follows a run on a page, which is no connection of the door and speaks to nobody.
+    /// A client for a web page that follows a run. It does not count as a connection.
     pub fn page_client(self: &Arc<Self>) -> ConnectedClient {
         let client = Arc::new(RunClient::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
         ConnectedClient {
@@ -223,7 +224,7 @@ impl Runs {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Sends everybody home, and waits until they have gone.
+    /// Closes all connections and waits until they are gone.
     pub async fn close_clients(&self) {
         loop {
             let left = self.client_left.notified();
@@ -246,7 +247,7 @@ impl Runs {
 }
 
 impl RunTable {
-    /// Unless there is another one of its id.
+    /// Removes this entry, but not another one with the same id.
     pub(super) fn remove(&mut self, run: &Arc<TrackedRun>) {
         if self.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
             self.runs.remove(&run.id);
@@ -261,7 +262,7 @@ impl RunTable {
         self.runs.insert(run.id.clone(), run);
     }
 
-    /// Gives those that have no place any more.
+    /// Returns the ended runs that were evicted.
     fn put_over(&mut self, run: &Arc<TrackedRun>) -> Vec<Arc<TrackedRun>> {
         if self.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
             return Vec::new();
@@ -298,7 +299,7 @@ impl RunTable {
         runs.iter().any(|run| self.undo_preparation(run))
     }
 
-    /// Of a run that never began nothing stays; one that was to be continued is in the store, as it was.
+    /// Drops an abandoned prepared run. A continuation is still in the store as it was.
     fn undo_preparation(&mut self, run: &TrackedRun) -> bool {
         let is_undone = run.undo_preparation();
         if is_undone {
@@ -345,7 +346,7 @@ impl Drop for AdoptionGuard {
     }
 }
 
-/// A connection for as long as it is there. Its runs go on without it.
+/// A registered connection, removed on drop. Its runs go on without it.
 pub struct ConnectedClient {
     runs: Arc<Runs>,
     pub client: Arc<RunClient>,

@@ -1,5 +1,4 @@
-//! The latest events of a run, in memory for those who come back. What is no longer here is in the store, except for what
-//! streamed.
+//! Replay buffer: the latest events of a run, for clients that reconnect. Older events are in the store, except streamed ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,12 +8,12 @@ use super::frame::EventFrame;
 
 const MAX_FRAMES: usize = 10_000;
 const MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Once all rings together hold so much, each keeps little.
+/// Once all buffers together exceed this, each shrinks to the reduced limits.
 const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
 const REDUCED_MAX_FRAMES: usize = 100;
 const REDUCED_MAX_BYTES: usize = 64 * 1024;
 
-/// What all rings together hold.
+/// Bytes held by all replay buffers together.
 #[derive(Debug, Clone, Default)]
 pub struct ByteBudget(Arc<AtomicUsize>);
 
@@ -22,9 +21,9 @@ pub struct ByteBudget(Arc<AtomicUsize>);
 pub struct ReplayBuffer {
     frames: VecDeque<EventFrame>,
     bytes: usize,
-    /// How many of the frames streamed.
+    /// Number of droppable frames.
     droppable: usize,
-    /// Up to this number nothing is here.
+    /// Events up to this seq are not in the buffer.
     floor: u64,
     byte_budget: ByteBudget,
 }
@@ -67,13 +66,13 @@ impl ReplayBuffer {
         self.shrink(frames, bytes);
     }
 
-    /// In their order, from the first behind a number.
+    /// The frames after this seq, in order.
     pub fn after(&self, seq: u64) -> impl Iterator<Item = &EventFrame> {
         let start = self.frames.partition_point(|frame| frame.seq <= seq);
         self.frames.range(start..)
     }
 
-    /// What streamed goes first, and all of it: one at a time would mean to search for each.
+    /// Drops all streamed frames first: dropping them one by one would cost a search each.
     fn shrink(&mut self, max_frames: usize, max_bytes: usize) {
         let is_over = |replay: &Self| replay.frames.len() > max_frames || replay.bytes > max_bytes;
         if is_over(self) && self.droppable > 0 {
@@ -92,8 +91,8 @@ impl ReplayBuffer {
     }
 }
 
-/// To drop what streamed means to look at everything. Where little of it streamed, the newest frame is left out instead:
-/// otherwise every one that comes would cost such a look.
+/// Dropping streamed frames scans the whole buffer. With few of them the newest frame is dropped instead; otherwise every new
+/// frame would cost a scan.
 pub fn is_worth_a_sweep(droppable: usize, all: usize) -> bool {
     droppable * 2 >= all
 }

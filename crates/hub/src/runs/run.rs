@@ -1,5 +1,4 @@
-//! One run as everybody sees it: its stage, what it told last, what it waits for, who follows it. Its own task moves it; here
-//! nothing waits.
+//! One run in memory: its stage, replay buffer, pending asks and followers. Its own task drives it; nothing here blocks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +17,7 @@ use super::standing::Steering;
 
 pub struct TrackedRun {
     pub id: String,
-    /// Held by whoever reads it from the store, where another hub moves it.
+    /// Held while a replica is refreshed from the store.
     pub reading: tokio::sync::Mutex<()>,
     state: Mutex<TrackedRunState>,
 }
@@ -26,16 +25,16 @@ pub struct TrackedRun {
 pub struct TrackedRunState {
     pub plan: Arc<RunPlan>,
     pub stage: RunStage,
-    /// Of the latest prepare.
+    /// Set by the latest prepare.
     pub is_continuation: bool,
-    /// The latest that was begun; 0 for a run that never was, of which the store knows nothing.
+    /// The latest started segment; 0 for a run that never started and is not stored.
     pub segment: u64,
     pub inputs: Vec<RunInput>,
-    /// While it is prepared: since then.
+    /// Start of the segment; for a prepared run, the time of the prepare.
     pub started_at: Timestamp,
-    /// The number of what was told last.
+    /// Seq of the last event.
     pub last_seq: u64,
-    /// How many calls of agents have ended, as far as it was told.
+    /// Number of finished agent calls that were broadcast.
     pub records: u64,
     pub replay: ReplayBuffer,
     /// Oldest first.
@@ -45,18 +44,18 @@ pub struct TrackedRunState {
 
 pub struct RunFollower {
     pub client: Arc<RunClient>,
-    /// It knows messages that are not part of the wire.
+    /// The client understands messages beyond the base protocol.
     pub extensions: bool,
 }
 
 pub enum RunStage {
     Prepared(Prepared),
-    /// It is being stored.
+    /// The start is being stored.
     Starting(mpsc::Sender<RunCommand>),
     Running(mpsc::Sender<RunCommand>),
-    /// Another hub moves it; what it tells is read from the store.
+    /// Another hub owns the run; its events are read from the store.
     Remote,
-    /// It is not here any more: whoever wants it has to look for it again.
+    /// Dropped from memory; holders of this entry have to look the run up again.
     Forgotten,
     Over {
         ending: RunEnding,
@@ -64,14 +63,14 @@ pub enum RunStage {
     },
 }
 
-/// What was said to a run before it began.
+/// Commands that arrived before the run started.
 #[derive(Default)]
 pub struct Prepared {
     pub steering: Steering,
     pub policy: Policy,
-    /// Told already, and stored when it begins.
+    /// Events already broadcast, stored when the run starts.
     pub early_events: Vec<StoredEvent>,
-    /// How the segment before ended.
+    /// The end of the segment before.
     pub before: Option<(RunEnding, Timestamp)>,
 }
 
@@ -84,7 +83,7 @@ impl TrackedRun {
         })
     }
 
-    /// From another hub: those who follow it stay, and hear it go on.
+    /// Replaces the state of a replica by an owned one, keeping its followers and replay buffer.
     pub fn take_over(self: Arc<Self>, state: TrackedRunState) -> Arc<Self> {
         let mut known = self.lock();
         let replay = std::mem::replace(&mut known.replay, ReplayBuffer::above(0, &ByteBudget::default()));
@@ -98,7 +97,7 @@ impl TrackedRun {
         self
     }
 
-    /// Never held over anything that waits.
+    /// Never hold this lock across an await.
     pub fn lock(&self) -> MutexGuard<'_, TrackedRunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,7 +126,7 @@ impl TrackedRun {
         }
     }
 
-    /// The oldest ask that fits, while the run waits for it.
+    /// The oldest pending ask that matches.
     pub fn pending(&self, selector: AskSelector<'_>) -> Option<PendingAsk> {
         self.lock()
             .pending
@@ -136,7 +135,7 @@ impl TrackedRun {
             .cloned()
     }
 
-    /// Where its task hears, if it has one.
+    /// The command queue of its task, if it has one.
     pub fn command_sender(&self) -> Option<mpsc::Sender<RunCommand>> {
         match &self.lock().stage {
             RunStage::Starting(command_sender) | RunStage::Running(command_sender) => Some(command_sender.clone()),
@@ -144,7 +143,7 @@ impl TrackedRun {
         }
     }
 
-    /// Undoes a preparation that nobody follows any more: who made it has gone, and will hardly start it. Says whether it did.
+    /// Undoes a preparation without followers: its client is gone and will hardly start it. Returns true if it was undone.
     pub fn undo_preparation(&self) -> bool {
         let mut state = self.lock();
         let RunStage::Prepared(prepared) = &state.stage else {

@@ -1,9 +1,9 @@
-//! Where a run stands: what the store keeps of it at every step, so that it can go on from there.
+//! The checkpoint of a run: stored at every commit, so that the run can resume from it.
 
 use countersign_core::runs::{Machine, Policy, steering};
 use serde::{Deserialize, Serialize};
 
-/// What people may say to a run before its next agent hears it.
+/// Bounds for steering texts that wait for the next agent.
 const MAX_TEXTS: usize = 100;
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
@@ -14,7 +14,7 @@ pub struct Checkpoint {
     pub steering: Steering,
     #[serde(default)]
     pub policy: Policy,
-    /// What the agent at work was given, where it is more than the machine's own message.
+    /// The message of the current agent call, if steering texts were added to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered: Option<String>,
 }
@@ -37,8 +37,7 @@ impl Checkpoint {
         serde_json::from_str(text)
     }
 
-    /// The message of the agent that is called, with what people said meanwhile. Once said, it stays with this call; an agent
-    /// in the middle of its work hears nothing new.
+    /// The message for the agent call, with queued steering texts. They stay with this call; a resumed call gets no new ones.
     pub fn message(&mut self, message: String, is_resumed: bool) -> String {
         if !is_resumed && !self.steering.is_empty() {
             let texts = std::mem::take(&mut self.steering.0);
@@ -57,7 +56,7 @@ impl Steering {
         self.0.is_empty()
     }
 
-    /// Says whether there was room.
+    /// Returns false if the queue is full.
     pub fn add(&mut self, text: &str) -> bool {
         let bytes: usize = self.0.iter().map(String::len).sum();
         let fits = self.0.len() < MAX_TEXTS && bytes + text.len() <= MAX_TEXT_BYTES;

@@ -1,4 +1,4 @@
-//! subscribe: following a run from now on, or from where one was.
+//! subscribe: following a run from now on, or from a given seq.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Hub {
         }
     }
 
-    /// What is in memory no longer. What is not in the store either is gone, and the client is told from where it has all.
+    /// Reads events that are no longer in memory. If retention removed some, the client is told the first available seq.
     async fn read_earlier(
         &self,
         run: &TrackedRun,
@@ -90,7 +90,7 @@ impl Hub {
         Ok(())
     }
 
-    /// The number of the first event that is kept, where earlier ones are not. The first of all is always stored.
+    /// Seq of the first stored event, if earlier ones were removed. The very first event is always stored.
     async fn first_kept(&self, run: &TrackedRun) -> Result<Option<u64>, StoreError> {
         let first = self
             .store

@@ -1,4 +1,4 @@
-//! Taking connections in, and letting them go.
+//! Accepts connections, and drains them at a stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::config::Config;
 
 const MAX_CONNECTIONS: usize = 100_000;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// When the system has no more file descriptors, trying again at once would only burn the processor.
+/// Without file descriptors, retrying at once would only burn CPU.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub struct Acceptor {
@@ -33,7 +33,7 @@ impl Acceptor {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// Accepts until the hub stops, then waits for what is under way, but no longer than `grace`.
+    /// Accepts until the hub stops, then waits up to `grace` for open connections.
     pub async fn serve(self, listener: TcpListener, router: Router, stopping: watch::Receiver<bool>, grace: Duration) {
         let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut stop = stopping.clone();
@@ -83,7 +83,7 @@ async fn accept(
     let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, address)) => {
-            // An answer of a few hundred bytes should not wait for a full packet.
+            // Small responses should not wait for a full packet.
             drop(stream.set_nodelay(true));
             Some((stream, ClientAddr(address.ip()), slot))
         }

@@ -1,7 +1,8 @@
 //! One connection, HTTP/1 or HTTP/2.
 //!
-//! hyper's builders are used directly: the automatic one keeps the state of both protocols, which doubles what an idle
-//! waiter costs, and does not notice a client that connects and says nothing. Sockets are HTTP/1 only.
+//! hyper's builders are used directly: the automatic builder keeps the state of both protocols, which doubles the
+//! memory of an idle long-poll, and has no time-out for a client that connects and sends nothing. WebSockets are HTTP/1
+//! only.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -27,7 +28,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_STREAMS_PER_CONNECTION: u32 = 2000;
 const MAX_HEADER_BYTES: u32 = 16 * 1024;
 
-/// Ends when the client goes away or takes nothing of what it asked for, or politely once the hub stops.
+/// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
 pub async fn serve<S>(stream: S, peer: ClientAddr, router: Router, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -40,7 +41,7 @@ where
     let with_extensions = MapRequest::new(router, move |request| budget.attach_to(peer.attach_to(request)));
     let io = TokioIo::new(stream);
     let service = TowerToHyperService::new(with_extensions);
-    // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
+    // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
         HttpVersion::Http1 => {
             let connection = http1().serve_connection(io, service).with_upgrades();
@@ -78,7 +79,7 @@ fn http2() -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// `end` asks for a polite end. hyper-util knows how for all connections but those that may become sockets.
+/// `end` starts the graceful shutdown. The one of hyper-util does not cover connections that may be upgraded.
 async fn drive<C: Future>(
     mut connection: Pin<Box<C>>,
     mut stopping: watch::Receiver<bool>,
@@ -111,7 +112,7 @@ mod tests {
             .route("/late", get(late))
     }
 
-    /// A client that has asked for something, and the connection that serves it.
+    /// A client that has sent a request, and the task that serves it.
     async fn send_request(path: &str) -> (DuplexStream, JoinHandle<()>) {
         let (mut client, stream) = duplex(4096);
         let (sender, stopping) = watch::channel(false);

@@ -1,4 +1,4 @@
-//! What every start prepares: the owner, a token for this machine's own user, a sign-in link, and something to try.
+//! Preparations of every start: the owner, tokens for the local user, a sign-in link, and the demo agent.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -19,10 +19,11 @@ use crate::inbox::web::sign_in::link_to;
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
 const HUB_ACTOR: &str = "system:hub";
-/// The tokens of hub.json and the demo token live from start to start; each start replaces them.
+/// Label of the tokens in hub.json and of the demo token; each start replaces them.
 const START_LABEL: &str = "start";
 
-/// Whether it is the label of what a hub made at its start. Among several each has its own, which ends with it.
+/// Whether a label belongs to a start credential. On a shared store every node has its own label, and its credentials
+/// end with the node.
 pub fn is_start_label(label: &str) -> bool {
     label == START_LABEL || label.starts_with(LABEL)
 }
@@ -35,13 +36,13 @@ pub struct Welcome {
     pub terminal_token: String,
     pub sign_in_url: String,
     owner: String,
-    /// Nothing when the demo agent has been removed.
+    /// `None` when the demo agent has been removed.
     demo_token: Option<String>,
 }
 
 pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     if hub.store.run(ListPeople).await?.is_empty() {
-        // The owner last: a start that was cut short in between is a first start again.
+        // The owner comes last, so that an interrupted first start is repeated as a whole.
         add_demo_agent(hub).await?;
         let name = OWNER.to_owned();
         let actor = HUB_ACTOR.to_owned();
@@ -81,7 +82,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     })
 }
 
-/// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
+/// The person that the local user acts as: `owner`, or another owner if that account was removed.
 pub fn local_owner_of(people: &[PersonSummary]) -> String {
     let mut owners = people
         .iter()
@@ -108,7 +109,7 @@ async fn start_credential(
         expires_at,
     };
     hub.store.run(ReplaceCredential(credential.clone())).await?;
-    // A link works once, and must not come back.
+    // A sign-in link works once, so it is not renewed.
     if kind != CredentialKind::SignIn {
         hub.start_credentials
             .lock()
@@ -127,7 +128,7 @@ fn label(hub: &Hub) -> String {
 }
 
 impl Hub {
-    /// Those of an earlier node end with it, and this process has become another one.
+    /// Moves the start credentials to the new node id, because those of the old node end with it.
     pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
         let credentials = self
             .start_credentials
@@ -147,7 +148,7 @@ impl Hub {
 }
 
 async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
-    // Its first token is thrown away: every start gives it one of its own.
+    // This first token is discarded; every start creates a new one.
     let token = Token::new(CredentialKind::Agent)?;
     let op = AddAgent {
         id: DEMO_AGENT.to_owned(),
@@ -178,7 +179,7 @@ impl Welcome {
         text
     }
 
-    /// One line for a shell; the key holds the time, so that running it again asks again.
+    /// A shell command; the idempotency key has the time in it, so that every run is a new ask.
     fn demo_line(&self, token: &str) -> String {
         let url = &self.local_url;
         let owner = &self.owner;

@@ -1,4 +1,4 @@
-//! A hub from start to stop.
+//! Runs a hub from start to stop.
 
 mod accept;
 mod connection;
@@ -33,7 +33,7 @@ use data_dir::DataDir;
 pub use data_dir::DataDirLock;
 pub use first_start::{is_start_label, local_owner_of};
 
-/// How long requests and pushes under way may take once the hub is told to stop.
+/// How long open requests and pushes may take at a stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 pub struct ServeOptions {
@@ -56,7 +56,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let hub = Hub::new(store, options.config, outbox, stopping)?;
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
-    // Before anybody can connect: a run that waits is to be found.
+    // Before clients can connect, so that they find waiting runs.
     replace_previous_node(&hub, &data)
         .await
         .context("cannot restore unfinished work")?;
@@ -70,7 +70,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     stop.await;
     print("Stopping: answering waiting requests and finishing open work.\n")?;
     data.withdraw();
-    // Nobody listening any more is no reason to fail.
+    // Fails only when no receiver is left.
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(SHUTDOWN_GRACE);
     let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
@@ -84,7 +84,8 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     served.context("the listener failed")
 }
 
-/// Nobody waits for the lease of a hub that was killed here: whoever has the data directory knows that it is gone.
+/// Removes the previous node of this data directory at once instead of waiting for its lease: the lock on the directory
+/// proves that its process is gone.
 async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
     if hub.store.is_shared() {
         if let Some(id) = data.previous_node() {
@@ -103,7 +104,7 @@ async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError
     }
 }
 
-/// What is in memory only, for a moment or a minute, when the hub stops.
+/// Stores receipts and last-seen times that are only in memory.
 async fn flush_in_memory_state(hub: &Hub) {
     let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.agent_last_seen.flush(&hub.store));
     if let Err(error) = receipts.and(presence) {
@@ -111,7 +112,7 @@ async fn flush_in_memory_state(hub: &Hub) {
     }
 }
 
-/// "Everywhere" is no address to connect to.
+/// Replaces an unspecified address by loopback, because clients cannot connect to it.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
@@ -120,7 +121,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Standard output may be closed by whoever started the hub; that is no reason to stop serving.
+/// Prints to standard output; a closed pipe is not an error.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -129,7 +130,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// An address the operator chose is taken or refused; the default one may give way to a free port.
+/// Binds the configured address or fails. Only the default address falls back to a free port.
 async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let wanted = config.listen;
     let listener = match TcpListener::bind(wanted).await {

@@ -1,5 +1,5 @@
-//! A stream that is given up when nobody takes what is written to it. One that has nothing to write may be silent for ever.
-//! What is read from it is counted where it is a socket.
+//! A stream with a write time-out: it fails when the peer reads nothing of what is written. An idle stream has no
+//! time-out. For WebSockets it also counts the bytes read.
 
 use std::io;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ use tokio::time::{Sleep, sleep};
 
 use crate::intake::SocketBudget;
 
-/// For so long not one byte may leave.
+/// How long a write may make no progress.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct WriteTimeout<S> {
     stream: S,
     budget: SocketBudget,
-    /// Only while something waits to be taken.
+    /// Set while a write is pending.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -30,7 +30,7 @@ impl<S> WriteTimeout<S> {
         }
     }
 
-    /// The stream has said whether it took something.
+    /// Resets the time-out when the stream made progress, and fails when it did not in time.
     fn check_progress<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.deadline = None;

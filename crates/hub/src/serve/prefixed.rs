@@ -1,4 +1,4 @@
-//! A stream whose first bytes have been looked at and are handed out again.
+//! Protocol sniffing: reads the first bytes of a stream to tell HTTP/1 from HTTP/2, and replays them.
 
 use std::io;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ pub enum HttpVersion {
 }
 
 impl<S: AsyncRead + Unpin> SniffedStream<S> {
-    /// Reads just enough to tell the two protocols apart. The caller bounds how long that may take.
+    /// Reads just enough to tell the two versions apart. The caller applies a time-out.
     pub async fn sniff(stream: S) -> io::Result<(Self, HttpVersion)> {
         let mut sniffed = Self {
             head: [0; HTTP2_PREFACE.len()],
@@ -52,7 +52,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for SniffedStream<S> {
         let count = buffer.remaining().min(self.length - self.replayed);
         buffer.put_slice(&self.head[self.replayed..self.replayed + count]);
         self.replayed += count;
-        // What follows goes into the same buffer: a short first read would make hyper double its own for good.
+        // Fills the rest of the buffer too, because a short first read would make hyper double its buffer for good.
         match Pin::new(&mut self.stream).poll_read(cx, buffer) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),

@@ -1,5 +1,5 @@
-//! What runs beside the requests until the hub stops. A task that fails must not end unnoticed: without expiry, an ask
-//! would wait for ever.
+//! Background tasks of the hub. A supervisor restarts a task that ends or panics: without expiry, an ask would wait
+//! forever.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
 
 async fn supervise<T, F: Future<Output = ()>>(name: &'static str, hub: Arc<T>, run: fn(Arc<T>) -> F) {
     loop {
-        // What it shared stays as sound as after any other error: locks are taken over, and nothing is half written.
+        // Unwind safe: poisoned locks are recovered, and shared state is never left half written.
         match AssertUnwindSafe(run(Arc::clone(&hub))).catch_unwind().await {
             Ok(()) => tracing::error!(task = name, "background task ended unexpectedly; restarting"),
             Err(panic) => {

@@ -1,4 +1,4 @@
-//! TLS from certificate files.
+//! The TLS acceptor, from certificate files.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who was seen waiting for a cue.
+//! Processes that wait for a cue, at this node and at others.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-/// From the end of one wait to the beginning of the next, and from an answer to its being collected.
+/// Grace between two long-polls of a process, and from an answer to its collection.
 pub const POLL_GAP_GRACE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct CueWaiter {
     pub held: usize,
     pub waiting_since: Timestamp,
     pub left_at: Timestamp,
-    /// It broke off, or nobody came back in time.
+    /// The connection broke, or the process did not reconnect in time.
     pub is_gone: bool,
 }
 
@@ -26,7 +26,7 @@ impl CueWaiter {
     }
 }
 
-/// What each of the other hubs last said of a cue.
+/// The last published waiter of each other node, by cue.
 #[derive(Default)]
 pub struct RemoteWaiters(HashMap<MessageId, Vec<(String, CueWaiter)>>);
 
@@ -47,7 +47,7 @@ impl RemoteWaiters {
         }
     }
 
-    /// Gives the cues that somebody waited for there.
+    /// Marks the waiters of a node as gone and returns their cues.
     pub fn node_gone(&mut self, node: &str, now: Timestamp) -> Vec<MessageId> {
         let mut left = Vec::new();
         for (id, waiters) in &mut self.0 {

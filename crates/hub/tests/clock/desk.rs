@@ -1,4 +1,4 @@
-//! A hub in this process: the real router on a real SQLite file, with a clock that stands still until told.
+//! A hub in this process: the real router on a real SQLite file, with a manual clock.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl TestHub {
         }
     }
 
-    /// Another hub on the same store, which remembers nothing.
+    /// Restarts the hub: a new one on the same store, with empty memory.
     pub fn restart(&mut self) {
         (self.router, self._stop) = hub_on(&self.store);
     }

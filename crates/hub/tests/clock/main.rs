@@ -1,4 +1,4 @@
-//! What depends on the very millisecond, on a hub whose clock the test holds in its hand.
+//! Behaviour that depends on the exact millisecond, on a hub with a manual clock.
 
 mod desk;
 mod presence;

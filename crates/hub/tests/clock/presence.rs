@@ -1,4 +1,4 @@
-//! Whether the process that asked is still there.
+//! Presence of the process that asked a cue.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A store that fails: every call that needs it says so, with an id, and gives nothing away.
+//! A failing store: every call that needs it returns 503 with an id, and leaks no details.
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use crate::call::{get, post};
 use crate::document::Document;
 use crate::scene::{Scene, Seen};
 
-/// What the writer still has in its cache, or what needs no store at all.
+/// Routes that the writer still answers from its cache, or that need no store.
 const WITHOUT_STORE: [&str; 2] = ["/ready", "/metrics"];
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A hub without a socket on a store of its own, with one of everybody who may call it.
+//! A hub without a socket on its own store, with one caller of every kind.
 
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
@@ -32,7 +32,7 @@ use crate::document::Document;
 /// 2026-11-15T09:30:00Z
 pub const START: i64 = 1_794_735_000_000;
 
-/// Which replies came, over all scenes.
+/// The replies of all scenes: method, path and status.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<BTreeSet<(String, String, u16)>>>);
 
@@ -78,9 +78,9 @@ pub struct Scene {
     pub viewer: String,
     /// `agent:bot`
     pub bot: String,
-    /// Of ann's terminals.
+    /// The token of ann's terminals.
     pub terminal: String,
-    /// Of the owner's.
+    /// The token of the owner's terminals.
     pub other_terminal: String,
     document: &'static Document,
     pub scratch: Scratch,
@@ -94,7 +94,7 @@ impl Scene {
         Self::with(seen, |_| {}).await
     }
 
-    /// With a configuration of its own.
+    /// A scene with a changed configuration.
     pub async fn with(seen: &Seen, change: impl FnOnce(&mut ConfigFile)) -> Self {
         let mut file = ConfigFile::default();
         change(&mut file);
@@ -130,7 +130,7 @@ impl Scene {
         self.clock.set(Timestamp::from_millis(START + seconds * 1000));
     }
 
-    /// A reply whose body nobody reads, and which therefore goes on.
+    /// A reply whose body is not read, so that the request stays open.
     pub async fn held(&self, call: Call<'_>) -> axum::response::Response {
         self.router
             .clone()
@@ -139,7 +139,7 @@ impl Scene {
             .expect("the router answers")
     }
 
-    /// Every reply is held against the document; what was accepted must have been a described request as well.
+    /// Sends a call and checks the reply against the document; the request too, if it was accepted.
     pub async fn send(&self, call: Call<'_>) -> Reply {
         let response = self
             .router
@@ -182,7 +182,7 @@ impl Scene {
         reply
     }
 
-    /// As `expect`, for the JSON in the reply.
+    /// Like `expect`, but returns the JSON of the reply.
     pub async fn json(&self, status: u16, call: Call<'_>) -> Value {
         self.expect(status, call).await.json()
     }

@@ -1,4 +1,4 @@
-//! What can be said about the document without a hub.
+//! Checks of the API description that need no hub.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn every_json_body_has_an_example_that_fits() {
     }
 }
 
-/// Only what echoes an agent's own fields, and this document itself, may hold more than is described.
+/// Only objects that echo an agent's own fields, and this document itself, may have undescribed properties.
 #[test]
 fn reply_schemas_allow_no_undescribed_properties() {
     let document = Document::read();

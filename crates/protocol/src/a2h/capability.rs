@@ -1,4 +1,4 @@
-//! The capability document: what this hub accepts, so that an agent need not find out by being refused.
+//! The capability document: the limits and features of a hub, published for agents.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub struct Capability {
     pub auth_schemes: Vec<&'static str>,
     pub callback_auth_schemes: Vec<&'static str>,
     pub signature_algs: Vec<&'static str>,
-    /// Left out when nothing is limited.
+    /// Omitted when there are no limits.
     #[serde(skip_serializing_if = "CapabilityRateLimit::is_none")]
     pub rate_limit: CapabilityRateLimit,
     pub retention_days: u64,

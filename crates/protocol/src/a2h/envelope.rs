@@ -1,5 +1,4 @@
-//! What an agent sends: the envelope of a notify, an ask or a task, checked for shape and for nothing else. What the
-//! fields mean, and whether they fit together, is for the rules to say.
+//! The envelope of a notify, an ask or a task. Only its shape is checked here; `core` checks the meaning of the fields.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openc
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
-    /// `field` is a path such as `request.options[1].value`; it is empty when the envelope as a whole is meant.
+    /// `field` is a path such as `request.options[1].value`; it is empty for the envelope as a whole.
     #[error("{}{message}", subject(.field))]
     Invalid { field: String, message: String },
     #[error("{message}")]
@@ -47,7 +46,7 @@ fn subject(field: &str) -> String {
 words!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
 
 words!(
-    /// Ordered: the most pressing is the greatest.
+    /// Ordered: the most urgent is the greatest.
     Priority { Low = "low", Normal = "normal", High = "high", Urgent = "urgent" }
 );
 
@@ -55,16 +54,16 @@ words!(
 pub struct Envelope {
     pub version: Version,
     pub kind: Kind,
-    /// The agent's clock; told, never trusted.
+    /// From the agent's clock; shown, but never trusted.
     pub created_at: String,
     pub agent: Agent,
     pub title: String,
     pub body: Option<String>,
     pub priority: Priority,
     pub tags: Vec<String>,
-    /// Well-formed parts, as they were sent.
+    /// Well-formed parts in their original form.
     pub context: Vec<Value>,
-    /// The state itself is not held here: it goes back as the text it came in, and nobody reads it.
+    /// The state itself is not parsed: it goes back to the agent as the original text.
     pub has_state: bool,
     pub client_ref: Option<String>,
     pub idempotency_key: Option<String>,
@@ -86,7 +85,7 @@ pub struct Agent {
 }
 
 impl Envelope {
-    /// The version is looked at first, so that a later protocol is told apart from a broken envelope.
+    /// The version is checked first, to distinguish a later protocol from a broken envelope.
     pub fn from_value(value: Value) -> Result<Self, EnvelopeError> {
         let Value::Object(entries) = &value else {
             return Err(EnvelopeError::invalid("", "must be a JSON object"));
@@ -116,7 +115,7 @@ impl Envelope {
     }
 }
 
-/// Which of the fields a kind of message must have, and which it must not.
+/// Checks the fields that a kind of message must have, and those it must not have.
 fn check_kind(fields: &FieldReader<'_>, kind: Kind) -> Result<(), EnvelopeError> {
     let (needed, foreign): (&[&str], &[&str]) = match kind {
         Kind::Notify => (&[], &["request", "action"]),
@@ -139,7 +138,7 @@ fn created_at(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
 
 fn title(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let title = fields.required_name("title")?;
-    // Bytes are an upper bound of the characters: the usual short title is not counted.
+    // The byte length is an upper bound of the character count, so a short title is not counted.
     if title.len() > MAX_TITLE_CHARS && title.chars().count() > MAX_TITLE_CHARS {
         let message = format!("must not be longer than {MAX_TITLE_CHARS} characters: put the rest into `body`");
         return Err(fields.invalid("title", message));
@@ -177,8 +176,8 @@ fn labels(labels: FieldReader<'_>) -> Result<BTreeMap<String, String>, EnvelopeE
     labels.rest().into_iter().map(label).collect()
 }
 
-/// The digest by which a repeated submission is told from another one under the same key. The run that sends it does
-/// not count: an agent that comes back in a new run may repeat what the old one sent.
+/// The digest that distinguishes a repeated submission from a different one under the same idempotency key. The run id
+/// is excluded: an agent may repeat a submission in a new run.
 pub fn payload_hash(value: &Value) -> [u8; 32] {
     let mut canonical = Vec::with_capacity(1024);
     match value {

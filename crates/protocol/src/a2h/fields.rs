@@ -1,4 +1,4 @@
-//! Reads the fields of a JSON object by name and type, and knows the path of each for the error.
+//! Reads the fields of a JSON object by name and type; errors name the path.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 type Result<T> = std::result::Result<T, EnvelopeError>;
 
-/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+/// The path of a value. A chain of borrows, so that it costs nothing until an error is formatted.
 #[derive(Clone, Copy)]
 pub(super) enum FieldPath<'a> {
     Root,
@@ -60,7 +60,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// One object being read; reading a field takes it out, so that large values move instead of being copied.
+/// An object being read. Reading a field removes it, so that large values are moved and not copied.
 pub(super) struct FieldReader<'a> {
     entries: Map<String, Value>,
     pub place: FieldPath<'a>,
@@ -78,7 +78,7 @@ impl<'a> FieldReader<'a> {
         FieldPath::Key(&self.place, key).invalid(message)
     }
 
-    /// A field that may not be left out.
+    /// A required field.
     pub fn required<T>(&self, key: &str, found: Option<T>) -> Result<T> {
         found.ok_or_else(|| self.invalid(key, "is missing"))
     }
@@ -132,7 +132,7 @@ impl<'a> FieldReader<'a> {
         self.required(key, found)
     }
 
-    /// A date-time, as the text it came in and as the instant it names.
+    /// A date-time, as the original text and as an instant.
     pub fn instant(&mut self, key: &str) -> Result<Option<(String, Timestamp)>> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match Timestamp::parse_rfc3339(&text) {
@@ -148,7 +148,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// An object of any content, kept as it is.
+    /// An object with arbitrary content.
     pub fn object_value(&mut self, key: &str) -> Result<Option<Value>> {
         match self.any(key) {
             None => Ok(None),
@@ -183,13 +183,13 @@ impl<'a> FieldReader<'a> {
         self.list(key, |item, place| place.text(item))
     }
 
-    /// Whatever was not read yet.
+    /// The fields that were not read yet.
     pub fn rest(self) -> Map<String, Value> {
         self.entries
     }
 }
 
-/// RFC 3986: a scheme, a colon, and only the characters a URI may hold.
+/// RFC 3986: a scheme, a colon, and only URI characters.
 pub(super) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;

@@ -1,4 +1,4 @@
-//! The A2H door's wire: envelopes in, signed responses out, under both of the names the protocol goes by.
+//! The A2H wire format: envelopes in, signed responses out, under both names of the protocol.
 
 pub mod bounds;
 pub mod capability;

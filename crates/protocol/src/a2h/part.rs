@@ -1,5 +1,5 @@
-//! Parts of the context: text, data or a file. They are checked in place and kept whole, because people are shown what
-//! the agent sent, and a part may be large.
+//! Context parts: text, data or a file. They are checked by reference and kept unchanged, because people see the
+//! original, and a part may be large.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! How a hub says no.
+//! The error body of a hub's HTTP API.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ pub struct ApiError {
     pub message: String,
     #[serde(default)]
     pub field: Option<String>,
-    /// Under which the hub's log has the cause of a failure of its own.
+    /// The id under which the hub logged the cause of an internal error.
     #[serde(default)]
     pub id: Option<String>,
 }
@@ -19,13 +19,13 @@ struct ApiErrorBody {
 }
 
 impl ApiError {
-    /// Nothing when the body is not one of a hub's.
+    /// `None` when the body is not a hub's error.
     pub fn read(body: &[u8]) -> Option<Self> {
         serde_json::from_slice(body).ok().map(|ApiErrorBody { error }| error)
     }
 }
 
-/// The message, with the field in front unless it names it itself.
+/// The message, prefixed with the field unless the message names it already.
 pub fn with_field(field: Option<&str>, message: &str) -> String {
     match field {
         Some(field) if !message.contains(field) => format!("{field}: {message}"),

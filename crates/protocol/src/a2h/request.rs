@@ -1,4 +1,4 @@
-//! What an ask wants to know, what a task wants done, and where the outcome shall go.
+//! The request of an ask, the action of a task, and their callback.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::envelope::EnvelopeError;
 use super::fields::{FieldPath, FieldReader};
 use super::words::words;
 
-/// The two values of a confirm whose asker named none.
+/// The default values of a confirm.
 pub const APPROVE: &str = "approve";
 pub const DENY: &str = "deny";
 
@@ -16,12 +16,12 @@ words!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskRequest {
     pub mode: Mode,
-    /// Of a select or a confirm; an input has none, whatever was sent.
+    /// For a select or a confirm; ignored for an input.
     pub options: Option<Vec<Choice>>,
-    /// Of an input, and of nothing else.
+    /// For an input; ignored otherwise.
     pub schema: Option<Value>,
     pub permissions: Permissions,
-    /// A string or an object. A null is the same as none.
+    /// A string or an object. Null counts as absent.
     pub default_on_expire: Option<Value>,
     pub allowed_resolvers: Option<Vec<String>>,
     pub callback: Option<CallbackRequest>,
@@ -65,7 +65,7 @@ words!(AuthScheme { Hmac = "hmac", Bearer = "bearer", Apikey = "apikey" });
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackRequest {
     pub mode: CallbackMode,
-    /// Always there for a push; the very text that was sent, because it is part of what gets signed.
+    /// Always present for a push, in its original spelling, because the signature covers it.
     pub url: Option<String>,
     pub auth: Option<CallbackAuth>,
 }
@@ -73,7 +73,7 @@ pub struct CallbackRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackAuth {
     pub scheme: AuthScheme,
-    /// The name of a secret the hub knows, never the secret.
+    /// The name of a secret stored at the hub, never the secret itself.
     pub reference: String,
 }
 
@@ -172,7 +172,7 @@ fn allowed_resolvers(fields: &mut FieldReader<'_>) -> Result<Option<Vec<String>>
     })
 }
 
-/// `human:`, `agent:` or `system:` and then a name on one line.
+/// `human:`, `agent:` or `system:`, followed by a name on one line.
 fn is_actor(text: &str) -> bool {
     let Some((kind, name)) = text.split_once(':') else {
         return false;

@@ -1,13 +1,13 @@
-//! Enums that are spelled as a fixed set of words on the wire.
+//! Enums that are a fixed set of words on the wire.
 
-/// An enum whose every case is one word of the wire.
+/// An enum whose variants are words on the wire.
 pub(super) trait WireWord: Sized + Copy + 'static {
     const WORDS: &'static [&'static str];
 
     fn from_word(word: &str) -> Option<Self>;
 }
 
-/// Declares the enum, its serde spelling, `as_str` and `FromStr` from one list, so that they cannot drift apart.
+/// Declares the enum, its serde names, `as_str` and `FromStr` from one list, so that they stay in sync.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$case:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*

@@ -1,4 +1,4 @@
-//! HAP: what a coding agent in a terminal hands to `cueme`.
+//! HAP: the input format of `cueme`, used by coding agents in a terminal.
 
 pub mod name;
 pub mod payload;

@@ -1,4 +1,4 @@
-//! What agents and their runtimes are called.
+//! Names of terminal agents and their runtimes.
 
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
@@ -8,8 +8,8 @@ const MAX_LETTERS: usize = 12;
 const MAX_RUNTIME_CHARS: usize = 64;
 const MAX_ID_CHARS: usize = 64;
 
-/// A name that can be said and typed: three to five syllables, 8 to 12 letters. Nothing where the chance at hand makes none
-/// that long; ask again with another. Whether it is taken is for the store to say.
+/// A random pronounceable name: three to five syllables, 8 to 12 letters. `None` if the random bits give a shorter one;
+/// try again with others. The store checks whether the name is taken.
 pub fn agent_id(random: u128) -> Option<String> {
     let mut draw = Draw(random);
     let syllables = 3 + draw.below(3);
@@ -23,8 +23,8 @@ pub fn agent_id(random: u128) -> Option<String> {
     (name.len() >= MIN_LETTERS).then_some(name)
 }
 
-/// Whether an agent in a terminal may be called so: by a name that looks the same wherever it stands, is no option of a
-/// command, and like nobody else's in the trail, where people are `human:…`.
+/// Whether a terminal agent may have this name: plain ASCII, not a command-line option, and without the `:` of `human:…`,
+/// so that it cannot look like another actor in the audit trail.
 pub fn is_agent_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=MAX_ID_CHARS).contains(&text.len())
@@ -43,7 +43,7 @@ impl Draw {
     }
 }
 
-/// Lowercase letters, digits and `_`; blanks and `-` become `_`. Nothing for anything else.
+/// Normalizes a runtime: lowercase letters, digits and `_`; blanks and `-` become `_`. `None` for other characters.
 pub fn runtime(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     if text.is_empty() {

@@ -1,9 +1,8 @@
-//! What a cue may offer besides its prompt. Whatever cannot be read as one of the three is still a question: the person
-//! sees it and writes.
+//! The payload of a cue: a choice, a confirm or a form. Any other payload is shown as JSON and answered with free text.
 
 use serde_json::{Map, Value};
 
-/// More than a page can offer sensibly; such a payload is shown as it came.
+/// A payload with more options is shown as JSON.
 const MAX_OFFERS: usize = 100;
 const MAX_FIELDS: usize = 50;
 const MAX_LABEL_CHARS: usize = 500;
@@ -16,13 +15,13 @@ pub enum CuePayload {
     },
     Confirm(Confirm),
     Form(Vec<CueField>),
-    /// With the reason why it is none of the others.
+    /// Not one of the others, for this reason.
     Unknown {
         reason: String,
     },
 }
 
-/// What the agent gets back when it is picked.
+/// An option; the agent gets the label back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CueOffer {
     pub label: String,
@@ -32,7 +31,7 @@ pub struct CueOffer {
 pub struct Confirm {
     pub text: Option<String>,
     pub confirm_label: String,
-    /// None where the agent left it empty: then there is one button.
+    /// `None` if the agent sent an empty label: then there is only one button.
     pub cancel_label: Option<String>,
 }
 
@@ -128,7 +127,7 @@ fn offers(options: Option<&Value>, place: &str) -> Result<Vec<CueOffer>, String>
         if label.chars().count() > MAX_LABEL_CHARS {
             return Err(format!("{place}[{index}] is longer than {MAX_LABEL_CHARS} characters"));
         }
-        // Twice the same words would be one answer.
+        // Equal labels would give the same answer, so duplicates are dropped.
         if !offers.iter().any(|offer| offer.label == label) {
             offers.push(CueOffer { label });
         }

@@ -1,4 +1,4 @@
-//! The envelope on standard input: a block for the prompt, then perhaps one for the payload, each tag alone on its line.
+//! The envelope on stdin: a prompt block and an optional payload block, with each tag alone on its line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ struct Tag {
     close: &'static str,
 }
 
-/// Whether the agent asks, or waits until it is told to go on.
+/// A question, or a pause until the person continues it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CueKind {
@@ -38,12 +38,12 @@ impl CueKind {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CueEnvelope {
-    /// As it stands between its tags, not trimmed.
+    /// The text between the tags, not trimmed.
     pub prompt: String,
     pub payload: Option<Map<String, Value>>,
 }
 
-/// Refused before anything is stored.
+/// A malformed envelope; nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CueEnvelopeError {
     #[error(
@@ -81,8 +81,8 @@ pub enum DecodeError {
     Nul { position: usize },
 }
 
-/// UTF-8, with or without a byte order mark, or UTF-16 with one. Nothing is guessed: a wrong guess would reach a person as
-/// a question nobody asked.
+/// Decodes UTF-8 with or without a byte order mark, or UTF-16 with one. Encodings are not guessed: after a wrong guess a
+/// person would see garbled text.
 pub fn decode(bytes: &[u8]) -> Result<String, DecodeError> {
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes)?,
@@ -136,7 +136,7 @@ impl CueEnvelope {
         if text.trim().is_empty() {
             return Err(CueEnvelopeError::BlankPrompt);
         }
-        // Lines are counted from one; the two tags are lines, too.
+        // Line numbers start at one, and both tags are lines too.
         let next = before.len() + prompt.len() + 3;
         Ok(Self {
             prompt: text,
@@ -145,7 +145,7 @@ impl CueEnvelope {
     }
 }
 
-/// `first` is the number of the first of the lines.
+/// `first` is the line number of `lines[0]`.
 fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, CueEnvelopeError> {
     if line_of(lines, PAYLOAD.open).is_none() && line_of(lines, PAYLOAD.close).is_none() {
         return outside(lines, first).map(|()| None);
@@ -181,7 +181,7 @@ fn name(value: &Value) -> &'static str {
     }
 }
 
-/// The parser counts from the first line of the payload; whoever sent it from the first of all.
+/// Converts the parser's line number, which counts from the start of the payload, into a line number of stdin.
 fn broken(error: &serde_json::Error, begin: usize) -> String {
     let line = error.line();
     let column = error.column();
@@ -220,7 +220,7 @@ fn line_of(lines: &[&str], tag: &str) -> Option<usize> {
 
 type Lines<'l, 't> = &'l [&'t str];
 
-/// What stands before, in and after the block. The first closing line counts, wherever it is.
+/// The lines before, in and after the block. The first closing tag counts, even if it comes before the opening one.
 fn block<'l, 't>(lines: Lines<'l, 't>, tag: &Tag) -> Option<(Lines<'l, 't>, Lines<'l, 't>, Lines<'l, 't>)> {
     let open = line_of(lines, tag.open)?;
     let close = line_of(lines, tag.close)?;

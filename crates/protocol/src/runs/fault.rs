@@ -1,14 +1,14 @@
 use std::cell::RefCell;
 use std::fmt;
 
-/// How many faults one error lists.
+/// Faults listed in one error.
 pub const MAX_FAULTS: usize = 50;
 const MAX_SHOWN_CHARS: usize = 64;
 
-/// What is wrong at one place.
+/// One fault, with its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Like `flow.steps.0.agent`.
+    /// For example `flow.steps.0.agent`.
     pub path: String,
     pub why: String,
 }
@@ -19,8 +19,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with one document: whoever wrote it wants to hear all of it at once. Readers go on after a
-/// fault with a value that stands in, and the whole is thrown away in the end.
+/// All faults of one document, reported at once. After a fault parsing continues with a placeholder value, and the result is
+/// discarded in the end.
 #[derive(Default)]
 pub(super) struct FaultList(RefCell<Vec<Fault>>);
 
@@ -40,7 +40,7 @@ impl FaultList {
     }
 }
 
-/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+/// The path of a value. A chain of borrows, so that it costs nothing until a fault is reported.
 #[derive(Clone, Copy)]
 pub(super) enum FaultPath<'a> {
     Root,
@@ -60,7 +60,7 @@ impl fmt::Display for FaultPath<'_> {
     }
 }
 
-/// A key that would break the path is quoted.
+/// Quotes a key that would make the path ambiguous.
 fn shown_key(key: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '$');
     let is_short = key.chars().count() <= MAX_SHOWN_CHARS;
@@ -71,7 +71,7 @@ fn shown_key(key: &str) -> String {
     }
 }
 
-/// A stranger's text inside a sentence: quoted, escaped and cut.
+/// Untrusted text inside a sentence: quoted, escaped and shortened.
 pub(super) fn shown(text: &str) -> String {
     let mut cut: String = text.chars().take(MAX_SHOWN_CHARS).collect();
     if cut.len() < text.len() {

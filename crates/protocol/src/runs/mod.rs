@@ -1,4 +1,4 @@
-//! The wire of runs: what a client says over the socket, what it hears, and the file that says what runs.
+//! The protocol of runs: client messages, events and replies over the socket, and the strategy file.
 
 mod client;
 mod conversation;

@@ -4,17 +4,17 @@ use serde_json::{Map, Value};
 
 use super::fault::{FaultList, FaultPath, shown};
 
-/// The largest whole number every reader of JSON holds exactly.
+/// The largest integer that every JSON parser represents exactly.
 pub(super) const MAX_SAFE: i64 = (1 << 53) - 1;
 
-/// What a text must be.
+/// Constraints on a text.
 #[derive(Clone, Copy)]
 pub(super) struct TextRule {
     pub may_be_empty: bool,
     pub max_bytes: usize,
 }
 
-/// One JSON object being read. Every way to read a field notes its own faults; what it gives back then only stands in.
+/// One JSON object being read. Every accessor reports its own faults and then returns a placeholder.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'a> {
     entries: &'a Map<String, Value>,
@@ -53,7 +53,7 @@ impl<'a> Object<'a> {
         self.faults.add(FaultPath::Key(&self.place, key), why);
     }
 
-    /// Notes every key that is none of these.
+    /// Reports every other key as a fault.
     pub fn only(&self, known: &[&[&str]]) {
         let known = known.concat();
         for key in self.entries.keys().filter(|key| !known.contains(&key.as_str())) {
@@ -64,7 +64,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A field that may not be left out.
+    /// A required field.
     pub fn required(&self, key: &str) -> Option<&'a Value> {
         let found = self.entries.get(key);
         if found.is_none() {
@@ -118,7 +118,7 @@ impl<'a> Object<'a> {
         found
     }
 
-    /// One of some words; the first of them stands in where there is none.
+    /// One of the known words; the first one is the placeholder after a fault.
     pub fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> T {
         self.required(key);
         self.optional_word(key, known).unwrap_or(known[0].1)
@@ -186,7 +186,7 @@ fn text(value: &Value, place: FaultPath<'_>, faults: &FaultList, rule: TextRule)
     None
 }
 
-/// `3.0` is a whole number too: JSON has one kind of number.
+/// `3.0` counts as a whole number too: JSON has one number type.
 fn whole(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     number.as_i64().or_else(|| {

@@ -23,7 +23,7 @@ const REQUEST_ID: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: 512,
 };
-/// What people and agents write.
+/// Texts written by people and agents.
 const LONG: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: KIB * KIB,
@@ -51,7 +51,7 @@ const TYPES: [&str; 14] = [
     "list_runs",
 ];
 
-/// Reads one message, from a text or a binary frame. Fields nobody knows are passed over.
+/// Parses one message, from a text or a binary frame. Unknown fields are ignored.
 pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
     let value = json::parse(bytes).map_err(|error| not_json(bytes, &error))?;
     let faults = FaultList::default();
@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
     }
 }
 
-/// What others take for JSON is a message of theirs that is refused, and who sent it waits for the reply to it.
+/// JSON that only a lenient parser accepts gets a validation error with its request id, because its sender waits for a reply.
 fn not_json(bytes: &[u8], error: &json::JsonError) -> RefusedMessage {
     match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::{Conversation, RefusedMessage, RunStatus};
 use crate::time::Timestamp;
 
-/// What one connection hears, and no other.
+/// A reply to one connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum RunReply {
@@ -17,7 +17,7 @@ pub enum RunReply {
         run_id: String,
         strategy_name: String,
         agents: Vec<String>,
-        /// The flow as the strategy's file has it.
+        /// The flow as written in the strategy file.
         flow_tree: Value,
         conversation: Conversation,
     },
@@ -27,7 +27,7 @@ pub enum RunReply {
     RunList {
         runs: Vec<ListedRun>,
     },
-    /// Only for connections that subscribed with `extensions`: somebody answered, nobody needs to be prompted any more.
+    /// Sent only to connections that subscribed with `extensions`: the ask was resolved, so clients can stop prompting.
     InputResolved {
         run_id: String,
         agent_name: String,
@@ -35,7 +35,7 @@ pub enum RunReply {
     },
 }
 
-/// A run this hub holds in memory.
+/// A run in the memory of this hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveRun {
@@ -69,7 +69,7 @@ pub struct ListedRun {
     pub strategy_name: String,
     pub strategy_path: String,
     pub started_at: Timestamp,
-    /// The one field of the wire that is null and not left out.
+    /// The only field that is `null` instead of omitted.
     pub completed_at: Option<Timestamp>,
     pub status: RunStatus,
 }
@@ -79,7 +79,7 @@ pub struct ListedRun {
 struct ReplyEnvelope<'a> {
     #[serde(flatten)]
     reply: &'a RunReply,
-    /// Clients expect the list; the hub starts no such servers.
+    /// Always empty: clients expect the list, but the hub starts no MCP servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     mcp_servers: Option<[(); 0]>,
     ts: Timestamp,
@@ -95,7 +95,7 @@ impl RunReply {
         }
     }
 
-    /// The text the client gets; `request_id` is that of its message.
+    /// The JSON sent to the client; `request_id` is that of its message.
     pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
         let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
         let frame = ReplyEnvelope {

@@ -1,4 +1,4 @@
-//! From what a database says about itself to tables.
+//! Builds table descriptions from a database's own catalogue.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,15 @@ use super::table::{Column, ColumnKind, TableSchema};
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// One column, as the catalogues of both engines are asked for it.
+/// One column from the catalogue of either engine.
 struct CatalogueColumn {
     column: Column,
-    /// Its place in the primary key, from 1 on; 0 when it is not in it.
+    /// The position in the primary key, from 1; 0 for a column outside the key.
     in_key: i64,
 }
 
-/// Of rows with the name of a table, the name of a column, its type, and its place in the primary key. By name.
+/// Each row holds a table name, a column name, its type and its position in the primary key. The result is sorted by
+/// name.
 pub fn tables(rows: Vec<Row>) -> Result<Vec<TableSchema>, StoreError> {
     let mut found: BTreeMap<String, Vec<CatalogueColumn>> = BTreeMap::new();
     for mut row in rows {

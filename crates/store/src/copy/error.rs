@@ -1,7 +1,7 @@
 use super::table::Difference;
 use crate::error::StoreError;
 
-/// Why there is no copy, in words for whoever asked for it. Databases are named as `Place` shows them: without a password.
+/// Why a copy failed. Databases are named as `StoreLocation` displays them: without a password.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     #[error("{place}: {error}")]
@@ -28,7 +28,7 @@ pub enum CopyError {
     OtherCopy { place: String, of: String },
     #[error("source and target do not have the same tables: {0}. Nothing was copied")]
     Tables(Difference),
-    /// Found while the source is read, before anything is written.
+    /// Found while reading the source, before anything is written.
     #[error("{place} holds a row that cannot be copied: {table} ({key}): {what}. Nothing was copied")]
     InvalidRow {
         place: String,

@@ -1,4 +1,4 @@
-//! One copy from start to end.
+//! One copy job from start to end.
 
 use super::error::CopyError;
 use super::mark::CopyMarker;
@@ -14,8 +14,8 @@ use super::table::{TableSchema, difference, keyless};
 use crate::error::StoreError;
 use crate::migrations::SCHEMA_VERSION;
 
-/// Copies everything from one store to another, or goes on with a copy of the same that was cut off. Cut off at any
-/// moment, it leaves the source as it was and the target marked.
+/// Copies everything from one store to another, or resumes an interrupted copy of the same content. An interruption at
+/// any point leaves the source unchanged and the target marked.
 pub async fn copy(
     from: &StoreLocation,
     to: &StoreLocation,
@@ -39,7 +39,7 @@ pub async fn copy(
     }
 }
 
-/// The target is touched only when the source is known to be good.
+/// Checks the source before it touches the target.
 async fn copy_from<S: CopySource>(
     mut source: S,
     from: &StoreLocation,
@@ -154,7 +154,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
                 .optimize()
                 .await
                 .map_err(|error| self.to.store_error(error))?;
-            // Last of all: without it the copy is finished, whatever happens then.
+            // Last: the copy counts as finished once the marker is gone.
             self.target
                 .remove_marker()
                 .await
@@ -163,7 +163,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
         Ok(report)
     }
 
-    /// Whether it can be copied to at all, before the source is read at length. Says which copy it holds already.
+    /// Checks the target before the source is read in full. Returns the marker of an unfinished copy, if there is one.
     async fn check_target(&mut self) -> Result<Option<CopyMarker>, CopyError> {
         let place = self.to.to_string();
         if !self.target.lock().await.map_err(|error| self.to.store_error(error))? {
@@ -235,7 +235,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
         Ok(summed)
     }
 
-    /// Says whether an earlier copy goes on.
+    /// Returns whether an earlier copy is resumed.
     async fn prepare_target(
         &mut self,
         earlier: Option<CopyMarker>,
@@ -261,7 +261,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
             .set_marker(mark)
             .await
             .map_err(|error| self.to.store_error(error))?;
-        // Again, for one that started while the source was read: from here on none can.
+        // Again, for a hub that started while the source was read: from here on none can start.
         if let Err(error) = refuse_hubs(&mut self.target, self.to).await {
             self.target
                 .remove_marker()
@@ -317,7 +317,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
                 of: Some(of),
                 is_done: false,
             });
-            // Between two files nothing ever waits, and a caller that has given up would not get its turn.
+            // Between two SQLite files nothing ever awaits, and a cancelled caller would never be polled.
             tokio::task::yield_now().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What a copy leaves behind, and why. Everything else is copied.
+//! The tables that a copy skips, each with its reason. Everything else is copied.
 
 pub const SKIPPED_TABLES: [(&str, &str); 6] = [
     (

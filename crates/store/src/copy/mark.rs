@@ -1,4 +1,5 @@
-//! The mark of a copy under way: a table of its own in the target, so that no row of the store has to be told from it.
+//! The marker of a copy in progress: a separate table in the target, so that it cannot be confused with the store's
+//! rows.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use countersign_core::Digest;
@@ -17,10 +18,10 @@ const READ: &str = "SELECT source_name, content FROM copying";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyMarker {
-    /// For people.
+    /// For error messages.
     pub source_name: String,
-    /// Of everything that is to be copied. A source that has changed since has another one, and a copy that went on would
-    /// put together what never was.
+    /// The digest of everything to be copied. It differs if the source has changed since: a resumed copy would then mix
+    /// two states.
     pub content: Digest,
 }
 
@@ -33,7 +34,7 @@ impl CopyMarker {
         let mut context = Context::new(&SHA256);
         context.update(&SCHEMA_VERSION.to_be_bytes());
         for (_, sum) in tables {
-            // The digest covers the name of its table, and all of them are equally long.
+            // The digest covers the table's name, and all digests have the same length.
             context.update(&sum.rows.to_be_bytes());
             context.update(sum.digest.as_bytes());
         }
@@ -83,12 +84,13 @@ pub async fn of_database(client: &Client) -> Result<Option<CopyMarker>, StoreErr
         .transpose()
 }
 
-/// Before anything is done to it: not even a migration is for a hub to run there.
+/// Runs before anything else: a hub must not even migrate an unfinished copy.
 pub fn refuse_unfinished_file(connection: &Connection) -> Result<(), StoreError> {
     refuse(of_file(connection)?)
 }
 
-/// A hub is connected before it looks, and a copy looks for hubs after it has set its mark: one of them sees the other.
+/// A hub connects before it checks, and a copy looks for hubs after it has set its marker: one of the two sees the
+/// other.
 pub async fn refuse_unfinished_database(pool: &Pool) -> Result<(), StoreError> {
     refuse(of_database(&*pool.get().await?).await?)
 }

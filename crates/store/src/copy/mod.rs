@@ -1,13 +1,13 @@
-//! Moving a whole store from one database to another: from the embedded one to PostgreSQL, and back.
+//! Copies a whole store from one database to another: from the embedded one to PostgreSQL, and back.
 //!
-//! 1. **read** the source once, and sum up every table: how many rows, and a SHA-256 over all of them in the order of
-//!    their keys. Nothing can change it meanwhile.
-//! 2. **mark** the target as a copy under way of exactly that content. No hub opens it from here on.
-//! 3. **carry** the rows over in portions, each in one transaction and in the order of the keys. What a table holds is
-//!    therefore how far it has come, and a copy that was cut off goes on from there.
-//! 4. **check**: read the target back, sum it up in the same way, and take the mark away if both sums agree.
+//! 1. **read** the source once and checksum every table: the number of rows, and a SHA-256 over all of them in key
+//!    order. The source cannot change meanwhile.
+//! 2. **mark** the target as an unfinished copy of exactly that content. No hub opens it from here on.
+//! 3. **transfer** the rows in batches, each in one transaction and in key order. The rows in a table therefore show
+//!    how far it has come, and an interrupted copy resumes from there.
+//! 4. **verify**: read the target back, checksum it in the same way, and remove the marker if all checksums agree.
 //!
-//! Tables and columns come from the databases' own catalogues, so a new migration needs no change here, unless it brings
+//! Tables and columns come from the databases' own catalogues, so a new migration needs no change here, unless it adds
 //! a table that must not be copied (`left_out.rs`).
 
 mod catalogue;

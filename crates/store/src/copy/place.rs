@@ -1,4 +1,4 @@
-//! Where a store is.
+//! The location of a store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use tokio_postgres::config::Host;
 
 use super::error::CopyError;
 
-/// A store that can be copied from or to.
+/// A store to copy from or to.
 #[derive(Debug, Clone)]
 pub enum StoreLocation {
-    /// The file of an embedded store. Whoever copies holds the lock of its directory, so that no hub is at work on it.
+    /// The file of an embedded store. The caller holds the lock of its directory, so no hub is running on it.
     File(PathBuf),
     Database(Box<DatabaseLocation>),
 }
@@ -27,9 +27,9 @@ impl StoreLocation {
         Self::File(path.to_owned())
     }
 
-    /// `password` is used where the URL has none: a URL on the command line is there for everybody on the machine to see.
+    /// `password` is used if the URL has none: a URL on the command line is visible to every user of the machine.
     pub fn database(url: &str, password: Option<&str>) -> Result<Self, CopyError> {
-        // Not the parser's own words: they may quote a part of what was meant to be a password.
+        // Without the parser's message, which may quote part of a mistyped password.
         let mut config: Config = url.parse().map_err(|_| CopyError::InvalidUrl)?;
         if config.get_password().is_none()
             && let Some(password) = password
@@ -62,7 +62,7 @@ impl fmt::Debug for DatabaseLocation {
     }
 }
 
-/// Made of the parts that may be shown, rather than by cutting out the one that may not.
+/// Built from the parts that may be shown, rather than by cutting out the password.
 fn shown(config: &Config) -> String {
     let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
     let hosts: Vec<String> = config
@@ -71,7 +71,7 @@ fn shown(config: &Config) -> String {
         .enumerate()
         .map(|(index, host)| match host {
             Host::Tcp(name) => format!("{name}{}", port(config, index)),
-            // As it stands in a URL.
+            // Percent-encoded, as in a URL.
             Host::Unix(path) => path.display().to_string().replace('/', "%2F") + &port(config, index),
         })
         .collect();
@@ -79,7 +79,7 @@ fn shown(config: &Config) -> String {
     format!("postgres://{user}{}/{name}", hosts.join(","))
 }
 
-/// One for all hosts, or one for each.
+/// The settings hold one port for all hosts, or one for each.
 fn port(config: &Config, index: usize) -> String {
     let ports = config.get_ports();
     let port = ports.get(index).or_else(|| ports.first().filter(|_| ports.len() == 1));

@@ -1,4 +1,4 @@
-/// How far a copy is; told after every portion, and when a table is done.
+/// The progress of a copy, reported after every batch and when a table is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyProgress<'t> {
     pub stage: CopyStage,

@@ -1,4 +1,4 @@
-//! Reading a table from its first row to its last.
+//! Reads a table from its first row to its last.
 
 use super::error::CopyError;
 use super::place::StoreLocation;
@@ -7,7 +7,7 @@ use super::sum::{TableChecksum, TableHasher};
 use super::table::TableSchema;
 use crate::exec::{Row, Value};
 
-/// `each` sees every portion, and how many rows there were up to its end.
+/// `each` gets every batch, and the number of rows up to its end.
 pub async fn checksum<S: CopySource>(
     side: &mut S,
     place: &StoreLocation,
@@ -34,7 +34,7 @@ pub async fn checksum<S: CopySource>(
     }
 }
 
-/// SQLite keeps what it is given, whatever the column was declared as. The hub never gives it anything else; a hand may.
+/// SQLite stores any value in any column. The hub never writes a wrong type, but a manual edit may.
 pub fn check_rows(place: &StoreLocation, table: &TableSchema, rows: &[Row], allows_nul: bool) -> Result<(), CopyError> {
     let found = rows
         .iter()

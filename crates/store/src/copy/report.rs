@@ -1,10 +1,10 @@
 use super::sum::TableChecksum;
 
-/// What the two sides came to, read one after the other.
+/// The result of a copy: the checksums of source and target, table by table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyReport {
     pub tables: Vec<TableComparison>,
-    /// An earlier copy was taken up.
+    /// Whether an earlier copy was resumed.
     pub resumed: bool,
 }
 
@@ -16,7 +16,7 @@ pub struct TableComparison {
 }
 
 impl CopyReport {
-    /// If not, the target keeps its mark, and no hub opens it.
+    /// If false, the target keeps its marker, and no hub opens it.
     pub fn is_same(&self) -> bool {
         self.tables.iter().all(TableComparison::is_same)
     }

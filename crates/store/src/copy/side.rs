@@ -1,4 +1,4 @@
-//! What a copy asks of a database, as the one it reads from and as the one it writes to.
+//! The operations a copy needs from the database it reads from and from the one it writes to.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// How much is read or written at once: so many rows, or the one with which they reach so many bytes.
+/// The size of one batch: full at this many rows, or with the row that reaches this many bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchSize {
     pub rows: usize,
@@ -29,42 +29,42 @@ impl BatchSize {
     }
 }
 
-/// The highest number that was ever given to a row, by table, where the database remembers it beyond the row.
+/// The highest `seq` ever assigned, by table, for tables whose database remembers it after the row is deleted.
 pub type SequenceNumbers = BTreeMap<String, i64>;
 
 pub trait CopySource {
-    /// Whether U+0000 can stand in a text.
+    /// Whether a text may contain U+0000.
     const ALLOWS_NUL: bool;
 
-    /// What shows that there are any, in words.
+    /// A description of the running hubs, if there are any.
     async fn running_hubs(&mut self) -> Result<Option<String>, StoreError>;
-    /// Of the schema; nothing where there is none.
+    /// The schema version; `None` without a schema.
     async fn version(&mut self) -> Result<Option<i64>, StoreError>;
     async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError>;
-    /// What is to be copied, by name.
+    /// The tables to copy, sorted by name.
     async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError>;
-    /// From here on everything is read as it is at this moment, and nobody changes it.
+    /// From here on reads see one snapshot, and no other connection can change the tables.
     async fn lock_and_snapshot(&mut self, tables: &[TableSchema]) -> Result<(), StoreError>;
     async fn numbers(&mut self) -> Result<SequenceNumbers, StoreError>;
-    /// All rows of a table in the order of its key.
+    /// Starts reading the rows of a table in key order.
     async fn start_reading(&mut self, table: &TableSchema, after: Option<Row>) -> Result<(), StoreError>;
-    /// None when there are no more.
+    /// Empty at the end of the table.
     async fn next_rows(&mut self, batch_size: BatchSize) -> Result<Vec<Row>, StoreError>;
 }
 
 pub trait CopyTarget: CopySource {
-    /// Keeps other copies out for as long as this one goes on; false if one is there already.
+    /// Locks out other copies while this one runs; false if another one holds the lock.
     async fn lock(&mut self) -> Result<bool, StoreError>;
     async fn count(&mut self, table: &TableSchema) -> Result<u64, StoreError>;
     async fn migrate(&mut self) -> Result<(), StoreError>;
-    /// Together with what is left out being as in a new store.
+    /// Sets the marker, and resets the skipped tables to their initial state.
     async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError>;
     async fn remove_marker(&mut self) -> Result<(), StoreError>;
     async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError>;
-    /// In one transaction.
+    /// Inserts the rows in one transaction.
     async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError>;
-    /// No number is given to a row that another row has, or had.
+    /// Advances the sequences, so that no `seq` is ever assigned twice.
     async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError>;
-    /// What a database does better now than when a hub works on it.
+    /// Maintenance that is better done now than on a running hub.
     async fn optimize(&mut self) -> Result<(), StoreError>;
 }

@@ -1,11 +1,11 @@
-//! Statements, made of what the catalogue says. The names in them come from there and are quoted all the same.
+//! SQL statements built from the catalogue. The names are quoted although they come from the catalogue.
 
 use super::table::{Column, ColumnKind, TableSchema};
 
-/// In what the two engines differ.
+/// The differences between the two engines.
 pub struct CopyDialect {
     parameter: char,
-    /// Text in the order of its bytes, whatever the database was made with.
+    /// Sorts text by its bytes, regardless of the database's collation.
     collation: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl CopyDialect {
         )
     }
 
-    /// What comes after the key in the parameters.
+    /// Selects the rows after the key given as parameters.
     pub fn select_rest(&self, table: &TableSchema) -> String {
         let all = columns(table);
         let name = quoted(&table.name);

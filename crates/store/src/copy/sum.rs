@@ -1,4 +1,4 @@
-//! What a table comes to: how many rows, and a hash over all of them.
+//! The checksum of a table: the number of rows, and a hash over all of them.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use countersign_core::Digest;
@@ -13,8 +13,8 @@ pub struct TableChecksum {
     pub digest: Digest,
 }
 
-/// Takes rows in the order of their keys. Whatever could be mistaken for something else is told apart: every value says
-/// of which kind it is, and how long, so that no two different tables are written as the same bytes.
+/// Hashes rows in key order. The encoding is unambiguous: every value is prefixed with its type, and text and bytes
+/// with their length, so two different tables never hash the same input.
 pub struct TableHasher {
     context: Context,
     rows: u64,

@@ -1,4 +1,4 @@
-//! Tables as both engines have them.
+//! Table descriptions that are comparable between the engines.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,9 +8,9 @@ use crate::exec::{Row, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableSchema {
     pub name: String,
-    /// By name: a column that a migration added stands in another place than one that was there from the start.
+    /// Sorted by name: the position of a column depends on the migration that added it.
     pub columns: Vec<Column>,
-    /// The places of the primary key's columns, in its order.
+    /// The indexes of the primary key's columns, in key order.
     pub key: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl TableSchema {
         Row(self.key.iter().map(|place| row.0[*place].clone()).collect())
     }
 
-    /// Which row it is, for people.
+    /// The row's key, for error messages.
     pub fn describe_key(&self, row: &Row) -> String {
         let parts = self
             .key
@@ -75,13 +75,13 @@ fn describe_value(value: &Value) -> String {
     }
 }
 
-/// The first thing in which two lists of tables are not the same.
+/// The first difference between two lists of tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
     OnlyInSource(String),
     OnlyInTarget(String),
     Columns(String),
-    /// Nothing says in which order its rows stand.
+    /// Without a primary key the rows have no defined order.
     NoKey(String),
 }
 

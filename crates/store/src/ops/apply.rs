@@ -1,4 +1,4 @@
-//! load → decide → write: the only way a message changes.
+//! load → decide → write: the only code path that changes a message.
 
 use countersign_core::audit::AuditRecord;
 use countersign_core::message::{FileNote, Message, Resolution, State};
@@ -23,7 +23,7 @@ impl Op for Apply {
     }
 }
 
-/// All three steps, in the transaction of the caller.
+/// All three steps, in the caller's transaction.
 pub(super) async fn apply<X: Exec>(
     x: &mut X,
     proposal: &ResolveRequest,
@@ -43,7 +43,7 @@ pub(super) enum LoadedDecision {
     Accepted(Box<LoadedMessage>, Resolution),
 }
 
-/// The first two of the three steps; nothing is written yet.
+/// Loads and decides; nothing is written yet.
 pub(super) async fn load_and_decide<X: Exec>(
     x: &mut X,
     proposal: &ResolveRequest,
@@ -68,7 +68,7 @@ pub(super) async fn load_and_decide<X: Exec>(
     })
 }
 
-/// The third, for one of many in a transaction: its place is given back with those of the others.
+/// Writes one of many resolutions in a transaction; its quota slot is released together with the others.
 pub(super) async fn write_one_of_many<X: Exec>(
     x: &mut X,
     loaded: LoadedMessage,
@@ -90,7 +90,7 @@ fn file_notes(command: &Command) -> &[FileNote] {
     }
 }
 
-/// Whether the bytes are those of the notes.
+/// Checks that the file bodies match the notes in number and size.
 pub(super) fn check_files(file_notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
     let fit = |(note, body): (&FileNote, &Vec<u8>)| usize::try_from(note.size) == Ok(body.len());
     if file_notes.len() == bodies.len() && file_notes.iter().zip(bodies).all(fit) {
@@ -107,7 +107,7 @@ pub(super) struct LoadedMessage {
     message: Message,
     content_sha256: Digest,
     audit_seq: i64,
-    /// Of an open message only; nothing else changes.
+    /// Only set while the message is open; no other message changes.
     audit_hash: Option<Digest>,
     wire: String,
 }
@@ -168,7 +168,8 @@ pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, S
     })))
 }
 
-/// The resolution with its files, its audit entry of `at`, the changed row and the delivery obligation, and its place is free.
+/// Writes the resolution with its files, the audit entry at `at`, the message row and the delivery, and releases the
+/// slot.
 pub(super) async fn write<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
@@ -177,7 +178,7 @@ pub(super) async fn write<X: Exec>(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let release = [(&loaded.message.content.agent.id).into(), 1.into()];
-    // After the message: whoever takes both takes them in this order.
+    // After the message row: the lock order is message, then agent.
     let release = BatchStatement {
         sql: places::RELEASE,
         params: &release,
@@ -187,8 +188,9 @@ pub(super) async fn write<X: Exec>(
     places::release_rest(x, &loaded.message, released > 0).await
 }
 
-/// All that is written, and right behind the changed row what `then` says. The change is guarded by the revision that was
-/// read; should another one be found, somebody was first, and the transaction is undone as a whole. Says what `then` changed.
+/// Writes everything, with the statement `then` right behind the message row. The update is guarded by the revision
+/// that was read; if that has changed, the whole transaction is rolled back. Returns the number of rows that `then`
+/// changed.
 async fn write_resolution<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
@@ -245,7 +247,7 @@ async fn write_resolution<X: Exec>(
     if done.get(2).is_none_or(|updated| *updated == 0) {
         return Err(StoreError::Conflict);
     }
-    // An answer that came too late left its files behind with it.
+    // The resolution of a late answer is an expiry, which has no files.
     if !resolution.files.is_empty() {
         terminal::store_files(x, loaded.seq, files).await?;
     }

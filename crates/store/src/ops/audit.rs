@@ -1,4 +1,4 @@
-//! Appending to the trail and reading it.
+//! Appends to the audit trail and reads it.
 
 use countersign_core::audit::AuditRecord;
 use countersign_core::{Actor, Digest};
@@ -12,7 +12,8 @@ pub const TABLE: &str = "audit";
 pub const APPEND: &str = "INSERT INTO audit (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
-/// What `APPEND` takes. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
+/// The parameters of `APPEND`. `hash` is the entry's own; the caller has it already, because an open message stores it
+/// too.
 pub fn append_params<'a>(n: i64, prev_seq: Option<i64>, entry: &'a AuditRecord, hash: &'a Digest) -> [Param<'a>; 9] {
     [
         (&entry.subject).into(),
@@ -27,7 +28,7 @@ pub fn append_params<'a>(n: i64, prev_seq: Option<i64>, entry: &'a AuditRecord, 
     ]
 }
 
-/// What an operator did to an agent, a person or the hub.
+/// Appends an operation on an agent, a person or the hub.
 pub async fn append_operation<X: Exec>(
     x: &mut X,
     subject: &str,
@@ -55,7 +56,7 @@ pub async fn append_operation<X: Exec>(
     let seq = x
         .insert(APPEND, &append_params(n, prev_seq, &entry, &entry.hash()))
         .await?;
-    // Only from the entry that this one follows: two that followed the same one would part the chain.
+    // Guarded by the previous head: two entries with the same predecessor would fork the chain.
     match x
         .exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()])
         .await?
@@ -65,7 +66,7 @@ pub async fn append_operation<X: Exec>(
     }
 }
 
-/// What was done to a person's account, or by its owner with it.
+/// Appends an operation on a person's account.
 pub async fn append_about_person<X: Exec>(
     x: &mut X,
     name: &str,
@@ -76,7 +77,7 @@ pub async fn append_about_person<X: Exec>(
     append_operation(x, Actor::human(name).as_str(), actor, event, now).await
 }
 
-/// The latest entries of one subject, in the order they were made.
+/// The latest entries of one subject, oldest first.
 pub struct Trail {
     pub subject: String,
 }
@@ -110,7 +111,7 @@ impl Op for Trail {
             };
             let n = row.int(1)?;
             let hash = row.digest(7)?;
-            // The entry found before this one is the one that follows it.
+            // The trail is read backwards, so the last entry found follows this one.
             if let Some(later) = entries.last_mut() {
                 later.entry.prev_hash = Some(hash);
             }

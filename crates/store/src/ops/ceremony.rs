@@ -1,4 +1,5 @@
-//! The challenge between the two steps of a passkey. Anybody may begin one, so they are few and live shortly.
+//! The challenge between the two steps of a passkey ceremony. Anonymous callers may begin one, so they are limited in
+//! number and lifetime.
 
 use countersign_protocol::time::Timestamp;
 
@@ -6,17 +7,18 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
 pub const MAX_CEREMONIES: i64 = 10_000;
-/// Of one person: nobody adds more passkeys at once.
+/// Per person; more at once is never needed.
 pub const MAX_CEREMONIES_PER_PERSON: i64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceremony {
-    /// Nobody yet, when a passkey is to say who signs in.
+    /// `None` for a sign-in, where the passkey identifies the person.
     pub person: Option<String>,
     pub body: String,
 }
 
-/// Also drops what has expired, and what was to expire first where there are too many, in all or of this person.
+/// Begins a ceremony. Deletes expired ones, and the ones that expire soonest if the total or per-person limit is
+/// reached.
 pub struct BeginCeremony {
     pub id: String,
     pub person: Option<String>,
@@ -56,7 +58,7 @@ async fn make_room_for<X: Exec>(x: &mut X, person: &str) -> Result<(), StoreErro
         .map(drop)
 }
 
-/// Whether it could be taken now. Anybody may ask; the writer is for those who have begun one.
+/// Whether the ceremony exists and has not expired. A read, so that anonymous callers cannot load the writer.
 pub struct HasCeremony {
     pub id: String,
 }
@@ -74,7 +76,7 @@ impl Op for HasCeremony {
     }
 }
 
-/// Gives it once, and not after it has expired.
+/// Takes the ceremony: it can be used once, and not after its expiry.
 pub struct TakeCeremony {
     pub id: String,
 }

@@ -1,4 +1,4 @@
-//! The outbox: obligations claimed for an attempt, settled by its end.
+//! The outbox: deliveries are claimed for an attempt and settled with its result.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
 
-/// Takes due obligations of one host. A claim is a lease: if nobody settles it, it falls due again by itself, and sooner
-/// when the node that has it is gone. A node that others have removed takes nothing.
+/// Claims due deliveries of one host. A claim is a lease: unsettled, it becomes due again when the lease expires, or
+/// earlier if its node is removed. A removed node claims nothing.
 pub struct ClaimDue {
     pub node: String,
     pub host: String,
@@ -50,8 +50,8 @@ impl Op for ClaimDue {
     }
 }
 
-/// Gives back what a node has of a host and does not know of: it was not told what became of its claim. What it has under
-/// way is named.
+/// Releases a node's claims on a host that the node does not know of, because the outcome of its claim request was
+/// lost. The deliveries named in `in_flight` stay claimed.
 pub struct ReleaseClaims {
     pub node: String,
     pub host: String,
@@ -77,7 +77,7 @@ impl Op for ReleaseClaims {
     }
 }
 
-/// From one host with obligations to the next in the index: as long as there are hosts, not as there are obligations.
+/// A loose index scan over the hosts with pending deliveries: its cost grows with the hosts, not with the deliveries.
 macro_rules! hosts {
     ($which:literal) => {
         concat!(
@@ -89,7 +89,7 @@ macro_rules! hosts {
     };
 }
 
-/// Where something is to be brought, now or later.
+/// The hosts with pending deliveries, due or not.
 pub struct PendingHosts;
 
 impl Op for PendingHosts {
@@ -106,7 +106,7 @@ impl Op for PendingHosts {
     }
 }
 
-/// Where something is to be brought now.
+/// The hosts with deliveries that are due.
 pub struct DueHosts;
 
 impl Op for DueHosts {
@@ -196,8 +196,8 @@ async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Sign
     Ok(SignatureAlg::parse(&row.text(0)?))
 }
 
-/// Counts an attempt and says what becomes of the obligation. What was delivered was, whoever has the claim by now; whoever
-/// failed after losing the claim has nothing to say any more. Gives whether it counted.
+/// Records an attempt and its result. A success always counts, even after the claim was lost; a failure counts only
+/// while the claim is held. Returns whether it counted.
 #[derive(Clone)]
 pub struct Settle {
     pub claim: Claim,
@@ -236,7 +236,7 @@ impl Op for Settle {
     }
 }
 
-/// Of one track, or of all when none is named: then what failed comes first, because it waits for a person.
+/// The deliveries in one state, or in all; then failed ones come first, because they need a person.
 pub struct Deliveries {
     pub track: Option<DeliveryState>,
     pub limit: i64,
@@ -264,8 +264,8 @@ impl Op for Deliveries {
     }
 }
 
-/// A person asked for another attempt. What was given up starts anew, with all of its attempts and its time; what waits
-/// for its next attempt is due at once. Says to which host, or that nothing is owed.
+/// Retries a delivery at a person's request. A failed one starts over with all its attempts; a pending one becomes due
+/// at once. Returns the host, or `None` if there is nothing left to deliver.
 pub struct RetryDelivery {
     pub message_id: MessageId,
     pub actor: String,

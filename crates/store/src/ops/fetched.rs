@@ -1,4 +1,4 @@
-//! That an agent has its answer: it came and fetched it.
+//! Records that an agent has fetched its answer.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -6,8 +6,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// Of each message the first time counts. What has no resolution cannot have been fetched. Says for which this was the
-/// first time.
+/// Only the first fetch of a message counts, and only if it is resolved. Returns the ids for which this was the first.
 pub struct RecordFetched {
     pub ids: Vec<MessageId>,
 }

@@ -1,4 +1,4 @@
-//! Passkeys. What is in `body` is for whoever checks them to read.
+//! Passkeys. `body` is opaque to the store.
 
 use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
@@ -24,9 +24,9 @@ pub const MAX_PASSKEYS: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddPasskeyOutcome {
     Added,
-    /// Somebody has a passkey of this id, or the person is not there.
+    /// The id is already in use, or the person does not exist.
     Refused,
-    /// The person has as many as one may have.
+    /// The person has the maximum number of passkeys.
     TooMany,
 }
 
@@ -71,7 +71,7 @@ impl Op for AddPasskey {
     }
 }
 
-/// All of one person, in the order they were added.
+/// All passkeys of one person, oldest first.
 pub struct Passkeys {
     pub person: String,
 }
@@ -108,7 +108,7 @@ impl Op for FindPasskey {
     }
 }
 
-/// After a sign-in with it: the new state of its counter. Says whether it is still there.
+/// Stores the new signature counter after a sign-in. Returns whether the passkey still exists.
 pub struct UsePasskey {
     pub id: Vec<u8>,
     pub body: String,
@@ -128,7 +128,7 @@ impl Op for UsePasskey {
     }
 }
 
-/// Says whether the person had it.
+/// Returns whether the person had this passkey.
 pub struct RemovePasskey {
     pub person: String,
     pub id: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A person's password, as the hash that whoever checks it has made. It is read here and by nothing else.
+//! A person's password hash. It is read here and nowhere else.
 
 use countersign_protocol::time::Timestamp;
 
@@ -23,7 +23,7 @@ impl Op for PasswordOf {
     }
 }
 
-/// Sets it, or takes it away. Says whether the person is there.
+/// Sets or removes the password. Returns whether the person exists.
 pub struct SetPassword {
     pub person: String,
     pub hash: Option<String>,

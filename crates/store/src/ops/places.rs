@@ -1,7 +1,7 @@
-//! The places that open messages take: one of their agent's each, and a cue one of its person's too.
+//! The quota of open messages: each takes one slot of its agent, and a cue also one of its person.
 //!
-//! Whoever gives places back holds agents first, then people, then what removed agents left open, and each of these in one
-//! order: so no two ever wait for each other.
+//! Releasing slots locks agents first, then people, then the orphan count, and each of these in one order, so that no
+//! two transactions deadlock.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::{left_open, terminal};
 use crate::error::StoreError;
 use crate::exec::{BatchStatement, Exec};
 
-/// Of the agent ?1, as many as ?2.
+/// Releases ?2 slots of the agent ?1.
 pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
 
-/// What one that is no longer open still has to give back, once its agent has been asked to count it no more.
+/// Releases the other slots of a message after its agent's. `was_counted` is false if the agent no longer exists.
 pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
     if message.source.door == Door::Hap {
         terminal::release(x, &message.content.agent.id, 1).await?;
@@ -22,7 +22,7 @@ pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bo
     left_open::add(x, if was_counted { 0 } else { -1 }).await
 }
 
-/// The places of many, to be given back together.
+/// The slots of many messages, released together.
 #[derive(Default)]
 pub struct ReleasedSlots(BTreeMap<String, SlotCount>);
 
@@ -39,7 +39,7 @@ impl ReleasedSlots {
         slots.cues += i64::from(message.source.door == Door::Hap);
     }
 
-    /// At the end of a transaction: from here on, everybody else who acts for these agents waits for it.
+    /// Call it at the end of a transaction: from here on, other transactions on these agents wait.
     pub async fn release<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
         let params: Vec<_> = self
             .0

@@ -1,4 +1,4 @@
-//! One message by its id, for its submitter or for people.
+//! One message by its id, for its agent or for people.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;

@@ -1,5 +1,5 @@
-//! How often something may be done, for hubs that share a store: one row a key, which says when all of its limit will be
-//! there again. Whoever does something puts that off by one share; more than the whole may not be put off.
+//! A rate limiter (GCRA) for hubs that share a store. One row per key holds the time at which the full burst is
+//! available again; each admission moves that time later by one interval, up to the size of the burst.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// A millisecond is too long: a limit may be thousands in a second.
+/// Milliseconds are too coarse: a limit may be thousands per second.
 const MICROS_PER_MILLISECOND: i64 = 1000;
 
-/// Uses up one share, if there is one.
+/// Takes one token, if one is available.
 pub struct Admit {
     pub key: String,
-    /// So many at once, after a rest.
+    /// The burst size after a rest.
     pub burst: u32,
-    /// Then one in each of these.
+    /// The time in which one token is refilled.
     pub interval: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Granted,
-    /// Not before so long from now.
+    /// Refused; a token is available after this long.
     After(Duration),
 }
 
@@ -62,7 +62,7 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Forgets whose limit is whole again. Says how many.
+/// Deletes keys whose full burst is available again. Returns how many.
 pub struct ForgetRates {
     pub limit: i64,
 }

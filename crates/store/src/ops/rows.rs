@@ -1,4 +1,4 @@
-//! How rows become the things they stand for.
+//! Decodes rows into domain types.
 
 use countersign_core::delivery::DeliveryState;
 use countersign_core::envelope::read_content;
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::exec::{Row, Value};
 use crate::model::{Delivery, PersonView};
 
-/// A SELECT of whole messages: the columns `message` reads, then `$more`, which begin at `MESSAGE`.
+/// A SELECT of whole messages: the columns that `message` reads, then `$more`, which begin at `MESSAGE`.
 macro_rules! select_messages {
     ($more:literal, $($rest:tt)+) => {
         $crate::ops::rows::select_scanning!($more, "", "", $($rest)+)
@@ -18,8 +18,8 @@ macro_rules! select_messages {
 }
 pub(super) use select_messages;
 
-/// The same, for a list that looks at more than it shows. `$joins` brings in what a row is judged by; one that does not
-/// meet `$and` comes without its text, which is the dear part of it.
+/// The same, for a list that scans more rows than it shows. `$joins` adds the tables a row is filtered by; a row that
+/// does not match `$and` comes without its text, which is the expensive part.
 macro_rules! select_scanning {
     ($more:literal, $joins:literal, $and:literal, $($rest:tt)+) => {
         concat!(
@@ -36,10 +36,10 @@ macro_rules! select_scanning {
 }
 pub(super) use select_scanning;
 
-/// How many columns a message takes.
+/// The number of columns of a message.
 pub const MESSAGE: usize = 10;
 
-/// Messages with what became of their answers: the columns `item` reads. `$and` is as above.
+/// Messages with their delivery status: the columns that `item` reads. `$and` is as above.
 macro_rules! select_items {
     (scanning $and:literal, $($rest:tt)+) => {
         $crate::ops::rows::select_scanning!(
@@ -76,7 +76,7 @@ pub fn item(row: &mut Row) -> Result<PersonView, StoreError> {
     })
 }
 
-/// Of a list that leaves out what became of the answer.
+/// An item of a list without delivery status.
 pub fn item_without_delivery(row: &mut Row, seq: i64) -> Result<PersonView, StoreError> {
     Ok(PersonView {
         seq,
@@ -86,7 +86,7 @@ pub fn item_without_delivery(row: &mut Row, seq: i64) -> Result<PersonView, Stor
     })
 }
 
-/// Whether the row came with its text.
+/// Whether the row includes its text.
 pub fn has_text(row: &Row) -> bool {
     matches!(row.0.get(WIRE), Some(Value::Text(_)))
 }
@@ -121,7 +121,7 @@ pub fn content(content: Option<String>, wire: &str) -> Result<Content, StoreErro
     }
 }
 
-/// The hash of the text from which the content is read.
+/// The hash of the text that the content is read from.
 pub fn content_digest(row: &Row) -> Result<Digest, StoreError> {
     match (row.0.get(CONTENT), row.0.get(WIRE)) {
         (Some(Value::Text(text)), _) | (_, Some(Value::Text(text))) => Ok(Digest::of(text.as_bytes())),
@@ -154,7 +154,7 @@ pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, Store
     }
 }
 
-/// Columns: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error, from `start` on.
+/// Columns from `start` on: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error.
 pub fn delivery(row: &mut Row, start: usize) -> Result<Delivery, StoreError> {
     let track_text = row.text(start + 3)?;
     let track = DeliveryState::parse(&track_text)

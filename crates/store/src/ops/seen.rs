@@ -1,11 +1,11 @@
-//! When an agent last called.
+//! The time an agent last called.
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// An instant never moves backwards, whichever hub tells it last.
+/// The time never moves backwards, regardless of the order in which hubs report it.
 pub struct RecordSeen {
     pub seen: Vec<(String, Timestamp)>,
 }
@@ -16,7 +16,7 @@ impl Op for RecordSeen {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
         const RECORD: &str = "UPDATE agent SET seen_at = ?1 WHERE id = ?2 AND (seen_at IS NULL OR seen_at < ?1)";
-        // In one order: two hubs that each held a row the other waits for would both fail.
+        // A fixed lock order, so that two hubs cannot deadlock.
         let mut seen: Vec<_> = self.seen.iter().collect();
         seen.sort();
         for (agent_id, at) in seen {

@@ -1,4 +1,4 @@
-//! What an owner has set for the whole hub, by name.
+//! Hub-wide settings, by name.
 
 use countersign_protocol::time::Timestamp;
 

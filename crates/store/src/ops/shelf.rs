@@ -1,4 +1,4 @@
-//! What a person put away, for themselves alone: nobody else's list changes, and nothing is decided by it.
+//! Snoozed and archived messages of one person. Other people's lists do not change, and nothing is decided.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -6,8 +6,8 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// Sets an open message aside until an instant, or archives one that is over. Says whether there is such a message: what
-/// is open cannot be archived, because it waits for an answer and would be seen by nobody.
+/// Snoozes an open message until a time, or archives a resolved one. Returns whether there is such a message. An open
+/// message cannot be archived: it would wait for an answer unseen.
 pub struct SnoozeOrArchive {
     pub person: String,
     pub id: MessageId,
@@ -29,7 +29,7 @@ impl Op for SnoozeOrArchive {
     }
 }
 
-/// Says whether the person had put it away.
+/// Returns whether the person had snoozed or archived the message.
 pub struct RestoreItem {
     pub person: String,
     pub id: MessageId,

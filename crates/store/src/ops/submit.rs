@@ -1,4 +1,4 @@
-//! A new message, once per (agent, key).
+//! Submits a new message, once per (agent, idempotency key).
 
 use countersign_core::message::Status;
 use countersign_protocol::a2h::Kind;
@@ -27,7 +27,7 @@ impl Op for Submit {
             return Ok(Submission::Duplicate(earlier));
         }
         if message.kind != Kind::Notify && !reserve_slot(x, &message.agent_id, self.max_open).await? {
-            // The last place may have gone to the same key while this one waited for the agent's row.
+            // The same key may have taken the last slot while this submit waited for the agent's row.
             return Ok(match &message.idempotency_key {
                 Some(key) => find(x, &message.agent_id, key)
                     .await?
@@ -45,7 +45,7 @@ pub(super) async fn reserve_slot<X: Exec>(x: &mut X, agent_id: &str, max_open: i
     Ok(x.exec(TAKE, &[agent_id.into(), max_open.into()]).await? == 1)
 }
 
-/// The message, its text and its trail, once its place has been taken. Gives its place in the order of arrival.
+/// Inserts the message, its text and its audit entry, after its slot was reserved. Returns its `seq`.
 pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
          idempotency_key, audit_seq, audit_hash, source, callback) \
@@ -108,7 +108,7 @@ pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Resul
     }))
 }
 
-/// Looks a key up without writing: a request that fails its checks may still be a replay of one that did not.
+/// Looks up an idempotency key without writing: a request that fails validation may be a replay of a valid one.
 pub struct FindDuplicate {
     pub agent_id: String,
     pub key: String,

@@ -1,4 +1,4 @@
-//! What time does to messages: what is due to expire, and what retention empties.
+//! Expiry and retention of messages.
 
 use countersign_core::Command;
 use countersign_core::message::{Outcome, Status};
@@ -12,18 +12,18 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row};
 use crate::model::{ResolveRequest, ResolvedMessage};
 
-/// Ends open messages past their expiry, longest overdue first: one for each id that is given for a resolution. What another
-/// node is just ending is left to it; should that node be gone, its transaction is undone and the next look finds them.
+/// Expires open messages, the longest overdue first, one for each given resolution id. Messages that another node is
+/// just expiring are skipped; if that node dies, its transaction is rolled back and the next sweep finds them.
 pub struct ExpireDue {
     pub resolution_ids: Vec<ResolutionId>,
-    /// Found unreadable before: they stay as they are, and keep nobody else waiting.
+    /// Messages found unreadable before: they are skipped, so that they do not block the others.
     pub skipped: Vec<MessageId>,
 }
 
 #[derive(Debug, Default)]
 pub struct Expired {
     pub applied: Vec<ResolvedMessage>,
-    /// Past their expiry, and not readable any more. The next time they are to be passed over.
+    /// Overdue messages that cannot be decoded. Skip them the next time.
     pub unreadable: Vec<MessageId>,
 }
 
@@ -72,7 +72,7 @@ fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// When the next open message expires, or should have.
+/// When the next open message expires, or should have expired.
 #[derive(Default)]
 pub struct NextExpiry {
     /// As in `ExpireDue`.
@@ -96,7 +96,7 @@ impl Op for NextExpiry {
     }
 }
 
-/// What was resolved at an instant or later, at most `limit` of each outcome, latest first.
+/// The messages resolved at or after a time, at most `limit` of each outcome, latest first.
 pub struct ResolvedSince {
     pub since: Timestamp,
     pub limit: i64,
@@ -124,7 +124,8 @@ impl Op for ResolvedSince {
     }
 }
 
-/// Empties what became terminal before an instant. The id, the agent and the audit trail stay; the key is free again.
+/// Purges messages that became terminal before a time. The id, the agent and the audit trail stay (a tombstone); the
+/// idempotency key is free again.
 pub struct Purge {
     pub resolved_before: Timestamp,
     pub limit: i64,
@@ -157,7 +158,7 @@ impl Op for Purge {
     }
 }
 
-/// So many are emptied without waiting for each.
+/// How many messages are purged in one batch.
 const PURGE_BATCH: usize = 32;
 
 struct PurgeTarget {
@@ -165,9 +166,9 @@ struct PurgeTarget {
     resolution_seq: [Param<'static>; 1],
 }
 
-/// Says how many nobody else had emptied.
+/// Returns how many were purged here, and not by another node before.
 async fn purge_batch<X: Exec>(x: &mut X, ended: &[PurgeTarget], now: Timestamp) -> Result<u64, StoreError> {
-    // First: whoever notes something about a message holds it, so what they note is there to be forgotten or never comes.
+    // First: notes lock the message, so a concurrent note is either deleted below or never written.
     const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
          source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
     const FORGET: [&str; 7] = [
@@ -238,7 +239,7 @@ fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
     row.map(|mut row| row.instant(0)).transpose()
 }
 
-/// Goes through the writer and commits, so that whoever asks knows writing works.
+/// A committed test write, for readiness checks.
 pub struct ProveWritable;
 
 impl Op for ProveWritable {
@@ -246,7 +247,7 @@ impl Op for ProveWritable {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        // A row that changes: what changes nothing is committed even where there is no room left.
+        // The value must change: a commit without changes succeeds even on a full disk.
         const PROVE: &str = "INSERT INTO setting (name, value) VALUES ('proof', ?1) \
              ON CONFLICT (name) DO UPDATE SET value = ?1";
         x.exec(PROVE, &[(&now.as_millis().to_string()).into()]).await.map(drop)

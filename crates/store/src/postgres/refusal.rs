@@ -1,4 +1,4 @@
-//! What an error of the driver means to the store.
+//! Maps driver errors to store errors.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::StoreError;
 
-/// The index that lets one key of an agent in once.
+/// The unique index on an agent's idempotency keys.
 const IDEMPOTENCY: &str = "message_idempotency";
 
 impl From<tokio_postgres::Error> for StoreError {
@@ -15,7 +15,7 @@ impl From<tokio_postgres::Error> for StoreError {
         match error.as_db_error() {
             Some(refusal) if is_conflict(refusal) => Self::Conflict,
             Some(refusal) if is_connection_ended(refusal) => Self::ConnectionEnded(refusal.message().to_owned()),
-            // Not its details: they may quote a row, and this text goes to the log.
+            // Without the details: they may quote a row, and this text goes to the log.
             Some(refusal) => Self::Unavailable(format!("{} ({})", refusal.message(), refusal.code().code())),
             None => Self::Unavailable(with_cause(&error)),
         }
@@ -38,7 +38,7 @@ fn is_conflict(refusal: &DbError) -> bool {
         || (*code == SqlState::UNIQUE_VIOLATION && refusal.constraint() == Some(IDEMPOTENCY))
 }
 
-/// It stops, or somebody had this connection ended.
+/// Whether the server is shutting down or terminated this connection.
 fn is_connection_ended(refusal: &DbError) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
@@ -48,7 +48,7 @@ fn is_connection_ended(refusal: &DbError) -> bool {
     .contains(refusal.code())
 }
 
-/// The driver's own words leave the cause out.
+/// The driver's message leaves out the cause.
 fn with_cause(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),

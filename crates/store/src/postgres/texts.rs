@@ -1,4 +1,4 @@
-//! The shared SQL in the words of this driver, each text turned once.
+//! Translates the shared SQL for PostgreSQL, each statement once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,9 +8,9 @@ use crate::exec::{BatchStatement, Param};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StatementShape {
     AsIs,
-    /// An INSERT that is to tell the `seq` of its row.
+    /// An INSERT that returns the `seq` of its row.
     ReturningSeq,
-    /// One of several.
+    /// A statement of a batch.
     Batch,
 }
 
@@ -22,7 +22,7 @@ impl StatementCache {
         self.get_or_translate(sql, shape, || translate(sql, shape))
     }
 
-    /// Which of its parameters stand for rows of earlier steps is the same each time.
+    /// The positions of `InsertedSeq` parameters are the same for every use of a statement.
     pub fn get_batch(&self, step: &BatchStatement<'_>) -> Arc<str> {
         self.get_or_translate(step.sql, StatementShape::Batch, || translate_batch(step))
     }
@@ -46,7 +46,7 @@ impl StatementCache {
     }
 }
 
-/// `?1` becomes `$1`. No text of ours has a question mark for anything else.
+/// `?1` becomes `$1`. Our statements use the question mark for nothing else.
 fn translate(sql: &str, shape: StatementShape) -> String {
     let mut text = sql.replace('?', "$");
     match shape {
@@ -56,7 +56,7 @@ fn translate(sql: &str, shape: StatementShape) -> String {
     text
 }
 
-/// A row of an earlier step is the latest one that this connection inserted there; the other parameters close the gap.
+/// `InsertedSeq` becomes the last `seq` this connection inserted into that table; the other parameters are renumbered.
 fn translate_batch(step: &BatchStatement<'_>) -> String {
     let mut places = HashMap::new();
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! One operation's turn on a connection, and how statements run in it.
+//! One transaction on a pooled connection, and how statements run in it.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -17,25 +17,25 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, BatchStatement, Exec, Param, Row};
 use crate::ops::dialect::{self, Dialect};
 
-/// Named although it is the default: an operator may have made another one the default of the database.
+/// Explicit although it is PostgreSQL's default: an operator may have changed the default of the database.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 /// One snapshot for the whole operation.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const SCAN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '30s'";
-/// Cut to the millisecond: the cast alone would round up, into the future.
+/// Rounded down to the millisecond: the cast alone would round up, into the future.
 const TIME: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A connection that is given back only when its transaction has ended. Cut off before that, the connection is closed
-/// with it: the next one to get it would otherwise continue a stranger's transaction.
+/// A connection that returns to the pool only after its transaction has ended. If dropped earlier, the connection is
+/// closed: its next user would otherwise continue the unfinished transaction.
 pub struct PgTransaction<'e> {
     connection: Option<Object>,
     statements: &'e StatementCache,
-    /// What the database says to the beginning, which nobody has looked at yet.
+    /// The pending reply to BEGIN.
     begin_reply: Option<Pin<Box<SimpleQueryStream>>>,
-    /// PostgreSQL answers the COMMIT of a transaction that failed with a polite ROLLBACK, so it must not be asked.
+    /// PostgreSQL answers COMMIT of a failed transaction with a silent ROLLBACK, so COMMIT must not be sent.
     failed: bool,
 }
 
@@ -49,12 +49,12 @@ impl<'e> PgTransaction<'e> {
         }
     }
 
-    /// Nothing that was said on it since it began can have been committed.
+    /// Whether the connection is closed, in which case nothing of the transaction was committed.
     pub fn is_broken(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| connection.is_closed())
     }
 
-    /// On its way when this returns, and the first statement goes right behind it.
+    /// Sends BEGIN without waiting for the reply; the first statement is pipelined behind it.
     pub async fn begin(&mut self, mode: AccessMode) -> Result<(), StoreError> {
         let begin = match mode {
             AccessMode::Write | AccessMode::UnacknowledgedWrite => WRITE,
@@ -76,7 +76,7 @@ impl<'e> PgTransaction<'e> {
             .ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))
     }
 
-    /// As `commit`, without waiting for it. If it cannot even be said, the connection is closed.
+    /// Like `commit`, without waiting for the reply. If even sending fails, the connection is closed.
     pub async fn end_unacknowledged(mut self) {
         let sent = match self.connection() {
             Ok(connection) => connection.simple_query_raw("END").await.is_ok(),
@@ -100,7 +100,7 @@ impl<'e> PgTransaction<'e> {
                 self.return_to_pool();
                 Ok(())
             }
-            // The database says no: then nothing of it is there. What stands in between may only say that it lost it.
+            // The server refused, so nothing was committed. Class 08 may come from a proxy that lost the connection.
             Ok(Err(error)) if error.as_db_error().is_some_and(|error| !is_lost_connection(error)) => Err(error.into()),
             Ok(Err(error)) => Err(StoreError::CommitUnknown(error.to_string())),
             Err(_elapsed) => Err(StoreError::CommitUnknown(
@@ -109,7 +109,7 @@ impl<'e> PgTransaction<'e> {
         }
     }
 
-    /// If not even that works, the connection is closed, which undoes it too.
+    /// If the ROLLBACK fails, the connection is closed, which rolls back too.
     pub async fn rollback(mut self) {
         let rolled_back = match self.connection() {
             Ok(connection) => matches!(
@@ -173,7 +173,7 @@ impl<'e> PgTransaction<'e> {
         Ok(rows.first().ok_or_else(no_seq)?.try_get(0)?)
     }
 
-    /// They are all sent before the first is answered: each is sent when it is first polled, in this order.
+    /// All statements are sent before the first reply: each is sent when it is first polled, in this order.
     async fn steps(&self, steps: &[BatchStatement<'_>]) -> Result<Vec<i64>, StoreError> {
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {
@@ -192,7 +192,7 @@ impl<'e> PgTransaction<'e> {
         .await
     }
 
-    /// If the transaction has not begun, nothing may follow.
+    /// Checks the reply to BEGIN. If it failed, no statement may follow.
     async fn check_begun(&mut self) -> Result<(), StoreError> {
         match self.begin_reply.take() {
             Some(answer) => Ok(answer.try_for_each(|_| async { Ok(()) }).await?),

@@ -1,8 +1,8 @@
-//! Moving committed pages from the write-ahead log into the database file, beside the writer instead of in its way.
+//! WAL checkpoints beside the writer thread instead of inside its commits.
 //!
-//! SQLite would do it inside every n-th commit, and everybody in that batch would wait for it. Here another thread copies
-//! the bulk while the writer goes on; the writer then copies the little that came meanwhile, after which the log starts
-//! over from its beginning.
+//! SQLite's automatic checkpoint runs inside every n-th commit and delays that whole batch. Here another thread copies
+//! the bulk of the pages while the writer goes on; the writer then copies the small remainder, after which the log
+//! restarts from its beginning.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use rusqlite::hooks::Wal;
 use super::connection;
 use crate::error::StoreError;
 
-/// Pages in the log before they are moved: 32 MiB.
+/// Pages in the log that trigger a checkpoint: 32 MiB.
 const CHECKPOINT_PAGES: i32 = 8000;
-/// Pages in the log before the writer stops for it, should the other thread not keep up: 256 MiB.
+/// Pages in the log at which the writer checkpoints by itself, in case the other thread falls behind: 256 MiB.
 const MAX_LOG_PAGES: i32 = 64_000;
-/// A remainder of so many pages the writer moves in passing.
+/// A remainder this small is left to the writer.
 const SMALL_REMAINDER_PAGES: i32 = 200;
 const MAX_ROUNDS: usize = 5;
 
@@ -29,14 +29,14 @@ const COPYING: u8 = 1;
 const COPIED: u8 = 2;
 
 pub struct Checkpointer {
-    /// In the log after the writer's last commit.
+    /// Pages in the log after the writer's last commit.
     pages: Arc<AtomicI32>,
     stage: Arc<AtomicU8>,
     request: SyncSender<()>,
 }
 
 impl Checkpointer {
-    /// Takes over from SQLite, which would do it by itself in the commits of the writer's connection.
+    /// Starts the checkpoint thread and replaces SQLite's automatic checkpoint on the writer's connection.
     pub fn start(file: &Path, writer: &mut Connection) -> Result<Self, StoreError> {
         let pages = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&pages);
@@ -55,13 +55,14 @@ impl Checkpointer {
         Ok(Self { pages, stage, request })
     }
 
-    /// Call it on the thread that writes, between two transactions.
+    /// Call it on the writer thread, between two transactions.
     pub fn after_commit(&self, connection: &Connection) -> Result<(), StoreError> {
         let pages = self.pages.load(Ordering::Relaxed);
         match self.stage.load(Ordering::Acquire) {
             IDLE if pages >= CHECKPOINT_PAGES => {
                 self.stage.store(COPYING, Ordering::Release);
-                // There is room for the one request there can be. Should the thread be gone, the writer does it below.
+                // The channel has room for the only request there can be. If the thread is gone, the writer takes over
+                // below.
                 let _ = self.request.try_send(());
                 Ok(())
             }
@@ -75,7 +76,7 @@ impl Checkpointer {
     }
 }
 
-/// Takes what it can and waits for nobody. Says how many pages it moved in this round and before.
+/// Checkpoints without blocking other connections. Returns the number of pages copied since the log was restarted.
 fn copy(connection: &Connection) -> Result<i32, StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))?)
 }
@@ -89,7 +90,7 @@ fn run_checkpoints(connection: &Connection, requests: &Receiver<()>, stage: &Ato
     }
 }
 
-/// Each round is shorter than the one before it, and so are the pages that come in meanwhile fewer.
+/// Each round is shorter than the one before, so fewer new pages arrive meanwhile.
 fn copy_most_pages(connection: &Connection) -> Result<(), StoreError> {
     let mut copied = 0;
     for _ in 0..MAX_ROUNDS {

@@ -1,4 +1,4 @@
-//! Connections and how statements run on them.
+//! Opening SQLite connections and running statements on them.
 
 use std::fs::OpenOptions;
 use std::future::{Future, ready};
@@ -18,7 +18,7 @@ const STATEMENT_CACHE_CAPACITY: usize = 128;
 pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     create_private(file)?;
     let connection = Connection::open(file)?;
-    // FULL, not NORMAL: an acknowledged answer survives a power cut, and with group commit it costs nothing measurable.
+    // FULL, not NORMAL: an acknowledged answer survives a power cut, and with group commit the cost is not measurable.
     connection.execute_batch(
         "PRAGMA journal_mode = WAL;
          PRAGMA synchronous = FULL;
@@ -30,8 +30,8 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Where a table has partial indexes, SQLite plans a statement anew for every new value bound to it, in case the value
-/// makes another index usable. Ours never do, and planning costs many times what running does.
+/// For tables with partial indexes, SQLite re-plans a statement for every newly bound value, because the value could
+/// make another index usable. Our values never do, and planning costs many times more than running the statement.
 fn cache_statements(connection: &Connection) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -46,7 +46,7 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// SQLite gives its side files the mode of the database, so the mode is set before it first opens it.
+/// SQLite gives the WAL and shm files the mode of the database file, so the mode is set before the first open.
 fn create_private(file: &Path) -> Result<(), StoreError> {
     OpenOptions::new()
         .create(true)
@@ -71,7 +71,7 @@ impl SqliteExec<'_> {
         Ok(changed as u64)
     }
 
-    // Not RETURNING: it collects its rows in a table of its own first.
+    // Not RETURNING, which first collects its rows in a temporary table.
     fn insert_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {
         self.exec_now(sql, params)?;
         Ok(self.0.last_insert_rowid())
@@ -111,7 +111,7 @@ impl SqliteExec<'_> {
     }
 }
 
-/// With the number of the row that it stands for.
+/// Replaces `InsertedSeq` by the `seq` of the row that an earlier statement inserted.
 fn resolve_seq<'p>(param: Param<'p>, steps: &[BatchStatement<'_>], done: &[i64]) -> Param<'p> {
     let Param::InsertedSeq(table) = param else { return param };
     let found = steps.iter().zip(done).rfind(|(step, _)| step.into == Some(table));
@@ -132,7 +132,7 @@ pub fn bind<'p>(
             Param::Int(number) => statement.raw_bind_parameter(place, number)?,
             Param::Text(text) => statement.raw_bind_parameter(place, text)?,
             Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
-            // Whoever runs steps has put the number in its place.
+            // `batch_now` has already replaced it.
             Param::InsertedSeq(_) => return Err(rusqlite::Error::InvalidParameterCount(place, place)),
         }
     }

@@ -1,4 +1,4 @@
-//! The embedded engine: one file, one writer thread with group commit, a few readers.
+//! The embedded engine: one database file, one writer thread with group commit, a few read-only connections.
 
 mod checkpoint;
 pub mod connection;
@@ -37,7 +37,7 @@ impl Sqlite {
         })
     }
 
-    /// Moves everything from the write-ahead log into the database file, so that the file alone is the whole store.
+    /// Checkpoints the whole write-ahead log, so that the database file alone holds the whole store.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         let connection = connection::open_writer(&self.file)?;
         Ok(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
@@ -46,7 +46,7 @@ impl Sqlite {
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match O::MODE {
             AccessMode::Write | AccessMode::UnacknowledgedWrite => self.writer.run(op).await,
-            // On the caller's own thread: a look-up costs less than handing it to another one.
+            // On the caller's thread: a lookup by key costs less than handing it to another thread.
             AccessMode::Read => self.readers.run(&op),
             AccessMode::Scan => {
                 let readers = Arc::clone(&self.readers);

@@ -1,7 +1,8 @@
-//! The one thread that writes. It takes whatever waits, runs it in one transaction, commits once, then answers everybody.
+//! The writer thread, with group commit: it drains the queue, runs the operations in one transaction, commits once,
+//! then replies to all callers.
 //!
-//! Nobody hears "done" before the commit that makes it so. Operations check before they write, so a refusal leaves
-//! nothing behind; should one fail half-way all the same, the batch is rolled back and its members run one by one.
+//! No caller gets its reply before the commit. Operations check before they write, so a refusal leaves nothing behind;
+//! if one fails half-way, the batch is rolled back and its operations run one by one.
 
 use std::sync::Arc;
 use std::thread;
@@ -53,7 +54,7 @@ pub fn not_ready() -> StoreError {
     StoreError::Corrupt("an operation on the embedded engine did not finish in one poll".to_owned())
 }
 
-/// An operation on its way through the writer, its type forgotten.
+/// A queued operation, type-erased.
 trait WriteJob: Send {
     fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError>;
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
@@ -79,7 +80,7 @@ impl<O: Op> WriteJob for QueuedOp<O> {
 
     fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
         let outcome = committed.and(self.out.ok_or_else(not_ready));
-        // The caller may have gone away; its write stands all the same.
+        // The caller may be gone; its write is committed anyway.
         drop(self.reply.send(outcome));
     }
 }

@@ -1,4 +1,4 @@
-//! Agents in terminals for the behaviours to act with, and what people do for them.
+//! Test fixtures: terminal agents and their people.
 
 use countersign_core::access::Role;
 use countersign_core::audit::AuditRecord;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::behaviours::credentials::add_person;
 use crate::scene::*;
 
-/// An agent in a terminal of Alice's.
+/// A terminal agent of Alice's.
 pub const ZOBAL: &str = "zobalore";
 
 pub fn terminal(agent_id: &str) -> Terminal {
@@ -30,7 +30,7 @@ pub fn terminal(agent_id: &str) -> Terminal {
     }
 }
 
-/// Two who decide, and an owner, so that either can be removed.
+/// Two resolvers and an owner, so that either resolver can be removed.
 pub async fn add_people(store: &Store) {
     for (name, role) in [
         ("alice", Role::Resolver),
@@ -47,7 +47,7 @@ pub const NO_QUOTA: TerminalQuota = TerminalQuota {
     joined: NO_LIMIT,
 };
 
-/// So many open cues of one agent, and as much else as anybody likes.
+/// A quota of open cues per agent, without other limits.
 pub fn depth(open_of_agent: i64) -> TerminalQuota {
     TerminalQuota {
         open_of_agent,
@@ -70,7 +70,7 @@ pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined
         .unwrap()
 }
 
-/// Alice's agent asks. What it asks for is all that tells two cues apart.
+/// A cue of Alice's agent. Two cues differ only by their prompt.
 pub fn cue(number: u64, prompt: &str) -> NewCue {
     cue_of(ZOBAL, "alice", number, prompt)
 }
@@ -88,7 +88,7 @@ pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue
     )
 }
 
-/// Alice's agent offers something to choose from.
+/// A cue of Alice's agent with choices.
 pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
     let payload = payload.as_object().cloned();
     made_of(
@@ -141,7 +141,7 @@ fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
     }
 }
 
-/// The same, knowing that the processes of earlier ones have ended.
+/// The same cue, knowing that the processes of earlier ones have ended.
 pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
     let gone = gone
         .iter()
@@ -208,7 +208,7 @@ pub async fn current(store: &Store) -> Option<MessageId> {
         .unwrap()
 }
 
-/// What `person` may collect for Alice's agent.
+/// The cues of Alice's agent that `person` may collect.
 pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
     let kept = store
         .run(UncollectedCues {

@@ -1,4 +1,4 @@
-//! Hub processes on one store, for the behaviours to act with.
+//! Test fixtures: hub processes on one store.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use countersign_store::ops::run::{AdoptRuns, Run};
 
 use crate::scene::NO_LIMIT;
 
-/// Whose the runs and claims of most behaviours are.
+/// The owner of the runs and claims in most behaviours.
 pub const NODE: &str = "node-1";
 pub const OTHER: &str = "node-2";
-/// Until 1000, from the instant at which a fresh store begins.
+/// Ends at 1000, counted from the start of a fresh store.
 pub const NODE_LEASE: Duration = Duration::from_secs(1);
 
-/// Says whether it is still there.
+/// Returns whether the node still exists.
 pub async fn renew(store: &Store, node: &str) -> bool {
     store
         .run(RenewNode {
@@ -41,7 +41,7 @@ pub async fn leave(store: &Store, node: &str) {
     store.run(LeaveNode { id: node.to_owned() }).await.unwrap();
 }
 
-/// A look around, and then at so many runs that nobody moves.
+/// A take-over, followed by the adoption of at most `limit` orphaned runs.
 #[derive(Clone)]
 pub struct TakeOverRequest {
     pub node: String,
@@ -50,7 +50,7 @@ pub struct TakeOverRequest {
     pub limit: i64,
 }
 
-/// What it came to.
+/// The result of a take-over.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TakeOverResult {
     pub removed: Vec<String>,
@@ -58,7 +58,7 @@ pub struct TakeOverResult {
     pub runs: Vec<Run>,
 }
 
-/// For a node among others that live, which noticed nothing but the time.
+/// A routine take-over by a node among live ones.
 pub fn look(node: &str) -> TakeOverRequest {
     TakeOverRequest {
         node: node.to_owned(),
@@ -68,7 +68,7 @@ pub fn look(node: &str) -> TakeOverRequest {
     }
 }
 
-/// For one that looks at everything.
+/// A thorough take-over.
 pub fn search(node: &str) -> TakeOverRequest {
     TakeOverRequest {
         thorough: true,
@@ -76,7 +76,7 @@ pub fn search(node: &str) -> TakeOverRequest {
     }
 }
 
-/// For the only one.
+/// A take-over by the only node.
 pub fn start_alone(node: &str) -> TakeOverRequest {
     TakeOverRequest {
         others: GoneNodes::All,
@@ -84,7 +84,7 @@ pub fn start_alone(node: &str) -> TakeOverRequest {
     }
 }
 
-/// As a hub does it: runs are looked at if there may be some. The node renews its lease by it.
+/// As a hub does it: runs are adopted only if there may be orphans. It also renews the node's lease.
 pub async fn take_over(store: &Store, request: TakeOverRequest) -> TakeOverResult {
     let TakeOverRequest {
         node,

@@ -1,4 +1,4 @@
-//! Runs for the behaviours to act with.
+//! Test fixtures: runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ use crate::nodes::NODE;
 use crate::scene::*;
 
 pub const RUN: &str = "run-1";
-/// An agent of that run. Nobody registers under such a name.
+/// An agent of that run. No registered agent can have such a name.
 pub const WRITER: &str = "writer#run-1";
 
 pub fn event(seq: u64) -> StoredEvent {
@@ -25,7 +25,7 @@ pub fn event_saying(seq: u64, text: &str) -> StoredEvent {
     StoredEvent::of(&event, seq, &event.frame(RUN, seq, at(0), None)).expect("it is not droppable")
 }
 
-/// A new one at every call: two writes never share one, unless the second repeats the first.
+/// A new id at every call: two writes share one only if the second repeats the first.
 pub fn write_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("write {}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -57,12 +57,12 @@ pub async fn begin(store: &Store, run: NewRun) -> BeginOutcome {
         .unwrap()
 }
 
-/// The run of most behaviours, at its start.
+/// Begins the run of most behaviours.
 pub async fn begun(store: &Store) {
     assert_eq!(begin(store, segment(RUN, 1)).await, BeginOutcome::New);
 }
 
-/// A step in which nothing happens.
+/// A write that changes nothing.
 pub fn step(run_id: &str) -> Advance {
     Advance {
         run_id: run_id.to_owned(),
@@ -163,7 +163,7 @@ pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<StoredAsk> {
         .unwrap()
 }
 
-/// A row in every table that runs have.
+/// An ended run with a row in every run table.
 pub async fn ended_with_everything(store: &Store) {
     begun(store).await;
     asked(store, &[1]).await;

@@ -1,4 +1,4 @@
-//! Agents, messages and people for the behaviours to act with. Instants count from the moment a fresh store begins.
+//! Test fixtures: agents, messages and people. Times count from the start of a fresh store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +40,7 @@ pub fn ids(items: &[PersonView]) -> Vec<MessageId> {
     items.iter().map(|item| item.message.id.clone()).collect()
 }
 
-/// Everything that is open, as nobody in particular sees it.
+/// The whole inbox, without a viewer.
 pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     Inbox {
         viewer: None,
@@ -50,7 +50,7 @@ pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     }
 }
 
-/// The same, from its other end.
+/// The same, read backwards.
 pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
     InboxBefore {
         viewer: None,
@@ -64,7 +64,7 @@ pub fn message_id(number: u64) -> MessageId {
     format!("msg_{number:026}").parse().expect("a message id")
 }
 
-/// A new one at every call: two proposals never share an id.
+/// A new id at every call: two requests never share one.
 pub fn resolution_id() -> ResolutionId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("res_{:026}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -72,7 +72,7 @@ pub fn resolution_id() -> ResolutionId {
         .expect("a resolution id")
 }
 
-/// Stands for the hash of a token; which bytes they are does not matter, as long as they differ.
+/// A stand-in for the hash of a token: any bytes that differ per token.
 pub fn hash_of(token: &str) -> [u8; 32] {
     Digest::of(token.as_bytes())
         .as_bytes()
@@ -80,7 +80,7 @@ pub fn hash_of(token: &str) -> [u8; 32] {
         .expect("a hash is 32 bytes long")
 }
 
-/// The place of a priority in the inbox.
+/// The rank of a priority in the inbox.
 pub fn rank_of(priority: Priority) -> i64 {
     match priority {
         Priority::Urgent => 0,
@@ -90,7 +90,7 @@ pub fn rank_of(priority: Priority) -> i64 {
     }
 }
 
-/// A message before it is rendered for the store.
+/// A message before it is serialized for the store.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub number: u64,
@@ -101,7 +101,7 @@ pub struct Draft {
     pub key: Option<&'static str>,
     pub payload: u8,
     pub callback: Option<Callback>,
-    /// `Number …` when it is nothing else.
+    /// `Number …` by default.
     pub title: Option<&'static str>,
     pub body: &'static str,
     pub tags: &'static [&'static str],
@@ -165,7 +165,7 @@ impl Draft {
         Self::of(number, Payload::Notify)
     }
 
-    /// An ask whose answer has to be pushed.
+    /// An ask with a callback.
     pub fn pushed(number: u64) -> Self {
         Self {
             callback: Some(callback_to(HOST)),
@@ -210,7 +210,7 @@ impl Draft {
         }
     }
 
-    /// Not what any serializer would write: it has to come back byte for byte.
+    /// Formatted unlike any serializer's output: it has to come back byte for byte.
     pub fn wire(&self) -> String {
         let state = r#"{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}"#;
         format!(
@@ -219,7 +219,7 @@ impl Draft {
         )
     }
 
-    /// What somebody who comes with the same key is told of this one.
+    /// The result of a duplicate submit under this draft's key.
     pub fn taken(&self, status: Status) -> Submission {
         Submission::Duplicate(DuplicateOf {
             id: self.id(),
@@ -279,7 +279,7 @@ pub fn answer(value: &str) -> Command {
     by_alice(Verdict::Answered(json!(value)))
 }
 
-/// What ends a message of this kind in the plainest way.
+/// The simplest command that resolves a message of this kind.
 pub fn finish(kind: Kind) -> Command {
     match kind {
         Kind::Ask => answer("approve"),
@@ -345,7 +345,7 @@ pub async fn rejected(store: &Store, id: &MessageId, command: Command) -> Reject
     }
 }
 
-/// Submits and resolves at the present moment.
+/// Submits and resolves at the current time.
 pub async fn submitted_and_resolved(store: &Store, draft: &Draft) -> Resolution {
     let id = submitted(store, draft).await;
     resolved(store, &id, finish(draft.matter.kind())).await
@@ -365,7 +365,7 @@ pub async fn viewed(store: &Store, id: &MessageId) -> PersonView {
     }
 }
 
-/// How many open messages the store has counted for an agent.
+/// The agent's stored count of open messages.
 pub async fn open_count(store: &Store, agent: &str) -> i64 {
     let agents = store.run(ListAgents).await.unwrap();
     agents

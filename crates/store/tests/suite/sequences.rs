@@ -1,4 +1,4 @@
-//! Random lives of a small store, told beside it by a model of a few lines.
+//! Property tests: random sequences of operations, compared with a reference model.
 
 use countersign_core::message::Status;
 use countersign_core::{Command, Verdict};
@@ -58,7 +58,7 @@ fn command(kind: Kind, act: Act) -> Command {
     }
 }
 
-/// A store and a model that live through the same steps.
+/// A store and a model that run the same steps.
 struct Pair<'s> {
     store: &'s Store,
     clock: &'s ManualClock,
@@ -153,7 +153,7 @@ impl Pair<'_> {
     }
 }
 
-/// Every message, every counter and every list, as the model has them.
+/// Compares every message, counter and list with the model.
 pub async fn compare(store: &Store, model: &Model) -> Result<(), TestCaseError> {
     for known in &model.messages {
         let told = match store.run(Pull(message_id(known.number))).await.unwrap() {
@@ -193,7 +193,7 @@ async fn compare_lists(store: &Store, model: &Model) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// Begins with an empty store, and leaves it as the model it returns.
+/// Starts with an empty store, and returns the model that describes its final state.
 pub async fn run_steps(store: &Store, clock: &ManualClock, steps: Vec<Step>) -> Result<Model, TestCaseError> {
     for agent in AGENTS {
         add_agent(store, agent).await;

@@ -1,5 +1,4 @@
-//! A store as version 5 left it: what version 4 knew, a run under way and one that has ended, and two deliveries, of which one
-//! was being brought.
+//! A version 5 store: the data of version 4, a running and an ended run, and two deliveries, one of them in flight.
 
 use countersign_core::delivery::DeliveryState;
 use countersign_store::Store;
@@ -54,7 +53,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     enter(store, &[NODE]).await;
     assert!(claim(store).await.is_empty(), "one was claimed, one waits for its time");
 
-    // What was under way is due again, and goes on.
+    // The delivery in flight is due again, and the run continues.
     let taken = take_over(store, search(NODE)).await;
     assert_eq!(
         (taken.removed.len(), taken.hosts.as_slice()),

@@ -1,5 +1,4 @@
-//! A store as version 1 left it: one message that is open, one that was answered, and a notify whose content is read from
-//! its wire.
+//! A version 1 store: an open message, an answered one, and a notify whose content is read from its wire text.
 
 use countersign_core::access::{Principal, Role};
 use countersign_core::message::{Outcome, Resolution};
@@ -39,7 +38,7 @@ fn resolution() -> Resolution {
     }
 }
 
-/// Its rows, in SQL that both engines read; only bytes are written in the engine's own way.
+/// The rows, in SQL that both engines read; only bytes use the engine's own syntax.
 pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     let owner = format!(
         "INSERT INTO agent (id, signature_alg, open, created_at) VALUES ('builder', 'hmac-sha256', 1, 0);
@@ -68,7 +67,7 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     .concat()
 }
 
-/// `end` is its status, when it was over, and the seq of its resolution.
+/// `end` holds the status, the time it ended, and the seq of the resolution.
 fn message_rows(seq: i64, message: &NewMessage, end: &str, bytes: fn(&[u8]) -> String) -> String {
     let content_sha256 = message.audit.content_sha256.expect("a submission names its content");
     format!(
@@ -91,7 +90,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What an upgraded store still knows, and what it has learned.
+/// Checks the old data and the features of the later versions.
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let owner = Principal::Person {
         name: "owner".to_owned(),

@@ -1,4 +1,4 @@
-//! A store as version 3 left it: what version 2 knew, and what agents in terminals asked since.
+//! A version 3 store: the data of version 2, and cues of terminal agents.
 
 use countersign_store::Store;
 use countersign_store::ops::terminal::{CueOutcome, TerminalQuota, TooMany};
@@ -6,7 +6,7 @@ use countersign_store::ops::terminal::{CueOutcome, TerminalQuota, TooMany};
 use crate::cues::{NO_QUOTA, ask_within, cue_of};
 use crate::version_two;
 
-/// Alice has one agent that asks, and one that was removed while it did.
+/// Alice has one agent with an open cue, and one that was removed while its cue was open.
 pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     let since = format!(
         "INSERT INTO person (name, role, created_at) VALUES ('carol', 'resolver', 0);

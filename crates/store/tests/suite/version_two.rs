@@ -1,4 +1,4 @@
-//! A store as version 2 left it: what version 1 knew, and what people put away, set and fetched since.
+//! A version 2 store: the data of version 1, and snoozed messages, settings and fetch records.
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -42,7 +42,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     );
     version_one::assert_upgraded(store, clock).await;
 
-    // And what it has learned.
+    // The features of the later versions work too.
     add_people(store).await;
     created(store, cue(4, "Ship it?")).await;
     typed_ahead(store, "yes").await;

@@ -1,4 +1,4 @@
-//! `wait`, `cancel` and `journal`: coming back to what was sent.
+//! `wait`, `cancel` and `journal`: commands on messages that were already sent.
 
 use clap::{Args, Subcommand};
 

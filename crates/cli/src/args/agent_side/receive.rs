@@ -1,4 +1,4 @@
-//! `receive` and `verify`: what is needed to believe a pushed answer.
+//! `receive` and `verify`: the keys and headers needed to check a pushed answer.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `ask`, `notify` and `task`: what is said, to whom, and how long to wait for it.
+//! `ask`, `notify` and `task`: the content, the recipients and the wait.
 
 use clap::{ArgGroup, Args};
 use countersign_agent::Priority;

@@ -1,4 +1,4 @@
-//! Acting on an outcome at most once: reserve, run the command, and write down how it went.
+//! Acts on an outcome at most once: reserve it in the journal, run the command, record the result.
 
 use std::process::Stdio;
 
@@ -11,18 +11,18 @@ use super::outcome::{OutcomeReport, resolution};
 use crate::args::ExecArgs;
 use crate::screen;
 
-/// What became of an outcome that a command was to be run with.
+/// The result of acting on an outcome.
 #[derive(Debug, PartialEq)]
 pub enum ActResult {
-    /// The command was run and ended well.
+    /// The command ran and succeeded.
     Done,
-    /// The command was run and failed; it will not be run again by itself.
+    /// The command ran and failed; it is not retried automatically.
     Failed(String),
-    /// Somebody acted on this very outcome before.
+    /// This outcome was acted on before.
     Before { ok: bool },
-    /// A process that is gone began to act, and nobody knows how far it came.
+    /// A process that no longer exists started to act; how far it got is unknown.
     Interrupted,
-    /// Another process acts on it now.
+    /// Another process is acting on it now.
     UnderWay,
     /// Another outcome of the same message was acted on.
     Other,
@@ -41,7 +41,7 @@ impl ActResult {
         }
     }
 
-    /// In words, and what to do about it.
+    /// A sentence for people, with the next step.
     pub fn words(&self, message_id: &str) -> String {
         let again = format!("to run it again: countersign journal forget {message_id}");
         match self {
@@ -58,12 +58,12 @@ impl ActResult {
     }
 }
 
-/// How a command is run.
+/// How the command is run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExecOptions {
-    /// Keeps the terminal's Ctrl-C away from it.
+    /// Runs in a process group of its own, so that the terminal's Ctrl-C does not reach it.
     pub own_group: bool,
-    /// What it prints goes to standard error, because standard output is for JSON.
+    /// Redirects the command's output to standard error, because standard output is reserved for JSON.
     pub to_stderr: bool,
 }
 
@@ -79,7 +79,7 @@ pub async fn act(journal: &Journal, resolved: &Resolved, exec: &ExecArgs, option
     let failure = match run(journal, &reservation, resolved, exec, options).await {
         Ok(failure) => failure,
         Err(error) => {
-            // It never started, so nothing is done twice when it is tried again.
+            // The command never started, so a retry cannot run it twice.
             drop(reservation);
             journal.forget(message_id)?;
             return Err(error);
@@ -89,7 +89,7 @@ pub async fn act(journal: &Journal, resolved: &Resolved, exec: &ExecArgs, option
     Ok(failure.map_or(ActResult::Done, ActResult::Failed))
 }
 
-/// Nothing when the command ended well; fails only when it could not be started.
+/// Returns `None` if the command succeeded, the failure if it did not; an error only if it could not be started.
 async fn run(
     journal: &Journal,
     reservation: &Reservation,
@@ -99,7 +99,8 @@ async fn run(
 ) -> Result<Option<String>> {
     let input = OutcomeReport::of_outcome(resolved).with_state(resolved).text()?;
     let mut child = command(resolved, exec, options)?;
-    // Should this process be killed, the command goes on without it, and nobody may start a second one beside it.
+    // The child's pid is recorded: if this process is killed, the command keeps running and must not be started
+    // again.
     if let Some(pid) = child.id()
         && let Err(error) = journal.set_worker(reservation, pid)
     {
@@ -108,7 +109,7 @@ async fn run(
         ));
     }
     let mut stdin = child.stdin.take();
-    // Written while the command runs: one that does not read its input must not stop the rest, and may leave it unread.
+    // The input is written concurrently: a command that does not read its input must not block.
     let feed = async {
         if let Some(mut stdin) = stdin.take() {
             let _ = stdin.write_all(input.as_bytes()).await;

@@ -50,7 +50,7 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     sent("asked", &to, args.request.detach, follow).await
 }
 
-/// Says that the message is with the hub, and waits for its end if that is wanted.
+/// Reports that the hub has the message, and waits for the outcome unless detached.
 pub async fn sent(verb: &str, to: &[String], detach: bool, follow: OutcomeFollower<'_>) -> Result<Finished> {
     let ticket = follow.ticket;
     let globals = follow.globals;
@@ -100,7 +100,7 @@ fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
     )
 }
 
-/// For a confirm `yes` and `no` will do, for a form it is a JSON object.
+/// A confirm also accepts `yes` and `no`; a form takes a JSON object.
 fn default(args: &AskArgs, text: &str) -> Result<Value> {
     if args.form.is_some() {
         return json::parse(text.as_bytes()).context("--default of a form is a JSON object");

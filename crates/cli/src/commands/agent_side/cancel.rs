@@ -1,4 +1,4 @@
-//! `cancel`: takes an ask back, if nobody was faster.
+//! `cancel`: withdraws an ask that is not resolved yet.
 
 use anyhow::Result;
 use countersign_agent::{Outcome, Progress};

@@ -1,4 +1,4 @@
-//! From the words of the command line to the parts of a message.
+//! Builds the parts of a message from the command line.
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Identity, Part, sealed_state};
@@ -10,13 +10,13 @@ use super::seat::AgentSession;
 use super::variable;
 use crate::args::ContentArgs;
 
-/// What a hub accepts by itself; a hub may be set to accept less, and says so.
+/// The hub's default limits; a hub configured with lower ones refuses the message.
 pub const MAX_BODY_BYTES: u64 = 64 * 1024;
 const MAX_PART_BYTES: u64 = 256 * 1024;
 const MAX_STATE_BYTES: u64 = 256 * 1024;
 const SEAL_PREFIXES: [&str; 3] = ["A2HSEALv1.", "MA2HSEALv1.", "CSEALv2."];
 
-/// Sets what every kind of message has; the three builders share their setters, but no trait.
+/// Sets the fields common to all kinds of messages; the three builders share setters but no trait.
 macro_rules! with_content {
     ($builder:expr, $content:expr, $inputs:expr) => {{
         let (content, inputs): (&crate::args::ContentArgs, &mut super::input::Inputs) = ($content, $inputs);
@@ -40,7 +40,7 @@ macro_rules! with_content {
     }};
 }
 
-/// Sets what goes with a message that somebody has to resolve.
+/// Sets the fields of messages that need a resolution.
 macro_rules! with_request {
     ($builder:expr, $request:expr, $inputs:expr, $now:expr) => {{
         let (request, inputs): (&crate::args::RequestArgs, &mut super::input::Inputs) = ($request, $inputs);
@@ -87,7 +87,7 @@ fn part(source: &str, inputs: &mut Inputs) -> Result<Part> {
     String::from_utf8(bytes).ok().map(Part::Text).with_context(hint)
 }
 
-/// A JSON object, or what `seal` printed.
+/// A JSON object, or the output of `seal`.
 pub fn state(source: &str, inputs: &mut Inputs) -> Result<Value> {
     let text = inputs.text("--state", source, MAX_STATE_BYTES)?;
     if is_sealed(&text) {

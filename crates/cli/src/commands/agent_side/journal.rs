@@ -1,4 +1,4 @@
-//! `journal`: what was sent from here, and what was acted on.
+//! `journal`: the messages sent from this machine and the outcomes acted on.
 
 use anyhow::Result;
 use countersign_agent::{Action, ActionState, Journal};

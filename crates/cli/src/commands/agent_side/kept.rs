@@ -1,4 +1,4 @@
-//! The credential of an agent that speaks from this machine, kept beside the data of its hub.
+//! The credential of an agent on this machine, stored in the data directory of its hub.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -12,9 +12,9 @@ use serde_json::json;
 
 use crate::client::{HubClient, typed};
 
-/// File systems end at 255 bytes; the rest is for the ending and for the name of a draft.
+/// File systems allow 255 bytes; the rest is for the extension and the temporary file's suffix.
 const MAX_FILE_NAME_BYTES: usize = 200;
-/// How long another process may take from adding an agent to writing its file.
+/// Retries while another process that added the agent writes its file.
 const MAX_READ_RETRIES: u32 = 20;
 const READ_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -33,8 +33,8 @@ impl StoredAgent {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
         };
-        // The parser's own words would quote the file, which holds a token. The name is compared as well: a file
-        // system may take two names that differ in case for one.
+        // The parser's error would quote the file, which holds a token. The id is compared because a case-insensitive
+        // file system may map two ids to one file.
         let stored: Option<Self> = serde_json::from_str(&text).ok();
         match stored.filter(|stored| stored.agent_id == agent_id) {
             Some(stored) => Ok(Some(stored)),
@@ -46,7 +46,7 @@ impl StoredAgent {
         }
     }
 
-    /// The kept credential; without one, an agent is added with the owner's rights.
+    /// The stored credential; if there is none, the agent is added with the owner's rights.
     pub async fn read_or_add(data: &Path, agent_id: &str, owner: &HubClient) -> Result<Self> {
         if let Some(stored) = Self::read(data, agent_id)? {
             return Ok(stored);
@@ -62,7 +62,7 @@ impl StoredAgent {
         }
     }
 
-    /// Two commands that start at once both find no file; the one that was second waits for the first.
+    /// Two commands that start together both find no file; the second one waits for the first one's file.
     async fn written_by_another(data: &Path, agent_id: &str) -> Result<Self> {
         for _ in 0..MAX_READ_RETRIES {
             tokio::time::sleep(READ_RETRY_INTERVAL).await;
@@ -76,8 +76,8 @@ impl StoredAgent {
         ))
     }
 
-    /// Takes the place of the credential that is kept for the same agent, if there is one. What cannot be read is replaced
-    /// as well, unless it says that it belongs to another.
+    /// Replaces the stored credential of the same agent, if there is one. An unreadable file is replaced as well; the
+    /// file of another agent is not.
     pub fn renew(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
         let Ok(text) = fs::read(&path) else { return Ok(()) };
@@ -88,7 +88,7 @@ impl StoredAgent {
         self.write(data)
     }
 
-    /// The signing keys of all agents that are kept here.
+    /// The signing keys of all agents stored here.
     pub fn signing_keys(data: &Path) -> Vec<String> {
         let files = fs::read_dir(data.join("agents"))
             .into_iter()
@@ -104,7 +104,7 @@ impl StoredAgent {
             .collect()
     }
 
-    /// Written beside and moved into place, so that nobody reads half of it.
+    /// Written to a temporary file and renamed, so that no reader sees a partial file.
     fn write(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
         let draft = path.with_extension(format!("json.{}", std::process::id()));
@@ -137,7 +137,7 @@ fn advice(agent_id: &str) -> String {
     )
 }
 
-/// Makes the directory that is to hold `file`.
+/// Creates the private directory of `file`.
 fn make_private_dir(file: &Path) -> Result<()> {
     let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
         return Ok(());
@@ -154,7 +154,7 @@ pub fn path(data: &Path, agent_id: &str) -> Result<PathBuf> {
     Ok(data.join("agents").join(name + ".json"))
 }
 
-/// An id may hold slashes and worse; whatever is not plain is written as `%` and its bytes in hex.
+/// Ids may hold slashes and other special bytes; each is written as `%` and two hex digits.
 fn file_name(agent_id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     agent_id

@@ -1,4 +1,4 @@
-//! `open`: gets back what was sealed.
+//! `open`: decrypts a sealed state.
 
 use anyhow::{Context, Result};
 use countersign_agent::{SealError, open};
@@ -13,7 +13,7 @@ use crate::args::{Globals, OpenArgs};
 use crate::commands::Finished;
 use crate::screen;
 
-/// A whole outcome may come, with an answer and a comment beside the state.
+/// The input may be a whole outcome, with an answer and a comment beside the state.
 const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
 
 pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
@@ -26,7 +26,7 @@ pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
     })
 }
 
-/// One word for programs.
+/// The error code for programs.
 fn why(error: &SealError) -> &'static str {
     match error {
         SealError::Token(_) => "not_opened",
@@ -38,7 +38,7 @@ fn why(error: &SealError) -> &'static str {
     }
 }
 
-/// The token may come alone, as the state that holds it, or inside of a whole outcome.
+/// The token may come alone, inside its state, or inside a whole outcome.
 fn token(text: &str) -> Result<String, SealError> {
     if is_sealed(text) {
         return Ok(text.trim().to_owned());

@@ -1,4 +1,4 @@
-//! An outcome as this program tells it: by exit code, as JSON, and in words.
+//! Reports an outcome: as exit code, as JSON and as text.
 
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
 use countersign_protocol::a2h::APPROVE;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::commands::Finished;
 use crate::screen::{self, escape_lines};
 
-/// The exit codes that scripts branch on; docs/cli.md lists them.
+/// The exit codes that scripts branch on, listed in docs/cli.md.
 pub mod code {
     pub const YES: u8 = 0;
     pub const FAILED: u8 = 1;
@@ -22,7 +22,7 @@ pub mod code {
     pub const REFUSED: u8 = 20;
 }
 
-/// As much of the question as the exit code depends on.
+/// The part of the question that the exit code depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskedQuestion {
     Confirm { yes: String },
@@ -30,7 +30,7 @@ pub enum AskedQuestion {
 }
 
 impl AskedQuestion {
-    /// From the envelope that was sent. A confirm without options of its own has those of the protocol.
+    /// Read from the sent envelope. A confirm without options has the protocol's defaults.
     pub fn in_envelope(envelope: &Value) -> Self {
         let request = &envelope["request"];
         if request["mode"] != "confirm" {
@@ -50,7 +50,7 @@ impl AskedQuestion {
     }
 }
 
-/// A confirm is a yes by its first choice alone: an answer in other words must not open a gate.
+/// Only the first option of a confirm is a yes: an edited answer must not open a gate.
 pub fn exit_code(outcome: &Outcome, asked: &AskedQuestion) -> u8 {
     match (outcome, asked) {
         (
@@ -87,7 +87,7 @@ fn answer(outcome: &Outcome) -> Option<&Answer> {
     }
 }
 
-/// The answer alone, for standard output; nothing when there is none.
+/// The answer alone, for standard output; empty if there is none.
 pub fn answer_line(outcome: &Outcome) -> String {
     match answer(outcome) {
         Some(Answer::Choice(value)) => escape_lines(value) + "\n",
@@ -96,7 +96,7 @@ pub fn answer_line(outcome: &Outcome) -> String {
     }
 }
 
-/// Who decided what, in words for standard error. What was answered is not told: it may be sensitive.
+/// The decision and its actor, for standard error. The answer is left out because it may be sensitive.
 pub fn words(resolved: &Resolved) -> String {
     let id = &resolved.message_id;
     let actor = &resolved.actor;
@@ -114,7 +114,7 @@ pub fn words(resolved: &Resolved) -> String {
     format!("{id} {how}{comment}")
 }
 
-/// The end of a command that did not believe what it was given.
+/// The result of a command whose input failed verification.
 pub fn refused(code: &str, reason: &str, as_json: bool) -> Finished {
     screen::print_error(reason);
     let refusal = json!({"ok": false, "code": code, "reason": reason});
@@ -124,7 +124,7 @@ pub fn refused(code: &str, reason: &str, as_json: bool) -> Finished {
     )
 }
 
-/// The object that machines get, whatever way an outcome came. What does not apply is left out.
+/// The JSON object for machines, the same for push and pull. Fields that do not apply are omitted.
 #[derive(Debug, Serialize)]
 pub struct OutcomeReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ enum ReportedValue<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Of a message that has no outcome: `open`, or `delivered` for a notify.
+    /// For a message without an outcome: `open`, or `delivered` for a notify.
     pub fn of_status(status: &'static str, ticket: &'a Ticket) -> Self {
         let key = Some(ticket.idempotency_key.as_str()).filter(|key| !key.is_empty());
         Self {
@@ -216,13 +216,13 @@ impl<'a> OutcomeReport<'a> {
         }
     }
 
-    /// With the state that was sent along.
+    /// Adds the state that was sent along.
     pub fn with_state(mut self, resolved: &'a Resolved) -> Self {
         self.state = resolved.state.as_deref();
         self
     }
 
-    /// With what became of the command that was to be run for it.
+    /// Adds the result of the command that was run for the outcome.
     pub fn with_act(mut self, act: &'static str) -> Self {
         self.act = Some(act);
         self
@@ -233,7 +233,7 @@ impl<'a> OutcomeReport<'a> {
         Ok(screen::json(&serde_json::to_value(self)?))
     }
 
-    /// JSON for a program, with the state in its own spelling.
+    /// JSON for a program, with the state's original spelling.
     pub fn text(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string(self)? + "\n")
     }

@@ -1,4 +1,4 @@
-//! Calls that are made again while the hub is there and cannot do them: its database may be away for a moment.
+//! Retries while the hub answers 503, for example during a short database outage.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::client::ClientError;
 use crate::screen;
 
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// As the SDK does.
+/// The same limit as in the SDK.
 const MAX_RETRY_TIME: Duration = Duration::from_secs(600);
 
-/// Only for calls that change nothing when they are repeated. `deadline` is the caller's own.
+/// Only for idempotent calls. `deadline` is the caller's own.
 pub async fn retry_unavailable<T>(
     deadline: Option<Instant>,
     call: impl AsyncFn() -> Result<T, ClientError>,

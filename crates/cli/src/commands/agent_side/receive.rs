@@ -25,7 +25,7 @@ use delivery::PushReceiver;
 use own::OwnerCheck;
 use trust::PushVerifier;
 
-/// How often this process was told to stop.
+/// The number of stop signals received so far.
 type StopCount = watch::Receiver<u8>;
 
 pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
@@ -60,7 +60,7 @@ fn listening(address: &str, json: bool) -> String {
     format!("listening on {}\n", screen::escape(address))
 }
 
-/// The first Ctrl-C or SIGTERM lets a running command end; the second does not.
+/// The first Ctrl-C or SIGTERM lets a running command finish; the second stops at once.
 fn count_stop_signals() -> Result<StopCount> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
@@ -77,7 +77,7 @@ fn count_stop_signals() -> Result<StopCount> {
     Ok(stop_count)
 }
 
-/// The callback address, in the very text that is signed, and the path that pushes come in by.
+/// The callback address, byte for byte as it is signed, and the path that pushes arrive on.
 fn callback_url_and_path(args: &ReceiveArgs, own: &str) -> Result<(String, String)> {
     let path = match (&args.path, &args.url) {
         (Some(path), _) if !path.starts_with('/') => bail!("--path starts with a slash"),

@@ -1,4 +1,4 @@
-//! Whom a message goes to when the command names nobody.
+//! The default resolvers of a message.
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::seat::AgentSession;
 use super::variable;
 use crate::client::typed;
 
-/// The name of the owner that a hub makes at its first start.
+/// The name of the owner that a hub creates at its first start.
 const FIRST_OWNER: &str = "owner";
 
 #[derive(Deserialize)]
@@ -18,7 +18,7 @@ struct HubPerson {
     role: String,
 }
 
-/// The people of the command, else of the environment, else the owner of the hub of the data directory.
+/// The people from the command line, else from the environment, else the owner of the local hub.
 pub async fn resolvers(named: &[String], session: &AgentSession) -> Result<Vec<String>> {
     if !named.is_empty() {
         return Ok(named.to_vec());
@@ -47,7 +47,7 @@ fn split(listed: &str) -> Vec<String> {
         .collect()
 }
 
-/// The same whom the hub's own `hub.json` speaks for.
+/// The owner that the local `hub.json` token belongs to.
 fn owner_among(people: &[HubPerson]) -> Option<String> {
     let owners = || people.iter().filter(|person| person.role == "owner");
     let first = owners().find(|person| person.name == FIRST_OWNER);

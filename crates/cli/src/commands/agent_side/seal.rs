@@ -1,4 +1,4 @@
-//! `seal`: closes a state so that nobody but the agent can read or change it.
+//! `seal`: encrypts a state so that only the agent can read or change it.
 
 use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
@@ -10,10 +10,10 @@ use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
 use crate::{data_dir, screen};
 
-/// Sealing makes it a third longer, and then it must fit into a state.
+/// Sealing adds a third to the length, and the result must fit into a state.
 const MAX_STATE_BYTES: u64 = 190 * 1024;
 const SEAL_KEY: &str = "COUNTERSIGN_SEAL_KEY";
-/// What the hub knows, and so must not seal.
+/// The hub knows these secrets, so they must not be used as seal keys.
 const KNOWN_TO_THE_HUB: [&str; 2] = ["COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_TOKEN"];
 
 pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
@@ -46,7 +46,7 @@ pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
         .filter_map(|name| variable(name))
         .chain(stored.unwrap_or_default());
     for value in known {
-        // The letters of a key are bytes too, with and without what stands before them.
+        // The text of a known key is compared too, with and without its `whsec_` prefix.
         let words = value
             .split_whitespace()
             .flat_map(|word| [word, word.trim_start_matches("whsec_")]);

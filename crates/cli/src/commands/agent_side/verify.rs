@@ -1,4 +1,4 @@
-//! `verify`: checks one pushed answer. It keeps nothing, so it cannot tell a push that was received before.
+//! `verify`: checks one pushed answer. It keeps no state, so it cannot detect replays.
 
 use anyhow::{Context, Result};
 use countersign_agent::MAX_PUSH_BYTES;
@@ -16,7 +16,7 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
         .await?
         .taking_unsigned_answers();
     let headers = headers(&args.headers)?;
-    // One byte more than a push may have is enough to refuse it.
+    // One byte over the limit is enough to refuse the push.
     let body = input::beginning_of_stdin(MAX_PUSH_BYTES as u64 + 1)?;
     let verified = match verify(&verifier, &headers, &body, args.at.unwrap_or_else(now)) {
         Ok(verified) => verified,

@@ -1,4 +1,4 @@
-//! Which option a person meant.
+//! Finds the option that the input means.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,7 @@ use countersign_core::question::yes_and_no;
 
 use crate::item::{Choices, ItemChoice};
 
-/// As a select; besides, `yes` and `no` stand for the option that approves and the one that denies, on every surface the
-/// same ones.
+/// Like `select`; in addition `yes` and `no` mean the approving and the denying option, the same on every surface.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
     let spoken = match (typed, roles(choices)) {
         ("yes", (yes, _)) => yes,
@@ -18,7 +17,7 @@ pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
     pick(choices, typed, spoken)
 }
 
-/// Which options `yes` and `no` stand for.
+/// The options that `yes` and `no` stand for.
 pub fn roles(choices: &Choices) -> (Option<usize>, Option<usize>) {
     let values: Vec<&str> = choices.options.iter().map(|option| option.value.as_str()).collect();
     yes_and_no(&values)
@@ -34,13 +33,13 @@ fn numbered(choices: &Choices, typed: &str) -> Option<usize> {
     number.filter(|index| *index < choices.options.len())
 }
 
-/// Several options, each as for a select. Each is a word of its own: their values may hold commas.
+/// Several options, each as in `select`, in separate arguments because values may hold commas.
 pub fn many(choices: &Choices, typed: &[String]) -> Result<Vec<String>> {
     typed.iter().map(|typed| select(choices, typed)).collect()
 }
 
-/// A value always wins. Everything else has to point to one option: the agent chose the labels, and must not be able to
-/// make a person's word mean something else.
+/// An exact value always wins. Labels and numbers must point to exactly one option: the agent chooses the labels and
+/// must not be able to change the meaning of a person's input.
 fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> {
     let options = &choices.options;
     if let Some(option) = options.iter().find(|option| option.value == typed) {
@@ -66,7 +65,7 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
     }
 }
 
-/// Values, each with the label under which it was shown.
+/// The values, each with its label.
 pub fn list(options: &[ItemChoice]) -> String {
     let words = |option: &ItemChoice| match &option.label {
         label if *label == option.value => option.value.clone(),
@@ -75,7 +74,7 @@ pub fn list(options: &[ItemChoice]) -> String {
     options.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Other text must be asked for by name, or a mistyped option would become an answer.
+/// Free text needs an explicit flag, or a mistyped option would become an answer.
 fn edit(choices: &Choices) -> &'static str {
     if choices.allow_edit && !choices.many {
         "; --text sends other text"

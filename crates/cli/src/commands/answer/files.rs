@@ -1,4 +1,4 @@
-//! Files that go with an answer: read within the limits, named as on the disk, typed by their extension.
+//! Files attached to an answer: size-limited, with their names on disk and a media type by extension.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const UNKNOWN: &str = "application/octet-stream";
 
-/// What agents are commonly sent; the rest is bytes.
+/// Common file types; all others are plain text or bytes.
 const MEDIA_TYPES: [(&str, &str); 17] = [
     ("csv", "text/csv"),
     ("diff", "text/x-diff"),
@@ -35,7 +35,7 @@ const MEDIA_TYPES: [(&str, &str); 17] = [
     ("zip", "application/zip"),
 ];
 
-/// As the resolve call takes them.
+/// Returns the files as the resolve call expects them.
 pub fn read(paths: &[PathBuf]) -> Result<Value> {
     if paths.len() > MAX_FILES {
         bail!(
@@ -52,7 +52,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Value> {
     Ok(sent.collect())
 }
 
-/// The rule in the words of the command line: the hub knows files by their place only.
+/// Names the path in the error: the hub refers to files by index only.
 fn named(rejection: &Rejection, paths: &[PathBuf]) -> String {
     let Rejection::InvalidField { field, message } = rejection else {
         return rejection.to_string();
@@ -88,7 +88,7 @@ fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
     Ok((note, bytes))
 }
 
-/// By the extension; without one that says something, text is text.
+/// By extension; without a known one, UTF-8 text is `text/plain`.
 fn media_type(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     let known = extension.and_then(|extension| {

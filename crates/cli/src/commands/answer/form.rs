@@ -1,4 +1,4 @@
-//! Forms: the fields a flat schema asks for, and an answer read from JSON or from single fields.
+//! Forms: the fields of a flat schema, and an answer read from JSON or from single fields.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use crate::args::FieldArg;
 use crate::item::{Item, ItemQuestion};
 use crate::screen::quote;
 
-/// More than a hub takes; a file given by mistake is not read to its end.
+/// Above the hub's limit; a file given by mistake is not read completely.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
-/// What may be filled in: the listed values, else the type.
+/// The accepted input: the listed values, else the type.
 pub fn kind_words(field: &form::Field) -> String {
     let words = match &field.kind {
         FieldKind::Text {
@@ -71,7 +71,7 @@ pub fn from_fields(schema: &Value, typed: &[FieldArg]) -> Result<Value> {
     Ok(Value::Object(answer))
 }
 
-/// Whether the value fits in full is the hub's decision. A field that is named is meant, even with an empty text.
+/// The full validation is the hub's. A named field counts as given, even with an empty text.
 fn read(field: &form::Field, typed: &str) -> Option<Value> {
     match &field.kind {
         FieldKind::Text { .. } if typed.is_empty() => Some("".into()),
@@ -93,7 +93,7 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
     }
 }
 
-/// What was filled in, one field a line; nothing for whatever else was answered.
+/// The filled-in fields, one per line; empty for other kinds of answers.
 pub fn filled_in(item: &Item, value: &Value) -> String {
     let (Some(ItemQuestion::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
         return String::new();
@@ -116,7 +116,7 @@ fn field_line(field: &form::Field, value: &Value, is_secret: bool) -> String {
     format!("{}: {}", field.name, value.replace('\n', "\n  "))
 }
 
-/// A text as it stands, or from standard input for `-`, without the line break that ends it there.
+/// The text itself, or standard input for `-`, without its final line break.
 pub fn read_free_text(typed: &str) -> Result<String> {
     match typed {
         "-" => {
@@ -130,7 +130,7 @@ pub fn read_free_text(typed: &str) -> Result<String> {
     }
 }
 
-/// A JSON object as it stands, from `@FILE`, or from standard input for `-`.
+/// A JSON object given directly, from `@FILE`, or from standard input for `-`.
 pub fn read_object(typed: &str) -> Result<Value> {
     let text = match (typed, typed.strip_prefix('@')) {
         ("-", _) => read_text(io::stdin().lock()).context("standard input")?,
@@ -140,7 +140,7 @@ pub fn read_object(typed: &str) -> Result<Value> {
             .with_context(|| path.to_owned())?,
         _ => typed.to_owned(),
     };
-    // The text is not repeated in the error: it may hold what must not be shown.
+    // The error does not repeat the text, which may be sensitive.
     match serde_json::from_str(&text) {
         Ok(answer @ Value::Object(_)) => Ok(answer),
         Ok(_) => bail!("a form is answered with a JSON object, or with --field NAME=VALUE (invalid_field)"),

@@ -1,4 +1,4 @@
-//! This machine's clock against the hub's. Receivers of pushes refuse signatures that look too old or too new.
+//! Compares this machine's clock with the hub's. Push receivers refuse signatures that are too old or too new.
 
 use std::time::Duration;
 

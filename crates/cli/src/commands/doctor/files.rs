@@ -1,4 +1,4 @@
-//! The data directory: it holds every token's hash and every answer, so it belongs to one user alone.
+//! The data directory holds every token's hash and every answer, so it must belong to one user alone.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -46,7 +46,7 @@ fn directory(data: &Path, about: &Metadata) -> Finding {
     Finding::fail("data", message, "make it private with `chmod 700`")
 }
 
-/// Linux tells who runs this program by the owner of /proc/self; where there is none the question is left out.
+/// The owner of /proc/self is the current user on Linux; the check is skipped on other systems.
 fn ownership(data: &Path, about: &Metadata) -> Option<Finding> {
     let mine = fs::metadata("/proc/self").ok()?.uid();
     if about.uid() == mine {
@@ -64,7 +64,7 @@ fn ownership(data: &Path, about: &Metadata) -> Option<Finding> {
     ))
 }
 
-/// A file that is not there is no finding: `hub.json` goes with the hub, the log with the database.
+/// A missing file is no finding: `hub.json` exists while the hub runs, the log while the database is open.
 fn private_file(path: &Path) -> Option<Finding> {
     let mode = fs::metadata(path).ok()?.mode() & PERMISSIONS;
     if mode & OTHERS == 0 {

@@ -1,4 +1,4 @@
-//! The running hub: does it answer, and what does it know about its own state?
+//! Checks of the running hub: whether it answers, and the state it reports.
 
 use reqwest::StatusCode;
 use reqwest::header::DATE;
@@ -12,7 +12,7 @@ use crate::client::{ClientError, HubClient, typed};
 use crate::commands::callback::{self, ListedCallback};
 use crate::commands::delivery;
 
-/// Enough to see that there is something to do.
+/// Enough to show that deliveries failed.
 const MAX_LISTED_DELIVERIES: u32 = 100;
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ fn clear_text(client: &HubClient) -> Option<Finding> {
     })
 }
 
-/// Whether the hub answers at all; without that nothing else is worth asking.
+/// Whether the hub answers; all other checks depend on it.
 async fn answers(client: &HubClient, findings: &mut Vec<Finding>) -> bool {
     let health = match client.probe(&["health"]).await {
         Ok(health) => health,
@@ -133,7 +133,7 @@ fn own_warnings(status: &Value) -> Vec<Finding> {
             format!("the hub (version {}) has no warnings", status.version),
         )];
     }
-    // The hub's own words say what to do already.
+    // The hub's warnings already include advice.
     let warning = |message| Finding {
         check: "status",
         level: Level::Warn,

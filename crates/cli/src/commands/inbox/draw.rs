@@ -1,4 +1,4 @@
-//! The state as a picture. Nothing is decided here; what does not fit is cut or scrolled.
+//! Draws the state. Nothing is decided here; content that does not fit is cut or scrolled.
 
 mod editor;
 mod hints;
@@ -21,10 +21,10 @@ use crate::screen::escape;
 pub use paint::Theme;
 use sheet::TextLayout;
 
-/// Below this the tabs need the place of the program's name.
+/// Below this width the program's name makes room for the tabs.
 const TITLE_MIN_WIDTH: u16 = 80;
 
-/// Scrolling is bounded here, where the size of things is known.
+/// Scroll positions are clamped here, where the sizes are known.
 pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme) {
     let rows = [Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)];
     let [head, body, foot] = Layout::vertical(rows).areas(frame.area());
@@ -60,7 +60,7 @@ fn head_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Of a short one only the first letter is left, unless it is in front.
+/// Short tabs show only their first letter, except the active one.
 fn tabs(state: &InboxState, theme: Theme, short: bool) -> Vec<Span<'static>> {
     let shown = Tab::ALL
         .into_iter()
@@ -110,7 +110,7 @@ fn message_style(severity: Severity, theme: Theme) -> Style {
     }
 }
 
-/// A box of the wanted size in the middle, or as much of it as there is room for.
+/// A centered box of the wanted size, limited to the area.
 fn middle(area: Rect, width: u16, height: u16) -> Rect {
     let width = width.min(area.width);
     let height = height.min(area.height);

@@ -1,5 +1,5 @@
-//! News from the hub as it happens. The connection is made again and again; whoever listens is told when it holds, and looks
-//! then, because what happened in between was not heard.
+//! The live event stream of the hub, reconnected with backoff. The receiver reloads after each reconnect, because
+//! events in between were missed.
 
 mod events;
 
@@ -15,7 +15,7 @@ use events::EventParser;
 
 pub use events::InboxChange;
 
-/// The hub says something at least every 20 seconds, if only that it is still there.
+/// The hub sends at least a keep-alive every 20 seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 const MIN_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
@@ -23,12 +23,12 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 #[derive(Debug, PartialEq)]
 pub enum FeedEvent {
     Live,
-    /// And why.
+    /// With the reason.
     Lost(String),
     News(InboxChange),
 }
 
-/// Goes on until nobody listens any more.
+/// Runs until the receiver is dropped.
 pub async fn run(hub_client: &RelocatingClient, inputs: &Sender<InboxInput>) {
     let mut backoff = MIN_BACKOFF;
     loop {
@@ -51,7 +51,7 @@ pub async fn run(hub_client: &RelocatingClient, inputs: &Sender<InboxInput>) {
 async fn connect(client: &HubClient) -> Result<Response, String> {
     let location = client.location();
     let unreachable = || format!("the hub at {} cannot be reached", location.shown_url());
-    // A reply that never ends has no timeout but that for silence.
+    // An endless response has only a read timeout.
     let http = location
         .http()
         .read_timeout(IDLE_TIMEOUT)
@@ -77,7 +77,7 @@ fn refusal(status: StatusCode) -> String {
     }
 }
 
-/// Until the connection ends; says why it did.
+/// Reads events until the connection ends, and returns the reason.
 async fn listen(mut response: Response, inputs: &Sender<InboxInput>) -> String {
     let mut events = EventParser::default();
     if inputs.send(InboxInput::Feed(FeedEvent::Live)).await.is_err() {

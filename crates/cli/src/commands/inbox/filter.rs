@@ -1,4 +1,4 @@
-//! Which of the waiting items a person wants to see here.
+//! The filter of the waiting list.
 
 use crate::args::InboxArgs;
 use crate::item::Item;
@@ -28,7 +28,7 @@ impl InboxFilter {
         }
     }
 
-    /// As the hub takes it.
+    /// The filter as query parameters.
     pub fn query(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("agent", &self.agent),
@@ -41,7 +41,7 @@ impl InboxFilter {
             .collect()
     }
 
-    /// What comes as news has not been through the hub's filter.
+    /// Live events have not passed the hub's filter, so they are filtered here.
     pub fn admits(&self, item: &Item) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         fits(&self.agent, &item.agent.id)
@@ -50,7 +50,7 @@ impl InboxFilter {
             && self.tag.as_ref().is_none_or(|tag| item.tags.contains(tag))
     }
 
-    /// In words, for the head of the list.
+    /// The filter as text, for the head of the list.
     pub fn words(&self) -> String {
         self.query()
             .iter()

@@ -1,4 +1,4 @@
-//! What the inbox asks of the hub, call by call.
+//! The inbox's calls to the hub.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::commands::terminals;
 
 const PAGE_SIZE: usize = 100;
 
-/// Does what the state asked for. Ringing and ending are not the hub's.
+/// Carries out an effect of the state. `Ring` and `Quit` do not involve the hub.
 pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -> Option<InboxReply> {
     Some(match effect {
         Effect::Load { listing, after, want } => {
@@ -79,7 +79,7 @@ async fn put(client: &HubClient, id: &str, away: &SnoozeAction) -> Result<Value,
     }
 }
 
-/// Reads on until there are `want` items, or no more.
+/// Reads pages until there are `want` items, or no more.
 pub async fn load(
     client: &HubClient,
     filter: &InboxFilter,
@@ -89,9 +89,9 @@ pub async fn load(
 ) -> Result<ItemsPage, ClientError> {
     let mut items = Vec::new();
     loop {
-        // A page may be empty and not the last: the hub looks at a bounded number of items for each.
+        // A page may be empty without being the last: the hub scans a bounded number of items per page.
         let page = one_page(client, filter, listing, after.as_deref()).await?;
-        // A cursor that comes back would never end.
+        // A repeated cursor would loop forever.
         let is_stuck = page.next.is_some() && page.next == after;
         items.extend(page.items);
         after = page.next.filter(|_| !is_stuck);
@@ -105,14 +105,14 @@ pub async fn load(
     }
 }
 
-/// A list leaves out whether anybody waits for an item. Of every terminal's newest cue the terminals tell it; of the others
-/// it is seen when they are opened.
+/// Adds the presence that lists omit. The terminals give it for each terminal's newest cue; for other cues it is read
+/// when they are opened.
 async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<ItemDetails>) -> Vec<ItemDetails> {
     let lacks_presence = |details: &ItemDetails| details.item.is_cue() && details.item.presence.is_none();
     if *listing != Listing::Waiting || !items.iter().any(lacks_presence) {
         return items;
     }
-    // The list is good without it.
+    // The presence is optional for the list.
     let Ok(terminals) = terminals::read(client).await else {
         return items;
     };

@@ -1,5 +1,5 @@
-//! The inbox line by line, for terminals that cannot draw, and for those who prefer it: a numbered list, a question, an
-//! answer, and again.
+//! The inbox line by line, for terminals that cannot draw and for people who prefer it: a numbered list, a question,
+//! an answer, and again.
 
 mod asker;
 mod form;
@@ -62,7 +62,7 @@ pub async fn run(client: &HubClient, filter: &InboxFilter) -> Result<String> {
 enum LineChoice {
     Nothing,
     Row(usize),
-    /// A text for the next question of whoever asks this one.
+    /// A type-ahead text for the agent that asks this question.
     Ahead(usize),
     Unknown,
 }
@@ -135,7 +135,7 @@ struct PlainInbox<'a> {
 }
 
 impl PlainInbox<'_> {
-    /// Shows one item and takes the decision on it. False when the person has gone.
+    /// Shows one item and takes the decision on it. Returns false if the input has ended.
     async fn decide(&self, id: &str, asker: &mut Prompter) -> Result<bool> {
         let details = hub::read(self.client, id).await?;
         screen::print(&self.page(&details))?;
@@ -167,7 +167,7 @@ impl PlainInbox<'_> {
         screen::print(&said)
     }
 
-    /// Whoever comes second is told who was first.
+    /// Shows the earlier decision if this answer came second.
     async fn refused(&self, id: &str, error: &ClientError) -> Result<()> {
         if error.has_code("already_terminal") {
             screen::print("Already decided. Your answer was not applied.\n")?;

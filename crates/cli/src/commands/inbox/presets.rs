@@ -1,10 +1,10 @@
-//! Reasons an agent can work with, to pick from when rejecting. The hub keeps them for everybody.
+//! Preset reasons for rejecting, stored on the hub for all people.
 
 use serde_json::Value;
 
 use crate::client::{ClientError, HubClient, typed};
 
-/// What is offered where the hub is too old to be asked.
+/// The reasons used with a hub too old to have presets.
 const BUILT_IN: [&str; 5] = [
     "Too risky",
     "I need to know more first",

@@ -1,4 +1,4 @@
-//! The live inbox: keys, news and replies go into the state, what comes out is drawn and done.
+//! The live inbox: keys, events and replies go into the state; its effects are carried out and the screen is drawn.
 
 mod screen;
 
@@ -28,11 +28,11 @@ pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<
     let clock = InboxClock {
         started: Instant::now(),
     };
-    // Before the screen is taken: a hub that cannot be reached is told in a plain line.
+    // Loaded before the screen is taken over, so that an unreachable hub is reported as a plain line.
     let mut state = begin(client, &filter, &clock).await?;
     let (inputs, mut arrived) = mpsc::channel(MAX_QUEUED_INPUTS);
     let mut stops = StopSignals::new()?;
-    // On a thread without a runtime of its own, where another one may be made.
+    // On a blocking thread, because that function builds a runtime of its own.
     tokio::task::spawn_blocking(stops::exit_on_hangup).await??;
     let mut screen = Screen::enter()?;
     let mut keys = EventStream::new();
@@ -55,7 +55,7 @@ pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<
             () = sleep(state.wake_in()) => Some(InboxInput::Tick),
             () = stops.any() => break,
         };
-        // Whatever else has arrived goes into the same picture.
+        // All pending inputs go into the same frame.
         let more = std::iter::from_fn(|| arrived.try_recv().ok());
         let effects: Vec<Effect> = first
             .into_iter()
@@ -98,7 +98,7 @@ impl InboxClock {
     }
 }
 
-/// Where effects are carried out; what comes of them arrives as input.
+/// Carries out effects; their results arrive as input.
 struct EffectRunner {
     hub_client: Arc<RelocatingClient>,
     filter: InboxFilter,
@@ -119,14 +119,14 @@ impl EffectRunner {
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             if let Some(reply) = hub::perform(&client, &filter, effect).await {
-                // Nobody listens any more only when the program ends.
+                // The receiver is dropped only when the program ends.
                 let _ = inputs.send(InboxInput::Reply(reply)).await;
             }
         });
     }
 }
 
-/// A new size needs nothing but a new picture.
+/// A resize needs only a redraw.
 fn input(event: Event) -> Option<InboxInput> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(InboxInput::Key(key)),

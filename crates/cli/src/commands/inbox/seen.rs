@@ -1,4 +1,4 @@
-//! An item with the rest of what a person has to see before and after deciding.
+//! An item with the details a person needs before and after deciding.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ pub struct ItemDetails {
     pub more: More,
 }
 
-/// What is told beside the item itself; a hub may leave any of it out.
+/// Details beside the item; a hub may omit any of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct More {
     pub fetched_at: Option<HubTime>,
     pub agent_seen_at: Option<HubTime>,
     pub waiting_now: bool,
-    /// Until when this person has set it aside.
+    /// The end of this person's snooze.
     pub until: Option<HubTime>,
 }
 
@@ -32,7 +32,7 @@ impl ItemDetails {
         })
     }
 
-    /// One that this version cannot read is named all the same: it must not hide the others, nor be hidden.
+    /// An item that this version cannot read is listed by its title, and does not hide the others.
     pub fn read_or_name(value: &Value) -> Option<Self> {
         Self::read(value).or_else(|_| Self::read(&named(value))).ok()
     }
@@ -53,12 +53,12 @@ impl ItemDetails {
         self.item.can_answer && self.is_open() && self.item.permissions.respond
     }
 
-    /// An ask can be declined unless its asker said otherwise; a task is dismissed instead.
+    /// An ask can be declined unless the asker forbids it; a task is dismissed instead.
     pub fn may_decline(&self) -> bool {
         self.item.can_answer && self.is_open() && self.item.question.is_some() && self.item.permissions.ignore
     }
 
-    /// The hub's own order: urgent first, then the longest waiting. Ids grow with time.
+    /// The hub's order: urgent first, then the longest waiting. Ids grow with time.
     pub fn order(&self) -> (u8, Option<jiff::Timestamp>, &str) {
         let rank = match self.item.priority.as_str() {
             "urgent" => 0,
@@ -69,7 +69,7 @@ impl ItemDetails {
         (rank, self.item.created_at.at(), &self.item.id)
     }
 
-    /// Whether `words` occur in what a row and its body say; all of them must, in any order.
+    /// Whether all `words` occur, in any order, in the item's row or body.
     pub fn mentions(&self, words: &str) -> bool {
         let item = &self.item;
         let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
@@ -104,7 +104,7 @@ fn named(value: &Value) -> Value {
 pub mod tests {
     use super::*;
 
-    /// An open confirm of an agent, which this person may answer, changed by `extra`.
+    /// An open confirm that this person may answer, changed by `extra`.
     pub fn value(id: &str, extra: &Value) -> Value {
         let options = json!([{"value": "approve", "label": "Approve"}, {"value": "deny", "label": "Deny"}]);
         let mut item = json!({

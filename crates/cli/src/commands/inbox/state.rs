@@ -1,5 +1,5 @@
-//! The inbox as a machine: something happens, the state changes, and what has to be done about it comes out. It touches
-//! neither the terminal nor the network, and takes the time from outside.
+//! The inbox as a state machine: an input changes the state and returns effects. It touches neither terminal nor
+//! network, and gets the time from outside.
 
 mod ahead;
 mod drafts;
@@ -31,14 +31,15 @@ pub use list::ItemList;
 pub use open::{ItemEnding, OpenItem};
 pub use overlay::{Overlay, RejectDialog, SPANS};
 
-/// For so long after an item appears its choices do nothing: a key meant for another one must not decide it.
+/// The time after an item appears in which its choices are inactive: a key meant for another item must not decide it.
 pub const GUARD: Duration = Duration::from_millis(500);
 const STATUS_TTL: Duration = Duration::from_secs(10);
-/// News is a hint; now and then the list is read again all the same. It also brings back what was set aside until now.
+/// The list is reloaded now and then, because events are only hints. A reload also brings back items whose snooze
+/// ended.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_secs(1);
 
-/// The time, as a clock on the wall and as one that never goes back.
+/// The wall clock time and the monotonic time.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub at: Timestamp,
@@ -54,7 +55,7 @@ pub enum HubLink {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Severity {
-    /// About the key just pressed; the next one ends it.
+    /// Refers to the last key; the next key clears it.
     Hint,
     News,
     Error,
@@ -74,19 +75,19 @@ pub struct InboxState {
     pub link: HubLink,
     pub tab: Tab,
     lists: [ItemList; Tab::ALL.len()],
-    /// What the shown rows have to mention.
+    /// The words that visible rows must contain.
     pub words: String,
-    /// What the hub was asked to find.
+    /// The hub-wide search query.
     pub query: String,
     pub open: Option<OpenItem>,
     pub overlay: Option<Overlay>,
     pub message: Option<StatusMessage>,
-    /// On their way to being put away or taken back.
+    /// Items being snoozed, archived or brought back.
     busy: HashSet<String>,
-    /// What was put away here, the last at the end.
+    /// Items put away in this session, the latest last.
     put_away: Vec<String>,
     drafts: Drafts,
-    /// What was begun for the next cues of agents in terminals, by agent.
+    /// Unsent type-ahead texts, by agent.
     aheads: HashMap<String, TextInput>,
     /// Reasons to reject with.
     presets: Vec<String>,
@@ -168,7 +169,7 @@ impl InboxState {
         stale.into_iter().flat_map(|tab| self.reload(tab)).collect()
     }
 
-    /// How long the screen stays true if nothing happens.
+    /// The time until the next redraw without input.
     pub fn wake_in(&self) -> Duration {
         let guard = self
             .open
@@ -186,7 +187,7 @@ impl InboxState {
         &mut self.lists[tab as usize]
     }
 
-    /// The rows of the tab in front that the typed words leave.
+    /// The rows of the active tab that match the typed words.
     pub fn rows(&self) -> Vec<&Arc<ItemDetails>> {
         self.list(self.tab).shown(&self.words)
     }
@@ -219,7 +220,7 @@ impl InboxState {
         });
     }
 
-    /// Reads the list anew, as far as it had been read.
+    /// Reloads the list, with as many rows as before.
     fn reload(&mut self, tab: Tab) -> Vec<Effect> {
         if tab == Tab::Waiting {
             self.read_at = self.now.elapsed;

@@ -1,4 +1,4 @@
-//! The inbox for scripts and pipes: everything at once, as a table or as JSON.
+//! The inbox for scripts and pipes: all items at once, as a table or as JSON.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ async fn read_all(client: &HubClient, filter: &InboxFilter) -> Result<Vec<Value>
         let mut page = client.get(&["v1", "inbox"], &query).await?;
         items.append(&mut typed(&page["items"].take())?);
         let next = page["next_cursor"].as_str().map(str::to_owned);
-        // A cursor that comes back would never end.
+        // A repeated cursor would loop forever.
         if next.is_none() || next == cursor || items.len() >= MAX_ITEMS {
             break;
         }

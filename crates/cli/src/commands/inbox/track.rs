@@ -1,4 +1,4 @@
-//! What became of a decision: from the hub to the agent, step by step.
+//! The path of a decision from the hub to the agent, step by step.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ pub enum StepMark {
     Note,
 }
 
-/// Who decided what, and when.
+/// The decision, its actor and its time.
 pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<String> {
     let resolution = details.item.resolution.as_ref()?;
     let by_default = if resolution.defaulted {
@@ -36,7 +36,7 @@ pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option
     ))
 }
 
-/// Where the outcome is on its way to the agent; nothing before there is one.
+/// The delivery of the outcome to the agent; empty before the decision.
 pub fn track(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
     if details.item.resolution.is_none() {
         return Vec::new();
@@ -106,7 +106,7 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
     }
 }
 
-/// Whether anybody is at the other end. Of a terminal that is known for sure.
+/// Whether the agent is there. For terminals this is exact.
 pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
     if let Some(words) = details.item.presence_words(now) {
         return Some(words);

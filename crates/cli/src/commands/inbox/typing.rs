@@ -1,16 +1,16 @@
-//! Text while it is being typed: where the caret stands, and what the keys do to it.
+//! A text input: its caret and its editing keys.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::screen::{escape, escape_lines};
 
-/// What a hub takes as an answer or a comment; a paste beyond it is cut.
+/// The hub's limit for answers and comments; a longer paste is cut.
 const MAX_CHARS: usize = 20_000;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextInput {
     text: String,
-    /// A byte index, always at the edge of a character.
+    /// A byte index, always on a character boundary.
     caret: usize,
     multiline: bool,
     hidden: bool,
@@ -28,7 +28,7 @@ impl TextInput {
         }
     }
 
-    /// Shown as dots, whoever looks over the shoulder.
+    /// Shows dots instead of the text.
     pub fn hidden(self, hidden: bool) -> Self {
         Self { hidden, ..self }
     }
@@ -50,7 +50,7 @@ impl TextInput {
         self.caret = self.text.len();
     }
 
-    /// Whether the key was one for typing. Enter and Esc never are: what they end is for the caller to say.
+    /// Whether the key edited the text. Enter and Esc are left to the caller.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
@@ -91,7 +91,7 @@ impl TextInput {
         self.paste(letter.encode_utf8(&mut [0; 4]));
     }
 
-    /// The letter as it may stand here, if it may.
+    /// The character as it may be inserted, if at all.
     fn insertable(&self, letter: char) -> Option<char> {
         match letter {
             '\n' if self.multiline => Some('\n'),
@@ -163,13 +163,13 @@ impl TextInput {
         self.text[self.line_start()..self.caret].chars().count()
     }
 
-    /// Along its line, and not beyond.
+    /// Moves along the line, not beyond it.
     fn forward(&mut self, columns: usize) {
         let line = &self.text[self.caret..self.line_end()];
         self.caret += line.chars().take(columns).map(char::len_utf8).sum::<usize>();
     }
 
-    /// What stands before and after the caret, as it may be seen: a paste can hold what an agent wrote.
+    /// The visible text before and after the caret, escaped: a paste may contain an agent's text.
     pub fn shown(&self) -> (String, String) {
         let (before, after) = self.text.split_at(self.caret);
         match (self.hidden, self.multiline) {

@@ -1,4 +1,4 @@
-//! A hub that goes away and comes back. The run's place is kept: everything after the last event that was heard comes again.
+//! Reconnects to a hub that went away. The run is resumed after the last event received.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,14 +18,14 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 pub enum ReconnectResult {
     Here,
-    /// The person did not want to wait for it.
+    /// The person did not want to wait.
     Left,
-    /// It is there, and does not let us in.
+    /// The hub is there and refuses access.
     Refused(ClientError),
 }
 
 impl FollowSession {
-    /// There is no limit to the patience: a run may wait for days, and a machine sleep in between.
+    /// Retries without limit: a run may wait for days, and the machine may sleep in between.
     pub(super) async fn reconnect(&mut self, lost: &SocketClosed) -> ReconnectResult {
         if self.backoff == MIN_BACKOFF {
             self.print_line(&format!(
@@ -58,7 +58,7 @@ impl FollowSession {
         }
     }
 
-    /// Everything after what was heard, and then a reply that says that this was all.
+    /// Requests all events after the last one received, followed by a ping whose reply marks the end.
     pub(super) async fn subscribe(&mut self) -> Result<(), SocketClosed> {
         let run_id = self.run_id.clone();
         let after_seq = Some(self.seq);
@@ -76,7 +76,7 @@ impl FollowSession {
         self.socket.send(&ClientMessage::Ping, &until).await
     }
 
-    /// From here on it is known what is still asked.
+    /// Catch-up is complete: the open questions are known.
     pub(super) async fn finish_catch_up(&mut self) -> Result<(), SocketClosed> {
         let open = self.catch_up.take().map(|catch_up| catch_up.open).unwrap_or_default();
         self.backoff = MIN_BACKOFF;
@@ -101,7 +101,8 @@ impl FollowSession {
     }
 }
 
-/// A hub that was started anew tells its token in its data directory, perhaps a moment later; in the environment it stays.
+/// A restarted hub has a new token in its data directory, perhaps a moment later; a token from the environment never
+/// changes.
 fn is_final(error: &ClientError, source: &AddressSource) -> bool {
     let refuses = |status: &StatusCode| matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     *source == AddressSource::Environment && matches!(error, ClientError::Refused { status, .. } if refuses(status))

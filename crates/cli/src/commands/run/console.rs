@@ -1,4 +1,4 @@
-//! The person at the terminal, or the pipe in their place: one question at a time, in the order in which they came.
+//! The person at the terminal, or a pipe: one question at a time, in order of arrival.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -10,7 +10,7 @@ use super::ask::{ConsoleAsk, RunAnswer};
 use super::entry::{AnswerEntry, EntryResult, too_long};
 use super::keyboard::{InputLine, Keyboard};
 
-/// For so long after a question has appeared nothing that is typed answers it: it was meant for something else.
+/// The time after a question appears in which input is discarded: it was meant for something else.
 const GUARD: Duration = Duration::from_millis(500);
 const CONTINUED: &str = "> ";
 
@@ -29,10 +29,10 @@ struct QueuedAsk {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ConsoleStage {
     Idle,
-    /// The first question is shown, and cannot be answered before this instant.
+    /// The first question is shown and cannot be answered before this instant.
     Settling(Instant),
     Prompting,
-    /// Nobody is there any more.
+    /// The input has ended.
     Over,
 }
 
@@ -40,7 +40,7 @@ enum ConsoleStage {
 pub enum ConsoleEvent {
     Say(String),
     Answered(ConsoleAsk, RunAnswer),
-    /// Nobody answers here any more.
+    /// The input has ended; questions are no longer answered here.
     Left,
 }
 
@@ -54,7 +54,7 @@ impl Console {
         }
     }
 
-    /// Says whether it is new.
+    /// Returns whether the question is new.
     pub fn add(&mut self, ask: ConsoleAsk) -> bool {
         let is_new = self.waiting.iter().all(|waiting| waiting.ask.id != ask.id);
         if is_new {
@@ -63,7 +63,7 @@ impl Console {
         is_new
     }
 
-    /// The answer was not taken: it is asked again, before all others.
+    /// Asks a question again, before all others, after its answer was refused.
     pub fn put_back(&mut self, ask: ConsoleAsk) {
         if self.stage != ConsoleStage::Over {
             self.stage = ConsoleStage::Idle;
@@ -71,7 +71,7 @@ impl Console {
         self.waiting.push_front(QueuedAsk { ask, is_shown: false });
     }
 
-    /// Shows what is due, if anything is.
+    /// Returns the questions to show now.
     pub fn show_next(&mut self) -> String {
         let can_show = match self.stage {
             ConsoleStage::Idle => 1,
@@ -95,7 +95,7 @@ impl Console {
         text
     }
 
-    /// A terminal comes to rest first.
+    /// A terminal settles first.
     fn begin(&mut self) -> String {
         if self.keyboard.is_terminal {
             self.stage = ConsoleStage::Settling(Instant::now() + GUARD);
@@ -118,7 +118,7 @@ impl Console {
         }
     }
 
-    /// What stands on the last line of the terminal, with the cursor behind it.
+    /// The prompt on the terminal's last line, before the cursor.
     pub fn current_prompt(&self) -> Option<String> {
         let is_prompting = self.stage == ConsoleStage::Prompting && self.keyboard.is_terminal;
         is_prompting.then(|| {
@@ -130,12 +130,12 @@ impl Console {
         })
     }
 
-    /// Before a prompt is shown once more.
+    /// Discards an unfinished line before a prompt is shown again.
     pub fn discard_unfinished(&mut self) {
         self.keyboard.discard_unfinished();
     }
 
-    /// Whether what a person typed last is on the screen, without an end of its line.
+    /// Whether input is echoed on a terminal.
     pub fn is_at_terminal(&self) -> bool {
         self.keyboard.is_terminal
     }
@@ -144,13 +144,13 @@ impl Console {
         self.stage == ConsoleStage::Over
     }
 
-    /// The ids of all that wait here.
+    /// The ids of all waiting questions.
     pub fn ids(&self) -> Vec<String> {
         self.waiting.iter().map(|waiting| waiting.ask.id.clone()).collect()
     }
 
-    /// Nobody needs an answer to it any more. What was typed so far goes with it, and the words for it are given if somebody
-    /// has seen it.
+    /// Removes a question that no longer needs an answer, with its unfinished input. Returns a notice if the question
+    /// was shown.
     pub fn withdraw(&mut self, id: &str) -> Option<String> {
         let index = self.waiting.iter().position(|waiting| waiting.ask.id == id)?;
         let QueuedAsk { ask, is_shown } = self.waiting.remove(index)?;
@@ -163,7 +163,7 @@ impl Console {
         is_shown.then(|| format!("{agent} no longer needs an answer from here\n"))
     }
 
-    /// What happens here next. Nothing is lost when the future is dropped before.
+    /// The next event here. Cancel-safe: dropping the future loses nothing.
     pub async fn next(&mut self) -> ConsoleEvent {
         match self.stage {
             ConsoleStage::Idle | ConsoleStage::Over => pending().await,

@@ -1,4 +1,4 @@
-//! What a run came to: the result for standard output, the rest for standard error, and an exit code.
+//! The end of a run: the result for standard output, the rest for standard error, and an exit code.
 
 use std::io::{IsTerminal, stdout};
 
@@ -16,7 +16,7 @@ pub enum FollowedEnding {
 }
 
 impl FollowedEnding {
-    /// Nothing for an event with which nothing ends.
+    /// Returns `None` for an event that does not end the run.
     pub fn of(event: &Event) -> Option<Self> {
         match event {
             Event::StrategyCompleted { result, usage } => Some(Self::Completed {
@@ -37,7 +37,7 @@ impl FollowedEnding {
         }
     }
 
-    /// Machines have read the event itself.
+    /// Machines have already received the event itself.
     pub fn finish(self, run_id: &str, json: bool) -> Finished {
         let code = self.code();
         match self {
@@ -78,7 +78,7 @@ fn explain(error: &RunError, run_id: &str) {
     }
 }
 
-/// A terminal gets nothing that it would act on. A file and another program get the result as it is.
+/// Escapes the result for a terminal; files and other programs get it verbatim.
 fn result_text(result: &str, is_terminal: bool) -> String {
     let mut text = if is_terminal {
         escape_lines(result)
@@ -91,7 +91,7 @@ fn result_text(result: &str, is_terminal: bool) -> String {
     text
 }
 
-/// It goes on, and nobody here follows it any more.
+/// The run continues without a follower.
 pub fn left(run_id: &str) -> Finished {
     screen::print_notice(&format!(
         "Run {run_id} continues. `countersign runs follow {run_id}` follows it again, `countersign runs stop {run_id}` ends it."

@@ -1,4 +1,4 @@
-//! From lines to an answer: one line is one, unless a fence opens several.
+//! Turns lines into an answer: one line is an answer, unless a fence opens a block.
 
 use countersign_protocol::runs::Decision;
 
@@ -6,7 +6,7 @@ use super::ask::{ConsoleAsk, RunAnswer};
 
 /// A line of its own, before and after an answer of several lines.
 const FENCE: &str = "\"\"\"";
-/// More than the hub takes.
+/// Above the hub's limit.
 pub const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ pub struct AnswerEntry {
 #[derive(Debug, PartialEq)]
 pub enum EntryResult {
     Answer(RunAnswer),
-    /// Its end is still to come.
+    /// The block is not closed yet.
     More,
-    /// And what would do.
+    /// With a hint.
     Refused(String),
 }
 

@@ -1,4 +1,4 @@
-//! A run and the person who follows it: what the hub says is told, what the person types is sent, until one of them ends it.
+//! Follows a run: hub messages are printed, the person's answers are sent, until either side ends.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -21,9 +21,9 @@ pub struct FollowSession {
     pub(super) hub_client: RelocatingClient,
     pub(super) socket: Socket,
     pub(super) run_id: String,
-    /// The number of the last event that was heard.
+    /// The number of the last event received.
     pub(super) seq: u64,
-    /// Until everything is heard that happened before.
+    /// Set until all earlier events are received.
     pub(super) catch_up: Option<CatchUp>,
     pub(super) was_caught_up: bool,
     pub(super) ending: Option<FollowedEnding>,
@@ -32,16 +32,16 @@ pub struct FollowSession {
     pub(super) sent: SentAnswers,
     pub(super) json: bool,
     pub(super) stops: StopSignals,
-    /// Before the hub is tried again; it grows until the run is heard of.
+    /// The reconnect backoff, reset once the run's events arrive.
     pub(super) backoff: Duration,
-    /// What was heard together with the beginning.
+    /// The event received with the start.
     first: Option<String>,
     requests: u64,
 }
 
-/// On a new connection, nothing is known for certain before the hub has said everything that it has to say.
+/// The catch-up on a new connection: the open questions are uncertain until all earlier events have arrived.
 pub struct CatchUp {
-    /// The request whose reply comes after all of it.
+    /// The ping whose reply marks the end of the catch-up.
     pub until: String,
     pub open: HashSet<String>,
 }
@@ -92,7 +92,7 @@ impl FollowSession {
     }
 
     pub async fn run(mut self) -> Result<Finished> {
-        // On a thread without a runtime of its own, where another one may be made.
+        // On a blocking thread, because that function builds a runtime of its own.
         tokio::task::spawn_blocking(stops::exit_on_second_interrupt).await??;
         if let Some(first) = self.first.take() {
             self.handle_message(&first).await?;
@@ -119,7 +119,7 @@ impl FollowSession {
         }
     }
 
-    /// While it is not certain what is still asked, nobody is listened to.
+    /// During catch-up the open questions are uncertain, so input is not read.
     async fn next(&mut self) -> FollowEvent {
         let is_caught_up = self.catch_up.is_none();
         tokio::select! {
@@ -134,7 +134,7 @@ impl FollowSession {
             ConsoleEvent::Say(text) => screen::write_stderr(&text),
             ConsoleEvent::Left => {
                 if self.console.is_at_terminal() {
-                    // Behind the prompt nobody has pressed Enter.
+                    // The prompt's line was not ended by Enter.
                     screen::write_stderr("\n");
                 }
                 self.print_where_to_answer().await;
@@ -170,13 +170,13 @@ impl FollowSession {
         ));
     }
 
-    /// A line of this program's own.
+    /// Prints a line of this program's own.
     pub(super) fn print_line(&mut self, text: &str) {
         let text = self.printer.end_line() + text;
         self.print_above_prompt(&text);
     }
 
-    /// Above a prompt that stands there, which is then asked again.
+    /// Prints above the current prompt, and shows the prompt again.
     pub(super) fn print_above_prompt(&mut self, text: &str) {
         match self.console.current_prompt() {
             _ if text.is_empty() => {}

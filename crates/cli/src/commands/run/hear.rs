@@ -1,4 +1,4 @@
-//! What the hub says, put to where it belongs.
+//! Handles the hub's messages.
 
 use countersign_protocol::runs::Event;
 
@@ -14,7 +14,7 @@ use crate::screen::{self, escape, escape_json, escape_lines};
 pub const SUBSCRIBE: &str = "subscribe";
 
 impl FollowSession {
-    /// The end, if this was it.
+    /// Returns the result if the message ended the run.
     pub(super) async fn handle_message(&mut self, text: &str) -> Result<Option<Finished>, SocketClosed> {
         match read(text) {
             HubMessage::Event(numbered) => self.event(*numbered, text),
@@ -30,7 +30,7 @@ impl FollowSession {
             } => {
                 let request_id = request_id.unwrap_or_default();
                 if request_id == SUBSCRIBE && code == "INTERNAL_ERROR" {
-                    // Trouble of the hub and not of the run: it passes, as a hub does that is away.
+                    // A temporary failure of the hub, handled like a lost connection.
                     return Err(SocketClosed(format!("the hub cannot read the run now: {message}")));
                 }
                 if request_id == SUBSCRIBE && code != "REPLAY_TRUNCATED" {
@@ -81,7 +81,7 @@ impl FollowSession {
         if let Some(catch_up) = &mut self.catch_up {
             catch_up.open.insert(ask.id.clone());
         }
-        // What was answered here is not asked again because it comes again.
+        // A replayed question that was answered here is not asked again.
         if !self.sent.holds(&ask.id) {
             self.console.add(ask);
         }
@@ -100,7 +100,7 @@ impl FollowSession {
 
     fn for_machines(&self, text: &str) {
         if self.json {
-            // A reader that is gone needs nothing; a full disk is told by the next one who writes.
+            // A closed pipe is fine; a full disk is reported by a later write.
             let _ = screen::print(&(escape_json(text) + "\n"));
         }
     }
@@ -122,7 +122,7 @@ impl FollowSession {
         }
     }
 
-    /// Of a run that was followed before, it is lost; of another one, its name was wrong.
+    /// A run that was followed before is lost; otherwise its id was wrong.
     fn unknown(&mut self, why: &str) -> Finished {
         self.print_line("");
         if self.was_caught_up {

@@ -1,4 +1,4 @@
-//! What the hub says over the socket, as far as this program acts on it.
+//! The hub's socket messages that this program acts on.
 
 use countersign_protocol::runs::Event;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, PartialEq)]
 pub enum HubMessage {
     Event(Box<NumberedEvent>),
-    /// Somebody answered.
+    /// A question was answered.
     Resolved {
         id: String,
     },
@@ -22,16 +22,16 @@ pub enum HubMessage {
     Pong {
         request_id: Option<String>,
     },
-    /// Nothing this version knows.
+    /// Unknown to this version.
     Unknown,
 }
 
 #[derive(Debug, PartialEq)]
 pub struct NumberedEvent {
     pub seq: u64,
-    /// Of a question: it has its answer.
+    /// For a question: whether it has been answered.
     pub is_resolved: bool,
-    /// Nothing where this version does not know what it says.
+    /// None if this version does not know the event.
     pub event: Option<Event>,
 }
 

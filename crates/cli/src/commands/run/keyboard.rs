@@ -1,5 +1,5 @@
-//! Lines from standard input, read one at a time and only when somebody is asked: what a pipe holds for later questions
-//! stays there.
+//! Reads lines from standard input, one at a time and only while a question is open: a pipe's remaining lines stay
+//! for later questions.
 
 use std::io::{BufRead, IsTerminal, Read, stdin};
 use std::sync::mpsc;
@@ -14,14 +14,14 @@ use super::entry::MAX_ANSWER_BYTES;
 pub enum InputLine {
     Line(String),
     TooLong,
-    /// What is no text is no answer.
+    /// Invalid UTF-8 is no answer.
     NotText,
-    /// Nothing will ever come any more.
+    /// The end of the input.
     End,
 }
 
 pub struct Keyboard {
-    /// Asks the thread that reads for one more line.
+    /// Asks the reading thread for one more line.
     wanted: mpsc::Sender<()>,
     typed: UnboundedReceiver<InputLine>,
     is_reading: bool,
@@ -29,7 +29,7 @@ pub struct Keyboard {
 }
 
 impl Keyboard {
-    /// The thread that reads cannot be stopped; it ends with the program.
+    /// The reading thread cannot be stopped; it ends with the program.
     pub fn new() -> Self {
         let (wanted, requests) = mpsc::channel();
         let (sender, typed) = unbounded_channel();
@@ -42,7 +42,7 @@ impl Keyboard {
         }
     }
 
-    /// Nothing is lost when the future is dropped before the line is there.
+    /// Cancel-safe: dropping the future loses no line.
     pub async fn line(&mut self) -> InputLine {
         if !self.is_reading {
             self.is_reading = self.wanted.send(()).is_ok();
@@ -52,21 +52,21 @@ impl Keyboard {
         typed
     }
 
-    /// What was typed on a line that has not ended: it stands above what was shown since, and whoever does not see it would type
-    /// it again. Whole lines stay.
+    /// Discards an unfinished line: it stands above newer output, so the person could not see it and would type it
+    /// again. Complete lines are kept.
     pub fn discard_unfinished(&mut self) {
-        // Of lines, a terminal counts only those that have ended.
+        // A terminal in line mode counts only complete lines.
         if self.is_terminal && !has_a_whole_line() {
             let _ = tcflush(stdin(), QueueSelector::IFlush);
         }
     }
 
-    /// What was typed before now was not meant for what comes next. In a pipe everything is meant.
+    /// Discards earlier input: it was not meant for the next question. A pipe's input is always meant.
     pub fn discard(&mut self) {
         if !self.is_terminal {
             return;
         }
-        // A terminal that is gone has nothing to forget.
+        // Errors are ignored: a closed terminal has no input.
         let _ = tcflush(stdin(), QueueSelector::IFlush);
         while let Ok(InputLine::Line(_) | InputLine::TooLong | InputLine::NotText) = self.typed.try_recv() {
             self.is_reading = false;
@@ -74,7 +74,7 @@ impl Keyboard {
     }
 }
 
-/// A system that cannot say is believed to have something.
+/// If the system cannot tell, a line is assumed.
 fn has_a_whole_line() -> bool {
     ioctl_fionread(stdin()).map_or(true, |bytes| bytes > 0)
 }
@@ -89,7 +89,7 @@ fn serve(requests: &mpsc::Receiver<()>, sender: &UnboundedSender<InputLine>) {
     }
 }
 
-/// A line that is too long is read to its end and not kept.
+/// A line that is too long is read to its end and dropped.
 fn read_line(input: &mut impl BufRead) -> InputLine {
     let mut line = Vec::new();
     let max_line_bytes = MAX_ANSWER_BYTES as u64 + 2;

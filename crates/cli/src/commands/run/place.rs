@@ -1,4 +1,4 @@
-//! Where else a question can be answered, for those who cannot be asked here.
+//! Where else a question can be answered, once this terminal cannot.
 
 use std::fmt::Write;
 use std::time::Duration;

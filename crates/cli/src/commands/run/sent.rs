@@ -1,4 +1,4 @@
-//! Answers that were sent, until it is certain what became of them. A connection may end between the two.
+//! Sent answers without a confirmation yet. The connection may end in between.
 
 use super::ask::{ConsoleAsk, RunAnswer};
 
@@ -7,7 +7,7 @@ pub struct SentAnswer {
     pub ask: ConsoleAsk,
     pub answer: RunAnswer,
     request_id: String,
-    /// The question has its answer, this one or another.
+    /// The question is answered, by this answer or another.
     is_resolved: bool,
     is_again: bool,
 }
@@ -15,14 +15,14 @@ pub struct SentAnswer {
 #[derive(Debug, Default)]
 pub struct SentAnswers(Vec<SentAnswer>);
 
-/// Why an answer came back.
+/// The reason an answer was refused.
 #[derive(Debug, PartialEq)]
 pub enum RefusedAnswer {
-    /// Somebody else was first.
+    /// Another answer came first.
     TooLate { agent_name: String },
-    /// Not taken, and the question is still open.
+    /// Refused, and the question is still open.
     Refused(ConsoleAsk),
-    /// It is known already, or none of ours.
+    /// Already known, or not an answer of ours.
     Nothing,
 }
 
@@ -38,7 +38,7 @@ impl SentAnswers {
         });
     }
 
-    /// Whether the question waits for the hub, and not for a person.
+    /// Whether the question has an answer sent from here that is not confirmed yet.
     pub fn holds(&self, id: &str) -> bool {
         self.0.iter().any(|sent| sent.ask.id == id && !sent.is_resolved)
     }
@@ -50,8 +50,8 @@ impl SentAnswers {
             .for_each(|sent| sent.is_resolved = true);
     }
 
-    /// After a new connection: what is not open any more has arrived, what is open is to be sent again. Sending it twice does no
-    /// harm, because an answer names its question.
+    /// After a reconnect: closed questions are done, open ones are sent again. A repeated answer is harmless, because
+    /// it names its question.
     pub fn unanswered(&mut self, is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = &mut SentAnswer> {
         self.0.retain(|sent| !sent.is_resolved && is_open(&sent.ask.id));
         self.0.iter_mut()
@@ -66,7 +66,7 @@ impl SentAnswers {
             (true, false, _) => RefusedAnswer::TooLate {
                 agent_name: sent.ask.agent_name,
             },
-            // The first one had arrived after all.
+            // The first attempt had arrived after all.
             (true, true, _) | (false, _, true) => RefusedAnswer::Nothing,
             (false, _, false) => RefusedAnswer::Refused(sent.ask),
         }

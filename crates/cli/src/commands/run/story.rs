@@ -1,23 +1,23 @@
-//! What a run does, told as it happens. Texts of agents come behind a margin and are escaped: they are strangers' words.
+//! Prints a run's events as they happen. Agents' texts are untrusted: they are quoted with a margin and escaped.
 
 use countersign_protocol::runs::{Event, StreamEvent, ToolStatus, Usage};
 
 use crate::screen::{escape, escape_lines, quote};
 
 const MARGIN: &str = "  | ";
-/// What is remembered of a text that streams, to know whether all of it was heard.
+/// The limit of remembered streamed text, which is compared with the final output.
 const MAX_STREAMED_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub struct EventPrinter {
     step: String,
-    /// Whether an agent of the step has been heard.
+    /// Whether an agent of the step has printed output.
     has_output: bool,
-    /// What the person here wrote last.
+    /// The last input from this terminal.
     written: Option<String>,
     speaker: String,
     streamed: String,
-    /// The cursor stands behind a text.
+    /// Whether the cursor is behind unfinished text.
     is_in_line: bool,
 }
 
@@ -45,7 +45,7 @@ impl EventPrinter {
                 let text = quote(text);
                 self.line(&format!("Queued for the next agent:\n{}", text.trim_end()))
             }
-            // Asked elsewhere, and told at its end.
+            // Questions are shown by the console.
             Event::RequestInput { .. } | Event::RequestPermission { .. } | Event::RequestQuestion { .. } => {
                 String::new()
             }
@@ -53,7 +53,7 @@ impl EventPrinter {
         }
     }
 
-    /// Ends the line of a text that may go on.
+    /// Ends an unfinished line.
     pub fn end_line(&mut self) -> String {
         if std::mem::take(&mut self.is_in_line) {
             "\n".to_owned()
@@ -62,7 +62,7 @@ impl EventPrinter {
         }
     }
 
-    /// The person here knows what they wrote.
+    /// Remembers input from this terminal, which need not be printed again.
     pub fn written(&mut self, text: &str) {
         self.written = Some(text.to_owned());
     }
@@ -105,7 +105,7 @@ impl EventPrinter {
         }
     }
 
-    /// The whole text. Where it came as a stream, only what was missed is told.
+    /// The whole text. If it was streamed, only the missing part is printed.
     fn output(&mut self, agent_name: &str, text: &str) -> String {
         let streamed = std::mem::take(&mut self.streamed);
         let printed = if streamed.ends_with(text) {
@@ -144,7 +144,7 @@ impl EventPrinter {
     }
 }
 
-/// `, 12 tokens read and 30 written`; nothing where no model was asked.
+/// `, 12 tokens read and 30 written`; empty if no model was used.
 pub fn usage_words(usage: Usage) -> String {
     match (usage.prompt_tokens, usage.completion_tokens) {
         (0, 0) => String::new(),

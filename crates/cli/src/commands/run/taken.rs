@@ -1,4 +1,4 @@
-//! An id that is in use: what can be done with that run, instead of what the wire calls the trouble.
+//! A run id that is already in use: says what can be done with that run, instead of the wire's error code.
 
 use anyhow::{Result, bail};
 use reqwest::StatusCode;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::begin::StartInput;
 use crate::client::{ClientError, HubClient};
 
-/// Asked before anything is prepared, because a run that has ended would be prepared to go on.
+/// Checked before preparing, because preparing an ended run would continue it.
 pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> Result<()> {
     let Some(status) = status(client, run_id).await? else {
         return Ok(());
@@ -18,8 +18,8 @@ pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> 
     }
 }
 
-/// What was prepared here and could not be begun is in the way of whoever comes next. Best effort: a preparation that nobody
-/// follows gives way as well.
+/// Withdraws a preparation that could not be started, because it would block the next attempt. Best effort: without
+/// followers it also gives way to the next preparation.
 pub async fn withdraw_preparation(client: &HubClient, run_id: &str) {
     if let Ok(Some(status)) = status(client, run_id).await
         && status == "pending"
@@ -28,7 +28,7 @@ pub async fn withdraw_preparation(client: &HubClient, run_id: &str) {
     }
 }
 
-/// Nothing for a run nobody knows.
+/// Returns `None` for an unknown run.
 async fn status(client: &HubClient, run_id: &str) -> Result<Option<String>, ClientError> {
     match client.get(&["v1", "runs", run_id], &[]).await {
         Ok(run) => Ok(run["status"].as_str().map(str::to_owned)),
@@ -40,7 +40,7 @@ async fn status(client: &HubClient, run_id: &str) -> Result<Option<String>, Clie
     }
 }
 
-/// Whether one that is only prepared gives way, the hub knows best.
+/// For a run that is only prepared, the hub decides.
 fn words(run_id: &str, status: &str, beginning: &StartInput) -> Option<String> {
     match (beginning, status) {
         (_, "pending") => None,

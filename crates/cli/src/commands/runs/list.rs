@@ -1,4 +1,4 @@
-//! The runs there are, the latest first.
+//! The list of runs, the latest first.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use super::summary::{ListedRun, WaitingQuestion};
 use crate::client::{HubClient, typed};
 use crate::screen::{self, TextTable};
 
-/// As many as are held at once, even where all are wanted.
+/// The memory limit, even if all runs are wanted.
 const MAX_RUNS: usize = 10_000;
 const PAGE_SIZE: usize = 100;
 
-/// Without a number, all of them.
+/// Lists all runs without `max_runs`.
 pub async fn run(max_runs: Option<usize>, client: &HubClient, json: bool) -> Result<String> {
     let runs = read(client, max_runs.unwrap_or(MAX_RUNS)).await?;
     if json {
@@ -31,7 +31,7 @@ async fn read(client: &HubClient, max_runs: usize) -> Result<Vec<Value>> {
         let mut page = client.get(&["v1", "runs"], &query).await?;
         runs.append(&mut typed(&page["runs"].take())?);
         let next = page["next_cursor"].as_str().map(str::to_owned);
-        // A cursor that comes back would never end.
+        // A repeated cursor would loop forever.
         if next.is_none() || next == cursor || runs.len() >= max_runs {
             break;
         }

@@ -1,4 +1,4 @@
-//! One run: where it stands, and what can be done about it.
+//! One run: its state, and the next commands.
 
 use anyhow::Result;
 use countersign_protocol::runs::RunError;
@@ -17,7 +17,7 @@ struct RunDetails {
     agents: Vec<String>,
     #[serde(default)]
     steps: Vec<RunStep>,
-    /// Before this event there is more.
+    /// Set if there are steps before this event.
     #[serde(default)]
     earlier: Option<u64>,
     #[serde(default)]
@@ -28,7 +28,7 @@ struct RunDetails {
 struct RunStep {
     name: String,
     result: Option<RunStepResult>,
-    /// Its texts are longer than what is told here.
+    /// Whether the text was cut.
     #[serde(default)]
     is_cut: bool,
 }
@@ -75,7 +75,7 @@ fn render(run: &RunDetails, now: jiff::Timestamp) -> String {
     text + &what_next(one)
 }
 
-/// What each of them came to.
+/// The results of the steps.
 fn steps(run: &RunDetails) -> String {
     if run.steps.is_empty() {
         return String::new();

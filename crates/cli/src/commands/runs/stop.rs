@@ -1,4 +1,4 @@
-//! Stopping a run, and saying only then that it has stopped.
+//! Stops a run, and reports it as stopped only after the hub confirms.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn is_going(run: &Value) -> bool {
     matches!(run["status"].as_str(), Some("running" | "pending"))
 }
 
-/// It may have come to its end by itself in the meantime.
+/// The run may have ended by itself in the meantime.
 fn words(run_id: &str, run: &Value, was_over: bool) -> String {
     let run_id = escape(run_id);
     let status = escape(run["status"].as_str().unwrap_or_default());

@@ -13,7 +13,7 @@ pub struct ListedRun {
     pub status: String,
     pub started_at: HubTime,
     pub completed_at: Option<HubTime>,
-    /// What people are asked, the oldest first.
+    /// The open questions, the oldest first.
     #[serde(default)]
     pub waiting: Vec<WaitingQuestion>,
 }
@@ -30,7 +30,7 @@ pub struct WaitingQuestion {
 }
 
 impl ListedRun {
-    /// A run that waits for people is running for everybody else.
+    /// A running run with open questions is shown as waiting.
     pub fn status_words(&self) -> &str {
         if self.status == "running" && !self.waiting.is_empty() {
             "waiting"
@@ -39,7 +39,7 @@ impl ListedRun {
         }
     }
 
-    /// How long it ran, or has been running.
+    /// The duration of the run so far, or until its end.
     pub fn took(&self, now: jiff::Timestamp) -> String {
         let end = self.completed_at.as_ref().and_then(HubTime::at).unwrap_or(now);
         duration_words(self.started_at.age(end))
@@ -47,7 +47,7 @@ impl ListedRun {
 }
 
 impl WaitingQuestion {
-    /// `editor for 5m`, and what for if it is not a text.
+    /// `editor for 5m`, with the kind if it is not a text.
     pub fn words(&self, now: jiff::Timestamp) -> String {
         let kind = if self.kind == "input" {
             String::new()

@@ -1,4 +1,4 @@
-//! The page of one message, section by section. Sections that have nothing to say are left out.
+//! The page of one message, section by section. Empty sections are left out.
 
 use std::fmt::Write;
 
@@ -84,7 +84,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
         .collect()
 }
 
-/// Of a terminal the run is the agent itself.
+/// For a terminal, the agent and the run are the same.
 fn who(item: &Item) -> String {
     let agent = &item.agent;
     if item.is_cue() {
@@ -161,7 +161,7 @@ fn options(choices: &Choices) -> String {
     text
 }
 
-/// The commands to type. The agent's own words never stand in them: they would be pasted into a shell.
+/// The commands to type. They never contain the agent's text, because people paste them into a shell.
 fn how_to_answer(item: &Item) -> String {
     let (answers, other) = match (&item.question, &item.action) {
         (Some(ItemQuestion::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
@@ -202,7 +202,7 @@ fn the_run(item: &Item) -> Option<String> {
     })
 }
 
-/// `yes` and `no` where they stand for an option, and the numbers of the others.
+/// `yes` and `no` if they stand for an option, and the numbers of the others.
 fn spoken(choices: &Choices) -> Vec<&'static str> {
     let (yes, no) = roles(choices);
     let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))]
@@ -213,7 +213,7 @@ fn spoken(choices: &Choices) -> Vec<&'static str> {
     words.into_iter().chain(number).collect()
 }
 
-/// The head names a default of one word; a form's is told here, unless a field of it is sensitive.
+/// The head shows a single-value default; a form's default is shown here, unless a field is sensitive.
 fn declared_default(item: &Item) -> String {
     let secret = match &item.question {
         Some(ItemQuestion::Form { schema }) => item.sensitive || !sensitive_fields(schema).is_empty(),
@@ -248,7 +248,7 @@ fn field(field: &Field) -> String {
     format!("  {} ({kinds}){about}\n", escape(&field.name))
 }
 
-/// Where the checklist came back it stands with the outcome, as it was sent, and not here as it was before.
+/// A checklist that was sent back is shown with the outcome instead.
 fn action_section(action: &TaskDetails, sent_back: &[ChecklistStep]) -> String {
     let mut text = titled("Instructions", &quote(&action.instructions));
     if sent_back.is_empty() {

@@ -1,4 +1,4 @@
-//! Holds a SKILL.md against what a skill must say. Everything that is wrong is told at once.
+//! Checks a SKILL.md against the required content. All faults are reported at once.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,7 +13,7 @@ use super::secret::looks_secret;
 use super::settings::{ReturnPath, SkillSettings};
 
 const MAX_PAGE_BYTES: u64 = 256 * 1024;
-/// What installers of skills advise: longer pages cost every reader.
+/// The advice of skill installers: longer pages cost every reader.
 const MAX_LINES: usize = 500;
 
 const REQUIRED_SECTIONS: [&str; 5] = [
@@ -31,7 +31,7 @@ const OUTCOME_SECTIONS: [&str; 5] = [
     "Branch on the resolution",
 ];
 
-/// What the receiving side may not leave out, whatever the words around it.
+/// The required steps of the receiving side.
 const RECEIVER_STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
 
 /// Reads and checks the skill in a directory.
@@ -52,7 +52,7 @@ pub fn read(directory: &Path) -> Result<SkillSettings> {
     check(&text, &name).with_context(|| format!("{shown}"))
 }
 
-/// `name`: that of the directory, which installers go by.
+/// `name` is the directory's name, which installers use.
 pub fn check(text: &str, name: &str) -> Result<SkillSettings> {
     let text = text.replace("\r\n", "\n");
     let (front, body) = FrontMatter::split(&text)?;
@@ -78,7 +78,7 @@ fn join_faults(mut faults: Vec<String>, last: String) -> String {
     faults.join("; ")
 }
 
-/// What must not be in a page at all.
+/// Content that must not be in a page.
 fn leftovers(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if text.contains("{{") {
@@ -87,7 +87,7 @@ fn leftovers(text: &str) -> Vec<String> {
     if text.lines().count() > MAX_LINES {
         faults.push(format!("it has more than {MAX_LINES} lines"));
     }
-    // The line is named and not shown.
+    // The line's number is reported, not its content.
     let secret = text.lines().position(looks_secret);
     faults.extend(secret.map(|at| format!("line {} holds what looks like a secret", at + 1)));
     faults

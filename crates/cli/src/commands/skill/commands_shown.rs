@@ -1,4 +1,4 @@
-//! Every command that a page shows is one that this program has.
+//! Every command shown in a page must exist in this program.
 
 use clap::{CommandFactory, Parser};
 use countersign_protocol::time::Timestamp;
@@ -37,7 +37,7 @@ fn commands(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// As a shell would split it, for what stands in our pages: quotes, redirections, pipes, comments.
+/// Splits as a shell would, for the syntax used in our pages: quotes, redirections, pipes, comments.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -82,7 +82,7 @@ fn the_commands_of_built_pages_are_understood() {
     }
 }
 
-/// The envelope of a page, and the command that is said to send the same.
+/// The envelope of a page, and the command that sends the same.
 fn pair(page: &str) -> (Value, AgentSideCommand) {
     let block = page
         .split("```json\n")

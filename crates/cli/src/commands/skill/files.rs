@@ -1,4 +1,4 @@
-//! Writes files whole or not at all, and never over something else without being told to.
+//! Writes files atomically, and never replaces a different file without --force.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -15,11 +15,11 @@ pub struct PlannedFile {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WriteResult {
     Written,
-    /// It was there with the same content.
+    /// The file existed with the same content.
     Unchanged,
 }
 
-/// Looks at all of them before it touches one.
+/// Checks all files before writing the first.
 pub fn write(planned: &[PlannedFile], force: bool) -> Result<Vec<(PathBuf, WriteResult)>> {
     let mut states = Vec::new();
     for file in planned {
@@ -57,7 +57,7 @@ enum FileState {
     Different,
 }
 
-/// A link counts as something different even if it leads to the same text: it is not ours to replace.
+/// A symlink counts as different even with the same content: it is not ours to replace.
 fn file_state(file: &PlannedFile) -> Result<FileState> {
     let found = match fs::symlink_metadata(&file.path) {
         Ok(found) => found,
@@ -72,7 +72,7 @@ fn file_state(file: &PlannedFile) -> Result<FileState> {
     Ok(if same { FileState::Same } else { FileState::Different })
 }
 
-/// Under another name first, so that nobody ever reads half a file.
+/// Written to a temporary file and renamed, so that no reader sees a partial file.
 fn write_file(file: &PlannedFile) -> Result<()> {
     let directory = file.path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;

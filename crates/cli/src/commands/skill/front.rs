@@ -1,4 +1,4 @@
-//! The front matter of a SKILL.md: the small part of YAML that skills use, and nothing that needs a YAML library.
+//! The front matter of a SKILL.md: the subset of YAML that skills use, without a YAML library.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl FrontMatter {
         text + FENCE + "\n"
     }
 
-    /// The front matter and what comes after it.
+    /// The front matter and the text after it.
     pub fn split(text: &str) -> Result<(Self, &str)> {
         let rest = text
             .strip_prefix("---\n")
@@ -68,7 +68,7 @@ impl FrontMatter {
             .with_context(|| format!("the metadata of the front matter needs `{key}`"))
     }
 
-    /// The limits that installers of skills hold names and descriptions to.
+    /// The limits that skill installers set for names and descriptions.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -93,7 +93,7 @@ impl FrontMatter {
 
 type Entries = BTreeMap<String, String>;
 
-/// The entries at the top, and those below `metadata`. Whatever else is nested there is passed over.
+/// The top-level entries, and those below `metadata`. Other nested entries are ignored.
 fn entries(text: &str) -> Result<(Entries, Entries)> {
     let mut top = Entries::new();
     let mut metadata = Entries::new();

@@ -1,4 +1,4 @@
-//! The JSON examples of a page. A reader copies them, so each has to be what the hub accepts.
+//! The JSON examples of a page. Readers copy them, so the hub must accept each one.
 
 use anyhow::{Context, Result, bail};
 use countersign_core::envelope::content;
@@ -11,7 +11,7 @@ use super::settings::{ReturnPath, SkillSettings};
 const OPEN: &str = "```json";
 const CLOSE: &str = "```";
 
-/// The text of every block that is marked as JSON, without the indentation of its fence.
+/// The text of every block marked as JSON.
 fn blocks(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = page.lines();
@@ -24,7 +24,7 @@ fn blocks(page: &str) -> Vec<String> {
     found
 }
 
-/// What is wrong with the examples of a page.
+/// The faults of a page's examples.
 pub fn faults(page: &str, settings: &SkillSettings) -> Vec<String> {
     let mut faults = Vec::new();
     let mut envelopes: Vec<Value> = Vec::new();
@@ -41,7 +41,7 @@ pub fn faults(page: &str, settings: &SkillSettings) -> Vec<String> {
         faults.push(format!("there is no JSON example of {}", an_envelope(settings.kind)));
         return faults;
     };
-    // A request on its own is judged in the place of the one it would replace.
+    // A request without an envelope is checked inside the first envelope.
     envelopes.extend(requests.into_iter().map(|request| {
         let mut envelope = first.clone();
         envelope["request"] = request;

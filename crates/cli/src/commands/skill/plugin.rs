@@ -1,5 +1,5 @@
-//! The files that make a directory of skills installable. They are the same for every kind of skill of an app, so that
-//! a second skill joins the first one's plugin.
+//! The files that make a directory of skills installable. They are the same for every kind of skill of an app, so a
+//! second skill joins the first one's plugin.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Questions at the terminal: one line each, asked again until the answer will do.
+//! Prompts at the terminal: one line each, repeated until the answer is valid.
 
 use std::io::{BufRead, Write};
 

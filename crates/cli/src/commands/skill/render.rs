@@ -1,4 +1,4 @@
-//! Fills the templates. A placeholder is a name in double braces; one that nobody knows is an error, and none is left.
+//! Fills the templates. A placeholder is a name in double braces; an unknown one is an error, and none is left.
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
@@ -24,7 +24,7 @@ const RESOLVERS: &str = include_str!("templates/part-resolvers.md");
 const RESUME: &str = include_str!("templates/part-resume.md");
 const STATE: &str = include_str!("templates/part-state.md");
 
-/// Parts stand in templates, `resume` stands in a part, and values stand anywhere.
+/// Templates contain parts, the `resume` part is inside a part, and values can be anywhere.
 const MAX_DEPTH: usize = 3;
 
 /// The whole SKILL.md.
@@ -62,7 +62,7 @@ fn part(name: &str, settings: &SkillSettings) -> Option<&'static str> {
     Some(text.trim_end())
 }
 
-/// A command that is detached ends before there is an outcome to tell.
+/// A detached command exits before there is an outcome.
 fn exits(settings: &SkillSettings) -> &'static str {
     match (&settings.return_path, settings.kind) {
         (Some(ReturnPath::Push { .. }), _) => EXITS_DETACHED,
@@ -84,7 +84,7 @@ fn value(name: &str, settings: &SkillSettings) -> Option<String> {
     Some(plain.clone())
 }
 
-/// Values that follow from the settings.
+/// Values derived from the settings.
 fn derived(name: &str, settings: &SkillSettings) -> Option<String> {
     let callback = match &settings.return_path {
         Some(ReturnPath::Push { callback }) => Some(callback.as_str()),
@@ -147,7 +147,7 @@ fn callback_member(url: &str) -> String {
     format!(",\n    \"callback\": {{\"mode\": \"push\", \"url\": \"{url}\"}}")
 }
 
-/// The commands read fixed names; an app that keeps its secrets under other names hands them over.
+/// The commands read fixed variable names; an app with other names exports them.
 fn export_lines(settings: &SkillSettings) -> String {
     let hub = &settings.hub;
     let agent = &settings.agent;

@@ -1,6 +1,6 @@
-//! What looks like a secret. A guess, on the safe side: a page is read by everybody, and a token in it is a token lost.
+//! Detects likely secrets. A heuristic on the safe side: pages are public, and a token in one is leaked.
 
-/// Prefixes by which issuers mark their tokens, with the fewest characters that make one of it.
+/// Known token prefixes, with the minimum length of the rest.
 const TOKEN_PREFIXES: [(&str, usize); 14] = [
     ("csa_", 4),
     ("csp_", 4),
@@ -19,13 +19,13 @@ const TOKEN_PREFIXES: [(&str, usize); 14] = [
 ];
 const MIN_RANDOM_CHARS: usize = 32;
 
-/// Whether one of the words in the text could be a token or a key.
+/// Whether a word in the text could be a token or a key.
 pub fn looks_secret(text: &str) -> bool {
     text.contains("-----BEGIN") || words(text).any(|word| has_token_prefix(word) || is_random(word))
 }
 
-/// Runs of the characters that base64, base64url and hex are written with. A slash and an equals sign end a run, so
-/// that neither a path nor `key=value` is one word; a key in base64 has runs that are long enough without them.
+/// Runs of base64, base64url and hex characters. A slash and an equals sign end a run, so that neither a path nor
+/// `key=value` is one word; a base64 key has long enough runs without them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+')))
 }
@@ -36,7 +36,7 @@ fn has_token_prefix(word: &str) -> bool {
         .any(|(mark, least)| word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *least))
 }
 
-/// Long, and either hex throughout or with digits and both cases mixed as no name has them.
+/// Long, and either all hex or a mix of digits and both cases that no name has.
 fn is_random(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     let digits = count(u8::is_ascii_digit);
@@ -45,13 +45,13 @@ fn is_random(word: &str) -> bool {
     word.len() >= MIN_RANDOM_CHARS && (mixed || hex)
 }
 
-/// Fewer letters and digits than this are guessed, or are no secret.
+/// Shorter names can be guessed, or are no secret.
 const MIN_RANDOM_NAME_CHARS: usize = 16;
-/// In a name that means something, case and digits change once in a word; in a random one at every other character.
+/// In a meaningful name case and digits change about once per word; in a random one at every other character.
 const CHARACTERS_PER_CHANGE: usize = 6;
 
-/// Whether one part of a path looks made to be unguessable. Stricter than [`looks_secret`], because addresses that let in
-/// whoever knows them are common.
+/// Whether a path segment looks unguessable. Stricter than [`looks_secret`], because URLs that grant access by
+/// themselves are common.
 pub fn is_random_name(name: &str) -> bool {
     let length = name.bytes().filter(u8::is_ascii_alphanumeric).count();
     let only_digits = name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What one skill says, in a form that can be written into its front matter and read back from there.
+//! The settings of one skill, written to its front matter and read back from there.
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
@@ -12,9 +12,9 @@ pub struct SkillSettings {
     pub app: String,
     pub hub: String,
     pub agent: String,
-    /// Nothing for a notify, which has no outcome.
+    /// None for a notify, which has no outcome.
     pub return_path: Option<ReturnPath>,
-    /// Empty for a notify, which nobody resolves.
+    /// Empty for a notify, which needs no resolver.
     pub resolvers: Vec<String>,
     pub token_env: String,
     pub signing_key_env: String,
@@ -108,7 +108,7 @@ impl SkillSettings {
         }
     }
 
-    /// Reads what [`Settings::front`] wrote; every value is checked again, because people edit these files.
+    /// Reads the output of [`SkillSettings::front`]; every value is checked again, because people edit these files.
     pub fn from_front(front: &FrontMatter) -> Result<Self> {
         let kind: Kind = front
             .required(KIND)?

@@ -1,4 +1,4 @@
-//! From flags to settings: what is missing is asked for at a terminal, or named all at once where there is none.
+//! Builds the settings from flags; missing values are asked for at a terminal, else reported all at once.
 
 use std::path::PathBuf;
 
@@ -14,14 +14,14 @@ use crate::args::{BuildArgs, ReturnMode, SkillKind};
 pub struct BuildPlan {
     pub settings: SkillSettings,
     pub out: PathBuf,
-    /// What nobody said and nobody could be asked for, in words: it has to be looked at before the skill is used.
+    /// The assumed values, as text: they must be reviewed before the skill is used.
     pub assumed: Vec<String>,
 }
 
-/// Every hub begins with this person.
+/// Every hub starts with this person.
 const OWNER: &str = "human:owner";
 
-/// One thing that has to be known, and how it is asked for.
+/// One required value, and its prompt.
 struct SettingPrompt<T> {
     flag: &'static str,
     question: &'static str,
@@ -106,7 +106,7 @@ fn directory(text: &str) -> Result<PathBuf> {
     }
 }
 
-/// Where answers come from, and what nobody could answer.
+/// The source of values, with the list of missing and assumed ones.
 struct SettingSource<'a> {
     prompt: Option<TerminalPrompt<'a>>,
     missing: Vec<&'static str>,
@@ -125,7 +125,7 @@ impl SettingSource<'_> {
         }
     }
 
-    /// Without a terminal `stand_in` is taken, and said to have been.
+    /// Without a terminal `stand_in` is used and reported as assumed.
     fn assume<T>(&mut self, given: Option<&str>, wanted: &SettingPrompt<T>, stand_in: &str) -> Result<Option<T>> {
         if given.is_some() || self.prompt.is_some() {
             return self.get(given, wanted);
@@ -134,8 +134,7 @@ impl SettingSource<'_> {
         (wanted.check)(stand_in).map(Some)
     }
 
-    /// The name of a variable has a usual value: without a terminal that is taken, and one that is not needed is not
-    /// asked for.
+    /// A variable name has a default: it is used without a terminal, and a name that is not needed is not asked for.
     fn variable(&mut self, given: Option<&str>, wanted: &SettingPrompt<String>, needed: bool) -> Result<String> {
         let otherwise = wanted.default.unwrap_or_default();
         match (given, &mut self.prompt) {
@@ -195,8 +194,8 @@ pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) ->
     })
 }
 
-/// How the outcome comes back and who may give it. A mode that is missing leaves the people unknown as well, so that
-/// nothing is built on half an answer.
+/// The return path and the resolvers. Without a mode the resolvers stay unknown as well, so that no skill is built
+/// from incomplete input.
 fn outcome(
     args: &BuildArgs,
     app: Option<&str>,
@@ -211,7 +210,7 @@ fn outcome(
     }
     let return_path = match mode {
         Some(ReturnMode::Push) => {
-            // A name under which nobody can ever listen.
+            // A reserved domain, which no server can use.
             let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
             source
                 .assume(args.callback.as_deref(), &CALLBACK, &stand_in)?
@@ -232,7 +231,7 @@ fn refuse_conflicts(args: &BuildArgs, kind: Kind) -> Result<()> {
     Ok(())
 }
 
-/// One variable for two secrets would make the token of the hub a key of the agent.
+/// Sharing a variable between two secrets would make the hub's token an agent's key.
 fn distinct(settings: &SkillSettings) -> Result<()> {
     let names = settings.variables();
     let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));

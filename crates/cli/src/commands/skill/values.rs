@@ -1,5 +1,5 @@
-//! The values a skill is made of, each checked on its own. They stand in commands that people copy and in tables, so
-//! only characters that mean nothing to a shell or to Markdown are let through.
+//! The values of a skill, each checked on its own. They appear in tables and in commands that people copy, so only
+//! characters without meaning to a shell or Markdown are allowed.
 
 use anyhow::{Context, Result, bail};
 use countersign_core::access::{is_agent_id, is_person_name};
@@ -7,12 +7,12 @@ use reqwest::Url;
 
 use super::secret::{is_random_name, looks_secret};
 
-/// Skill names have at most 64 characters, and `-notify` is the longest ending.
+/// Skill names have at most 64 characters, and `-notify` is the longest suffix.
 const MAX_APP_CHARS: usize = 64 - "-notify".len();
 const MAX_URL_CHARS: usize = 500;
 const MAX_VARIABLE_CHARS: usize = 64;
 
-/// Refused without being repeated: what is a secret here must not appear on a screen or in a log either.
+/// The error does not repeat the value: a secret must not appear on a screen or in a log.
 fn no_secret(text: &str) -> Result<()> {
     if looks_secret(text) {
         bail!("this looks like a secret; a skill holds only the names of environment variables");
@@ -20,7 +20,7 @@ fn no_secret(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A name that can be the beginning of a skill's name.
+/// A name that can be the prefix of a skill's name.
 pub fn app(text: &str) -> Result<String> {
     no_secret(text)?;
     let words = text.split('-').all(|word| {
@@ -37,7 +37,7 @@ pub fn app(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// The address of a hub, without a slash at its end.
+/// The address of a hub, without a trailing slash.
 pub fn hub(text: &str) -> Result<String> {
     let url = address(text)?;
     if url.query().is_some() || url.fragment().is_some() {
@@ -49,7 +49,7 @@ pub fn hub(text: &str) -> Result<String> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// Kept as it was written: the signature covers this very text.
+/// The URL is kept verbatim, because the signature covers it.
 pub fn callback(text: &str) -> Result<String> {
     let url = address(text)?;
     if url.scheme() == "http" && !is_loopback(&url) {
@@ -92,7 +92,7 @@ pub fn is_loopback(url: &Url) -> bool {
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-/// `host`, or `host:port` when the address names a port, as the owner approves it.
+/// `host`, or `host:port` if the address names a port, as the owner approves it.
 pub fn host_of(address: &str) -> Result<String> {
     let url = Url::parse(address).context("this is not a URL")?;
     let host = url.host_str().context("the address names no host")?;
@@ -110,7 +110,7 @@ pub fn agent(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// One person, by name. Wildcards and groups would match nobody.
+/// One person, by name. Wildcards and groups do not exist.
 pub fn resolver(text: &str) -> Result<String> {
     no_secret(text)?;
     let name = text.strip_prefix("human:").unwrap_or_default();
@@ -120,7 +120,7 @@ pub fn resolver(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// Several people, separated by spaces or commas; each is listed once.
+/// Several people, separated by spaces or commas, without duplicates.
 pub fn resolvers(text: &str) -> Result<Vec<String>> {
     let mut named: Vec<String> = Vec::new();
     for word in text.split([' ', ',']).filter(|word| !word.is_empty()) {

@@ -1,4 +1,4 @@
-//! Opens the state in a process of its own, which knows nothing but the key and what came back.
+//! Opens the state in a new process that has only the key and the returned state.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ pub fn open(agent_half: &AgentHalf, resolved: &Resolved) -> Result<String> {
         .stderr(Stdio::piped())
         .spawn()
         .context("a new process cannot be started")?;
-    // Dropped at the end of the block, so that the other side sees the end.
+    // Dropped at the end of the block, which closes the child's input.
     if let Some(mut input) = child.stdin.take() {
         input
             .write_all(token.as_bytes())

@@ -1,4 +1,4 @@
-//! The test's own callback: takes what the hub pushes, and says of the first one that it went wrong.
+//! The test's own callback: accepts the hub's pushes, and answers the first with an error.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -24,11 +24,11 @@ use super::plan::SmokePlan;
 use crate::commands::skill::host_of;
 
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// More deliveries than the hub makes within the test.
+/// More deliveries than the hub makes during the test.
 const MAX_QUEUED_DELIVERIES: usize = 16;
 
 pub struct CallbackListener {
-    /// As the hub is told, letter by letter.
+    /// The exact URL given to the hub.
     pub url: String,
     deliveries: mpsc::Receiver<ReceivedPush>,
     serving: JoinHandle<()>,
@@ -40,7 +40,7 @@ pub struct ReceivedPush {
 }
 
 struct ListenerState {
-    /// Nobody else knows it, so nobody else can bring anything.
+    /// A random path, so that only the hub can push here.
     path: String,
     taken: AtomicUsize,
     sender: mpsc::Sender<ReceivedPush>,
@@ -70,7 +70,7 @@ impl CallbackListener {
         })
     }
 
-    /// As the owner approves it.
+    /// The host as the owner approves it.
     pub fn host(&self) -> Result<String> {
         host_of(&self.url)
     }
@@ -103,11 +103,11 @@ async fn converse(stream: TcpStream, state: Arc<ListenerState>) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_READ_TIMEOUT);
-    // A connection that breaks is the hub's to make again.
+    // The hub retries a broken connection.
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// Behind a proxy the path may have grown in front.
+/// A proxy may add a prefix to the path.
 async fn take(state: &ListenerState, request: Request<Incoming>) -> StatusCode {
     if request.method() != Method::POST || !request.uri().path().ends_with(&state.path) {
         return StatusCode::NOT_FOUND;

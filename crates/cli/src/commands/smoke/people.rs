@@ -1,4 +1,4 @@
-//! The person who answers, and whether those exist whom the skill names.
+//! The person who answers, and a check that the skill's resolvers exist.
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Kind, Ticket};
@@ -13,11 +13,11 @@ use crate::screen::escape;
 
 /// The token of a person; COUNTERSIGN_TOKEN is the agent's.
 const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
-/// The name of the owner that a hub makes at its first start.
+/// The name of the owner that a hub creates at its first start.
 const FIRST_OWNER: &str = "owner";
 
 pub struct People {
-    /// Whom the message names.
+    /// The people named in the message.
     pub resolvers: Vec<String>,
     client: HubClient,
     person: String,
@@ -49,7 +49,7 @@ pub async fn gather(plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People,
     }
 }
 
-/// A skill that names nobody of this hub makes asks that no one can answer.
+/// Refuses resolvers unknown to this hub: their asks could not be answered.
 fn check_known(resolvers: &[String], known: &[SmokePerson]) -> Result<()> {
     let is_missing = |resolver: &&String| !known.iter().any(|person| person.actor == **resolver);
     let missing: Vec<&str> = resolvers.iter().filter(is_missing).map(String::as_str).collect();
@@ -84,7 +84,7 @@ fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result
     ))
 }
 
-/// The owner answers in the place of those whom the skill names, and is therefore named beside them.
+/// The owner answers for the skill's resolvers, and is therefore added to them.
 fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Result<(People, String)> {
     let person = owner_among(known).context("this hub has no owner")?;
     let mut resolvers = plan.resolvers.clone();
@@ -106,7 +106,7 @@ fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Res
     ))
 }
 
-/// The same whom the hub's own `hub.json` speaks for.
+/// The owner that the local `hub.json` token belongs to.
 fn owner_among(people: &[SmokePerson]) -> Option<String> {
     let owners = || people.iter().filter(|person| person.role == "owner");
     let first = owners().find(|person| person.name == FIRST_OWNER);

@@ -1,4 +1,4 @@
-//! What is to be tried: what a skill says, or an ask in one of the two ways.
+//! The test plan: from a skill, or an ask by push or by pull.
 
 use std::net::SocketAddr;
 
@@ -11,27 +11,27 @@ use crate::commands::skill::{ReturnPath, SkillSettings, check_resolver, read_ski
 pub struct SmokePlan {
     pub kind: Kind,
     pub push: bool,
-    /// Nothing stands for the hub of the data directory.
+    /// None for the hub of the data directory.
     pub hub: Option<String>,
-    /// The hubs that this person's own words and environment name. Others may have written the skill, so nothing secret
-    /// goes to a hub because of the skill alone.
+    /// The hubs named by this person's flags and environment. The skill may come from another author, so no secret is
+    /// sent to a hub named by the skill alone.
     pub trusted: Trusted,
     pub agent: Option<String>,
     pub resolvers: Vec<String>,
     pub token_env: String,
     pub signing_key_env: String,
     pub seal_key_env: String,
-    /// Whom the person's token in the environment stands for.
+    /// The person that the token in the environment belongs to.
     pub person: Option<String>,
     pub listen: Option<SocketAddr>,
     pub callback: Option<String>,
 }
 
-/// Where tokens may go, besides the hub of the data directory.
+/// Where tokens may be sent, besides the hub of the data directory.
 pub struct Trusted {
-    /// What `--hub` says.
+    /// The value of `--hub`.
     pub flag: Option<String>,
-    /// What COUNTERSIGN_URL says.
+    /// The value of COUNTERSIGN_URL.
     pub environment: Option<String>,
 }
 
@@ -108,7 +108,7 @@ impl SmokePlan {
     }
 }
 
-/// A variable of the environment; an empty one is none.
+/// An environment variable; an empty one counts as unset.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

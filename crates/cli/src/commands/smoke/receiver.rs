@@ -1,4 +1,4 @@
-//! The receiving side, in the order every receiver keeps: verify, see the jti, reserve, act, finish.
+//! The receiving side, in the order required of every receiver: verify, record the jti, reserve, act, finish.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -15,7 +15,7 @@ use crate::screen::escape;
 
 pub struct SmokeReceiver<'a> {
     agent_half: &'a AgentHalf,
-    /// Nothing when the outcome comes by pull, where the connection is the proof.
+    /// None for pull, where the connection is the proof.
     verifier: Option<Verifier>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> SmokeReceiver<'a> {
         Ok((resolved, format!("the signature is good; {words}")))
     }
 
-    /// A changed answer, a changed state, and the right answer at another address.
+    /// Refuses changed answers, changed states, and the unchanged answer at another address.
     pub fn refuses_changes(&self, delivery: &ReceivedPush) -> Result<String> {
         let body: Value = serde_json::from_slice(&delivery.body).context("the body is not JSON")?;
         for (pointer, change) in CHANGES {
@@ -69,7 +69,7 @@ impl<'a> SmokeReceiver<'a> {
         Ok("refused, whether answer, actor, comment, state or address is changed".to_owned())
     }
 
-    /// The very same request, as somebody on the way could send it.
+    /// The identical request, as an eavesdropper could replay it.
     pub fn ignores_replay(&self, delivery: &ReceivedPush) -> Result<String> {
         let verified = self.verify(delivery, &delivery.body)?;
         if self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
@@ -78,7 +78,7 @@ impl<'a> SmokeReceiver<'a> {
         Ok("its jti was seen before: nothing is done".to_owned())
     }
 
-    /// The hub's next attempt: a fresh signature over the same outcome.
+    /// The hub's next attempt: a new signature over the same outcome.
     pub fn ignores_duplicate(&self, delivery: &ReceivedPush) -> Result<String> {
         let verified = self.verify(delivery, &delivery.body)?;
         if !self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
@@ -104,7 +104,7 @@ impl<'a> SmokeReceiver<'a> {
         Ok(format!("acted on {}", escape(&resolved.resolution_id)))
     }
 
-    /// Whether it acted. The act is a line in a file, which can be counted.
+    /// Returns whether it acted. The act is a line in a file, which can be counted.
     fn act(&self, resolved: &Resolved) -> Result<bool> {
         let (message_id, resolution_id) = resolved.act_key();
         match self.agent_half.journal.begin(message_id, resolution_id)? {

@@ -1,4 +1,4 @@
-//! What was tried, in order, and how it went.
+//! The steps of the test, in order, with their results.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -19,7 +19,7 @@ struct ReportStep {
 }
 
 impl SmokeReport {
-    /// Writes down a step; nothing comes back from one that failed.
+    /// Records a step; returns `None` if it failed.
     pub fn record<T>(&mut self, step: &'static str, result: Result<(T, String)>) -> Option<T> {
         match result {
             Ok((value, message)) => {
@@ -41,7 +41,7 @@ impl SmokeReport {
         }
     }
 
-    /// A step that nothing else depends on. Without words there was nothing to do.
+    /// Records a step that no other depends on. An empty message means that there was nothing to do.
     pub fn check(&mut self, step: &'static str, result: Result<String>) {
         if !matches!(&result, Ok(words) if words.is_empty()) {
             self.record(step, result.map(|words| ((), words)));

@@ -1,4 +1,4 @@
-//! A private directory for the time of the test.
+//! A private temporary directory for the test.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -11,7 +11,7 @@ use super::fresh_name;
 pub struct ScratchDir(PathBuf);
 
 impl ScratchDir {
-    /// Made anew: a directory that somebody else put there is not used.
+    /// Creates the directory; an existing one, made by another user, is not used.
     pub fn new() -> Result<(Self, String)> {
         let path = std::env::temp_dir().join(format!("countersign-{}", fresh_name()));
         DirBuilder::new()

@@ -1,4 +1,4 @@
-//! The key that the state is sealed with: the app's own, or one that is made for the test.
+//! The key that seals the state: the app's own, or a temporary one.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -12,7 +12,7 @@ use countersign_agent::{Identity, SealKey};
 use super::plan::variable;
 use super::scratch::ScratchDir;
 
-/// Where a fresh process finds it. The key itself is never an argument.
+/// The source of the key for the new process. The key itself is never an argument.
 pub enum KeySource {
     Variable(String),
     File(PathBuf),
@@ -26,7 +26,7 @@ impl KeySource {
         }
     }
 
-    /// One that is gone with the test.
+    /// A key that is removed with the test.
     pub fn temporary(scratch: &ScratchDir) -> Result<Self> {
         let path = scratch.path("seal.key");
         let mut file = OpenOptions::new()
@@ -53,7 +53,7 @@ impl KeySource {
     }
 }
 
-/// 64 hex digits from two random ids: good enough for a state that holds nothing and lives for seconds.
+/// 64 hex digits from two random ids: good enough for an empty state that lives for seconds.
 fn temporary_key() -> String {
     let id = || Identity::new("smoke").run_id.replace('-', "");
     id() + &id()

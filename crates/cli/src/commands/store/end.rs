@@ -1,4 +1,4 @@
-//! The two ends of a copy, as they are named on the command line.
+//! The two ends of a copy, as named on the command line.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -10,7 +10,7 @@ use countersign_store::copy::StoreLocation;
 
 pub struct CopyEnd {
     place: StoreLocation,
-    /// Of a file: no hub starts on it, and none is running, for as long as this is held.
+    /// For a file: the lock that keeps hubs from running on it.
     lock: Option<(PathBuf, DataDirLock)>,
 }
 
@@ -49,7 +49,7 @@ impl CopyEnd {
         &self.place
     }
 
-    /// A password that stands in the environment is not in the list of processes.
+    /// A password in the environment does not appear in the process list.
     fn database(url: &str) -> Result<Self> {
         let password = std::env::var("PGPASSWORD").ok();
         Ok(Self {
@@ -68,14 +68,14 @@ impl CopyEnd {
         })
     }
 
-    /// By what the paths lead to, not by how they are written.
+    /// Compares resolved paths, not their spelling.
     fn is_beside(&self, file: &Path) -> bool {
         let Some((own, _)) = &self.lock else { return false };
         matches!((own.canonicalize(), directory_of(file).canonicalize()), (Ok(own), Ok(other)) if own == other)
     }
 }
 
-/// A mistyped address is no path; and it may hold a password, so it is not repeated.
+/// A mistyped URL is not treated as a path; it may hold a password, so the error does not repeat it.
 fn refuse_url(what: &str) -> Result<()> {
     if what.contains("://") {
         bail!("this is not a PostgreSQL address: write it as postgres://user@host/name, or name a data directory");
@@ -83,7 +83,7 @@ fn refuse_url(what: &str) -> Result<()> {
     Ok(())
 }
 
-/// SQLite would leave files beside it that its owner's hub cannot open.
+/// SQLite would leave files beside it that the owner's hub cannot open.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path
         .metadata()
@@ -97,7 +97,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file itself, or a directory with a `hub.db` in it, there or still to be made.
+/// The file itself, or `hub.db` in a directory, existing or not.
 fn file_of(what: &str) -> Result<PathBuf> {
     let path = std::path::absolute(what).with_context(|| format!("{what:?} is not a valid path"))?;
     let is_file = path.is_file() || (path.extension().is_some_and(|end| end == "db") && !path.is_dir());

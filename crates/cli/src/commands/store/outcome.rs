@@ -1,4 +1,4 @@
-//! What came out of a copy.
+//! The result of a copy.
 
 use countersign_store::copy::{CopyReport, StoreLocation, TableComparison};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::commands::Finished;
 use crate::screen::{self, TextTable, escape};
 
-/// So much of a hash tells two tables apart by eye; `--json` has all of it.
+/// The hash prefix shown to compare tables by eye; `--json` has the full hash.
 const SHOWN_HASH_CHARS: usize = 16;
 
 pub fn finished(report: &CopyReport, from: &StoreLocation, to: &StoreLocation, is_json: bool) -> Finished {

@@ -1,4 +1,4 @@
-//! How far it is, on standard error.
+//! The progress of a copy, on standard error.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::screen;
 
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A line for each stage, and one a second while it lasts.
+/// Prints a line per stage, and one per second during a stage.
 #[derive(Default)]
 pub struct ProgressPrinter {
     last: Option<(CopyStage, Instant)>,

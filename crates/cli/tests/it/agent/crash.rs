@@ -1,11 +1,11 @@
-//! The process dies in the middle of the work. Whether the work was done nobody knows, so it is not done again until a
-//! person says so.
+//! The process dies while its command runs. The outcome of the command is unknown, so it is not run again before a
+//! person clears the journal entry.
 
 use super::act::{exec, kill_9};
 use super::receive::ReceiverSetup;
 use crate::harness::*;
 
-/// What `countersign journal` says of one message.
+/// The line of `countersign journal` for one message.
 fn in_journal(terminal: &Terminal, id: &str) -> String {
     let plain = terminal.run(&["journal"]).ok();
     plain
@@ -15,7 +15,7 @@ fn in_journal(terminal: &Terminal, id: &str) -> String {
         .to_owned()
 }
 
-/// An answered ask whose command has begun and stands still.
+/// An answered ask whose command has started and blocks at its gate.
 struct RunningCommand {
     id: String,
     gated: Vec<String>,

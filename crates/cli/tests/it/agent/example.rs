@@ -1,4 +1,4 @@
-//! The examples that come with the project do what their comments say.
+//! The shipped examples do what their comments promise.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ fn example(name: &str) -> String {
     root.join(name).display().to_string()
 }
 
-/// The id of the only message in the inbox, once it is there.
+/// Waits for the only message in the inbox and returns its id.
 async fn only_open(hub: &Hub) -> String {
     eventually("something is asked", async || {
         let inbox = hub.owner.get("/v1/inbox").await.expect(200);
@@ -67,7 +67,7 @@ async fn the_gate_stays_shut_without_a_yes() {
     assert_eq!(acts.done().len(), 0);
 }
 
-/// GitHub, as far as the dispatching script knows it: the receiver's answer starts a job, which pulls and ships.
+/// A fake GitHub for the dispatch script: the pushed answer starts a job, which pulls the answer and ships.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_callback_starts_the_job_that_ships() {
     let setup = ReceiverSetup::open().await;
@@ -110,7 +110,7 @@ async fn the_callback_starts_the_job_that_ships() {
     assert_eq!(dispatch.json(), expected);
     setup.hub.delivery(&id, "delivered").await;
 
-    // The job runs elsewhere, with a journal of its own.
+    // The job runs on another machine, with its own journal.
     let fresh = setup.hub.scratch().path("runner.db").display().to_string();
     let job = terminal.env("COUNTERSIGN_JOURNAL", &fresh);
     let ran = job

@@ -1,4 +1,4 @@
-//! What an agent asked and did, as its own journal tells it.
+//! `countersign journal`: the asks and actions of an agent.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! Every kind of message the commands can send, as a person sees it and as the answer comes back.
+//! Every kind of message that the commands can send: how a person sees it, and how its answer is printed.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! On the hub's own machine nothing has to be set up before the first question.
+//! Agent commands on the hub's own machine need no set-up.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -108,7 +108,7 @@ async fn the_stored_signing_key_is_refused_as_a_seal_key() {
         .expect("a key")
         .trim_start_matches("whsec_")
         .to_owned();
-    // And one whose letters, not what they stand for, are the 32 bytes: 0123456789abcdef twice.
+    // A second stored key whose text, not its decoded value, is the 32 bytes of the seal key: 0123456789abcdef twice.
     let lettered = r#"{"agent_id":"x","token":"csa_x","signing_key":"whsec_0123456789abcdef0123456789abcdef"}"#;
     std::fs::write(hub.data().join("agents/x.json"), lettered).expect("keep another");
     for key in [key.as_str(), "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] {

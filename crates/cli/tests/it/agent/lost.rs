@@ -1,12 +1,12 @@
-//! Replies get lost and processes die between the question and its acknowledgement. It stays one question.
+//! Lost replies and killed processes between an ask and its ack still make one question only.
 
 use super::{asked, message_id, messages};
 use crate::harness::*;
 
 const SUBMIT: &str = "/v1/messages";
 
-/// An agent that reaches its hub through a proxy only. The hub itself believes to be there, so every `poll_url` leads
-/// through it as well.
+/// An agent that reaches its hub only through a proxy. The proxy is the public URL of the hub, so every `poll_url`
+/// leads through the proxy as well.
 async fn stage() -> (Hub, Agent, Proxy, Terminal) {
     let proxy = Proxy::start().await;
     let hub = Setup::pushing().args(&["--public-url", &proxy.url("")]).start().await;
@@ -43,7 +43,7 @@ async fn a_lost_poll_is_repeated() {
     assert_eq!(proxy.at(&path).len(), 3);
 }
 
-/// Asks, is killed at the moment `fault` makes, and asks again with the same words.
+/// Asks, is killed while `fault` holds the submit, and asks again with the same arguments.
 async fn killed_and_repeated(fault: Fault) {
     let (hub, bot, proxy, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm", "--key", "ship-17", "--expires", "2h"];

@@ -1,4 +1,4 @@
-//! What programs read: JSON on standard output and nothing beside it.
+//! `--json`: only JSON on standard output.
 
 use serde_json::{Value, json};
 

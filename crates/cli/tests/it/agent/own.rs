@@ -1,4 +1,4 @@
-//! A receiver acts for its own agent only, and knows of a message what its agent may know.
+//! A receiver acts for its own agent only, and reads only messages of that agent.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ async fn an_answer_to_another_ed25519_agent_runs_nothing() {
     let acts = ActionLog::new(&hub);
     let url = front.url("/resume");
     let command = acts.command();
-    // The journal is shared, and beta's message is in it.
+    // Both agents share the journal, so it holds beta's message.
     let terminal = Terminal::remote(&hub, &hub.url, &alpha);
     let of_beta = Terminal::remote(&hub, &hub.url, &beta);
     let theirs = message_id(
@@ -130,7 +130,7 @@ async fn the_hub_key_alone_is_not_enough_without_the_agent_token() {
             "{output}"
         );
     }
-    // A key that the agent alone shares with the hub is.
+    // A signing key that only this agent shares with the hub is enough.
     let id = setup.asked().await;
     let bare = setup
         .terminal

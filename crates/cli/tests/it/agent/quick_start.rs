@@ -4,7 +4,7 @@ use countersign_agent::{
     Answer, Ask, Claim, Client, Error, Identity, Journal, Outcome, Progress, Timestamp, WaitUntil,
 };
 
-/// Asks whether to ship `version` and ships after a yes, once, however often this is called and interrupted.
+/// Asks whether to ship `version`, and ships at most once after a yes, even if this is called again after a crash.
 pub async fn ask_and_ship(
     client: &Client,
     journal: &Journal,
@@ -12,7 +12,7 @@ pub async fn ask_and_ship(
     ship: impl AsyncFnOnce() -> bool,
 ) -> Result<bool, Error> {
     let key = format!("ship-{version}");
-    // Asked before, perhaps by a process that is gone? Then its bytes are sent again as they were.
+    // The ask may already be in the journal, from a process that died: then the same bytes are sent again.
     let ticket = match journal.ticket(&key)? {
         Some(ticket) => client.resend(journal, &ticket).await?,
         None => {
@@ -35,7 +35,7 @@ pub async fn ask_and_ship(
         Outcome::Answered {
             value: Answer::Form(_), ..
         } => false,
-        // A default is what was declared beforehand, and not what a person decided.
+        // A default was declared by the asker; no person decided it.
         Outcome::Expired { default: _ } => false,
         Outcome::Declined | Outcome::Cancelled | Outcome::Completed { .. } | Outcome::Dismissed { .. } => false,
     };
@@ -49,7 +49,7 @@ pub async fn ask_and_ship(
             Ok(shipped)
         }
         Claim::AlreadyDone { ok } => Ok(ok),
-        // Somebody is at it, or died at it: not ours to repeat. `countersign journal` shows it.
+        // Another process is working on it, or died while doing so: do not repeat. `countersign journal` shows it.
         Claim::UnderWay | Claim::Interrupted | Claim::Other => Ok(false),
     }
 }

@@ -1,4 +1,4 @@
-//! `countersign receive`: what it takes, what it refuses, and how it stops.
+//! `countersign receive`: accepted and refused pushes, and the stop.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::act::{ActionLog, exec};
 use super::{message_id, stage};
 use crate::harness::*;
 
-/// The place where pushes come in: a hub, an agent, a front address that is the callback, and the receiver behind it.
+/// A hub, an agent, and a proxy at the callback address with the receiver behind it.
 pub struct ReceiverSetup {
     pub hub: Hub,
     pub bot: Agent,
@@ -35,7 +35,7 @@ impl ReceiverSetup {
         self.front.url("/resume")
     }
 
-    /// Starts a receiver that runs `command`, and leads the callback address to it.
+    /// Starts a receiver that runs `command`, and forwards the callback address to it.
     pub async fn receive(&self, command: &[String]) -> Process {
         self.receive_at(&self.terminal, &self.url(), command).await
     }
@@ -47,13 +47,13 @@ impl ReceiverSetup {
         process
     }
 
-    /// Asks something whose answer comes to the callback address.
+    /// Submits an ask whose answer is pushed to the callback address.
     pub async fn asked(&self) -> String {
         self.bot.accepted(&push_to(ask(&self.bot.id), &self.url())).await
     }
 }
 
-/// Where a receiver says that it listens.
+/// The address that a receiver prints.
 pub async fn address(receiver: &Process) -> String {
     let output = receiver.stdout_with("listening on http://").await;
     let line = output.lines().next().unwrap_or_default();
@@ -162,7 +162,7 @@ async fn unsigned_and_malformed_requests_are_refused() {
         let status = Api::send(request).await.status;
         assert!(status == 401 || status == 400, "{garbage:?}: {status}");
     }
-    // On a connection of its own, because the server may also close it on somebody who does not stop talking.
+    // On its own connection, because the server may close the connection of a client that keeps sending.
     let flooder = Api::anonymous(&address(&receiver).await);
     let huge = flooder
         .post_request("/resume", vec![b' '; 3 << 20])

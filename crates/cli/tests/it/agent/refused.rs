@@ -1,4 +1,4 @@
-//! What would be unanswerable or unclear is refused before anything is sent.
+//! Unanswerable or ambiguous messages are refused before anything is sent.
 
 use super::{messages, open_items, stage};
 

@@ -1,4 +1,4 @@
-//! The process that asked is gone. Another one takes the answer, by pull or by push, and finds the state again.
+//! The asking process has exited. Another process gets the answer, by pull or push, and restores the state.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::harness::*;
 
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// Seals `state` for the ask with the key `ship-17`, into a file that `--state` takes.
+/// Seals `state` for the ask with the key `ship-17` into a file for `--state`.
 fn sealed(hub: &Hub, terminal: &Terminal, state: &Value) -> String {
     let words = ["seal", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", "ship-17"];
     let token = terminal.run_with_input(&words, &state.to_string()).ok();

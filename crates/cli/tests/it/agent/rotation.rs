@@ -1,4 +1,4 @@
-//! Keys change while answers are on their way. None of them gets lost, whichever side changes first.
+//! Key rotation while answers are in flight loses no answer, no matter which side switches first.
 
 use super::act::{ActionLog, exec};
 use super::message_id;
@@ -38,27 +38,27 @@ async fn no_answer_is_lost_during_key_rotation() {
     };
     let with_keys = |keys: &str| terminal.clone().env("COUNTERSIGN_SIGNING_KEY", keys);
 
-    // Asked before the rotation, answered after it, to a receiver that knows the old key only.
+    // Asked before the rotation, answered after it, to a receiver that has only the old key.
     let first = message_id(&terminal.run(&ask).ok());
     let receiver = setup.receive(&command).await;
     let (token, new_key) = rotated(hub, "3600");
     settled(&first).await;
 
-    // The old token still asks. The receiver gets both keys.
+    // The old token still works. The receiver gets both keys.
     let second = message_id(&terminal.run(&ask).ok());
     drop(receiver);
     let both = format!("{} {new_key}", bot.signing_key);
     let receiver = setup.receive_at(&with_keys(&both), &url, &command).await;
     settled(&second).await;
 
-    // The agent has moved to its new token, and the receiver to the new key alone.
+    // The agent uses its new token, and the receiver only the new key.
     let terminal = terminal.clone().env("COUNTERSIGN_TOKEN", &token);
     let third = message_id(&terminal.run(&ask).ok());
     drop(receiver);
     let receiver = setup.receive_at(&with_keys(&new_key), &url, &command).await;
     settled(&third).await;
 
-    // The next rotation leaves the old key behind at once: a receiver that was given both before loses nothing.
+    // The next rotation has no overlap: a receiver that was given both keys before loses nothing.
     let fourth = message_id(&terminal.run(&ask).ok());
     drop(receiver);
     let (token, newest_key) = rotated(hub, "0");
@@ -93,7 +93,7 @@ async fn a_local_receiver_keeps_working_after_a_rotation() {
     let url = front.url("/resume");
     let command = acts.command();
     let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
-    // Another journal: the receiver has to ask the hub, with a token that the rotation replaces.
+    // With another journal the receiver has to ask the hub, with a token that the rotation replaces.
     let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();
     let receiver = terminal
         .clone()

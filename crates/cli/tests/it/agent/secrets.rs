@@ -1,4 +1,4 @@
-//! Whatever happens, no command shows a token or a key.
+//! No command ever prints a token or a key.
 
 use super::act::exec;
 use super::receive::ReceiverSetup;

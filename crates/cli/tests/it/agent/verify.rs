@@ -1,9 +1,9 @@
-//! `countersign verify`: a push that is genuine, and every way in which it may not be.
+//! `countersign verify`: a genuine push, and every kind of forged one.
 
 use super::{message_id, stage};
 use crate::harness::*;
 
-/// One real push, and where it was sent.
+/// One real push and its URL.
 struct Case {
     hub: Hub,
     bot: Agent,
@@ -39,7 +39,7 @@ impl Case {
         format!("A2H-Signature: {}", self.push.header("a2h-signature"))
     }
 
-    /// The header this push would have had `seconds` from now.
+    /// The signature header of this push as of `seconds` from now.
     fn header_at(&self, seconds: i64) -> String {
         let t = jiff::Timestamp::now().as_second() + seconds;
         format!(

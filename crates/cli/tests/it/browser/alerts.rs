@@ -1,12 +1,12 @@
-//! Being called: system notifications and a sound, both only when asked for.
+//! Alerts: system notifications and a sound, both opt-in.
 
 use serde_json::{Value, json};
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, eventually};
 
-/// There is nothing here to show a notification or to hear a tone with, so what the page asks the browser for is noted, where
-/// another tab can read it.
+/// A headless browser shows no notification and plays no tone, so the calls of the page are recorded in local storage,
+/// where another tab can read them.
 const RECORD_ALERTS: &str = "{
       const noted = (name) => JSON.parse(localStorage.getItem(name) ?? '[]');
       const note = (name, what) => localStorage.setItem(name, JSON.stringify([...noted(name), what]));
@@ -22,7 +22,7 @@ const RECORD_ALERTS: &str = "{
       };
     }";
 
-/// Somebody who has switched these on and looks at the list.
+/// A signed-in browser on the list page, with these alert settings switched on.
 async fn listening(hub: &Hub, switches: &[&str]) -> Browser {
     let browser = Browser::signed_in(Viewport::DESKTOP, hub).await;
     let allowed = json!({"origin": Browser::url(hub, ""), "permissions": ["notifications"]});
@@ -35,14 +35,14 @@ async fn listening(hub: &Hub, switches: &[&str]) -> Browser {
     }
     browser.open(hub, "/inbox").await;
     browser.wait_for(".empty").await;
-    // A page may sound only after somebody has touched it.
+    // A page may play sounds only after a user gesture.
     browser.press("j").await;
-    // Turned on, the sound was heard once.
+    // Switching the sound on plays it once.
     browser.script("localStorage.removeItem('tones')").await;
     browser
 }
 
-/// To another tab, whose page has no scripts of its own.
+/// Switches to another tab, whose page has no scripts.
 async fn switch_to_another_tab(browser: &Browser, hub: &Hub) {
     let made = browser.driver_post("window/new", &json!({"type": "tab"})).await;
     browser.driver_post("window", &json!({"handle": made["handle"]})).await;

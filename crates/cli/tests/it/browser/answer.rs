@@ -1,4 +1,4 @@
-//! Every kind of question, answered by mouse and by keyboard alone.
+//! Every kind of question, answered by mouse and by keyboard.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ async fn a_confirm_is_approved_by_mouse_and_by_key() {
     assert_eq!(answer["response"]["response"]["value"], "approve");
     assert_eq!(answer["response"]["response"]["actor"], "human:owner");
 
-    // The next one is there already, without a reload.
+    // The next item appears without a reload.
     browser.item_ready(&second).await;
     browser.press("a").await;
     assert_eq!(bot.outcome(&second).await["response"]["response"]["value"], "approve");
@@ -106,7 +106,7 @@ async fn a_form_shows_its_errors_in_place_and_keeps_the_input() {
     let id = bot.accepted(&input("bot")).await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open_item(&hub, &id).await;
-    // Two letters are too few for the hub, and the browser would not send them.
+    // The hub refuses two letters, and without `noValidate` the browser would not send them.
     browser
         .script("document.querySelector('#answer').noValidate = true")
         .await;

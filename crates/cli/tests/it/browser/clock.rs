@@ -1,10 +1,10 @@
-//! Times on a page whose reader's clock is wrong.
+//! Times on a page when the clock of the browser is wrong.
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, expiring, select};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Long enough for the machine to be slow in between.
+/// 40 seconds of slack for a slow machine.
 const NINETY_MINUTES_MS: i64 = 3 * HOUR_MS / 2 + 40_000;
 
 fn shifted(by_ms: i64) -> String {
@@ -38,7 +38,7 @@ async fn countdowns_and_ages_are_right(by_ms: i64) {
         .await;
     browser.wait_for_text("#content .age.fresh[data-zoned]", " s").await;
 
-    // On a page that was swapped in, and on a row that comes by itself.
+    // On a page that was swapped in, and on a row that arrives live.
     browser.click("#nav-inbox").await;
     browser
         .wait_for_text(&format!("#row-{id} .countdown[data-zoned]"), "1 h 30 min")

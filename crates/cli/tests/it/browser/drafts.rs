@@ -1,4 +1,4 @@
-//! What was typed and not sent.
+//! Drafts: input that was typed and not sent.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ async fn a_draft_survives_a_reload_and_navigation() {
         "ask me again on Monday"
     );
 
-    // The settings are loaded whole, and so is the way back.
+    // The settings page is a full load, and so is the way back.
     browser.click("#nav-settings").await;
     browser.wait_for("body[data-page=settings]").await;
     browser.script("history.back()").await;

@@ -1,4 +1,4 @@
-//! Finding things, and deciding several at once.
+//! Search, and decisions on several items at once.
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, select};
@@ -27,7 +27,7 @@ async fn several_are_approved_after_one_confirmation_and_failures_stay() {
     browser.press(ENTER).await;
     browser.wait_for_text("#going", "Deploy build 42?").await;
     browser.wait_for("#left").await;
-    // One of them is decided by somebody else while the person reads the confirmation.
+    // Another person decides one of them while the confirmation is open.
     hub.owner.answer(&ids[1], "deny").await.expect(200);
     browser.click("#confirm:not([data-guarded]) #do").await;
     browser.wait_for(&format!("#done a[href$='{}']", ids[0])).await;
@@ -82,7 +82,7 @@ async fn rejecting_anything_but_a_confirm_declines_it() {
         .wait_for("#confirm:has([name=verdict][value=decline]) #reason:focus")
         .await;
     browser.open(&hub, "/inbox").await;
-    // With nothing selected it is the row under the cursor.
+    // Without a selection the key applies to the row under the cursor.
     browser.press("j").await;
     browser.wait_for(&format!("#row-{first}[aria-current]")).await;
     browser.press("r").await;

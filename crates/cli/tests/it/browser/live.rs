@@ -1,4 +1,4 @@
-//! What happens on a page while somebody looks at it.
+//! Live updates of an open page.
 
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -25,7 +25,7 @@ async fn a_new_ask_appears_by_itself() {
     browser.finish().await;
 }
 
-/// All at once, as nearly as two cores allow.
+/// Submits all asks concurrently.
 async fn submit(bot: &Agent, count: usize) {
     let mut senders = JoinSet::new();
     for _ in 0..count {
@@ -42,7 +42,7 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
     submit(&bot, 20).await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.wait_for("#rows > .row:nth-child(20)").await;
-    // Somewhere in the list, so that what is read there has to stay where it is.
+    // Scrolled into the list, so that the visible rows have to stay in place.
     browser.script("window.scrollTo(0, 300)").await;
     browser
         .script(
@@ -57,7 +57,7 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
     let turns = browser.script("return window.turns").await.as_u64().expect("a count");
     assert!(turns > 10, "the page did other things only {turns} times meanwhile");
 
-    // What is urgent comes first all the same, and what it pushes out is on the next page.
+    // An urgent ask still comes first, and the row it pushes out is on the next page.
     const LAST: &str = "return document.querySelector('#rows > .row:last-child').id";
     let pushed_out = browser.script(LAST).await.as_str().expect("an id").to_owned();
     let mut urgent = ask("bot");
@@ -106,7 +106,7 @@ async fn a_losing_answer_shows_the_winner() {
     question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
     let id = bot.accepted(&question).await;
     let browser = Browser::signed_in_as(Viewport::DESKTOP, &hub, "alice").await;
-    // The page does not hear of what others do, so it really sends.
+    // Live events are blocked, so the page does not know of the other answer and really sends its own.
     browser.devtools("Network.enable", json!({})).await;
     browser
         .devtools("Network.setBlockedURLs", json!({"urls": ["*/inbox/events*"]}))
@@ -132,7 +132,7 @@ async fn choices_do_nothing_for_the_first_half_second() {
     let id = bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.wait_for(&format!("#row-{id}")).await;
-    // In one go, so that no time passes between the item's appearance and the click.
+    // One script, so that no time passes between the appearance of the item and the click.
     let guarded = browser
         .script_async(&format!(
             "const done = arguments[arguments.length - 1];

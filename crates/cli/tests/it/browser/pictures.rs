@@ -1,4 +1,4 @@
-//! The two pictures of the README, `list` and `decision`. Whoever changes the pages copies them to docs/images.
+//! The two screenshots of the README, `list` and `decision`. After a change of the pages, copy them to docs/images.
 
 use serde_json::{Value, json};
 

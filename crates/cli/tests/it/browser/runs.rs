@@ -1,4 +1,4 @@
-//! Runs in a real browser: they come, move and end by themselves, are answered and stopped, and look right everywhere.
+//! Runs in a real browser: live updates, answers, stops, accessibility and small screens.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ async fn a_run_appears_in_the_list_and_updates_live() {
     let second = client.start_strategy(&hub, &review(), "bird").await;
     client.next_question().await;
     browser.wait_for(&format!("#rows > li:first-child#row-{second}")).await;
-    // The reader has one row in hand while another one changes.
+    // One row has the focus while another row changes.
     browser
         .script(&format!("document.querySelector('#row-{first} a.title').focus()"))
         .await;
@@ -96,7 +96,7 @@ async fn a_run_is_answered_on_its_page_one_question_after_the_other() {
     browser.open(&hub, &address(&run)).await;
     browser.guard_off().await;
     browser.fill("#value", "one").await;
-    // Twice, as an impatient hand does: the second click must not answer what comes next.
+    // A double click: the second click must not answer the next question.
     browser
         .script_async(
             "const done = arguments[arguments.length - 1];
@@ -136,7 +136,7 @@ async fn model_output_streams_to_the_page() {
         .wait_for_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
         .await;
     browser.screenshot("run-streaming").await;
-    // What was written before the page came is there after a reload, too.
+    // Text that was streamed before the page was loaded is shown after a reload, too.
     browser.reload().await;
     browser
         .wait_for_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
@@ -249,7 +249,7 @@ async fn hostile_strategies_are_shown_as_plain_text() {
     browser.finish().await;
 }
 
-/// One run of every sort.
+/// The pages of one run in every state.
 async fn pages(hub: &Hub, client: &mut Client) -> Vec<String> {
     let draft =
         "# Release 1.4\n\nAll checks are **green**.\n\n| step | time |\n|---|---|\n| build | 3 min |\n\n{{input}}";

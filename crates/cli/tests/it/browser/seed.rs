@@ -1,4 +1,4 @@
-//! Questions that no door brings yet, put into the store of a hub that is down. The pages have to know them all the same.
+//! Kinds of questions that no door accepts yet but the pages support, written into the store of a stopped hub.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub fn many() -> Question {
     }
 }
 
-/// The hub is stopped, given the questions of `agent_id`, and started again.
+/// Stops the hub, stores the questions of `agent_id`, and starts the hub again.
 pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>) -> Vec<String> {
     hub.interrupt();
     let clock = Arc::new(SystemClock);

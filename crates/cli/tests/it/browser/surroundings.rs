@@ -1,4 +1,4 @@
-//! Small screens, browsers without scripts, hostile agents, people who do not see the page.
+//! Small screens, browsers without scripts, hostile agents, accessibility.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ async fn without_scripts_everything_can_be_read_and_answered() {
     browser.finish().await;
 }
 
-/// One of each kind, with everything a page can show.
+/// One message of each kind, with everything that a page can show.
 async fn one_of_each(hub: &Hub, bot: &Agent) -> Vec<String> {
     let mut rich = ask("bot");
     rich["body"] = "All checks are **green**. See [the run](https://ci.example/run/42).\n\n| step | time |\n|---|---|\n| build | 3 min |".into();
@@ -97,7 +97,7 @@ async fn pages_on_a_phone_never_scroll_sideways() {
     browser.finish().await;
 }
 
-/// What of it lies outside of the window, or is too low for a thumb.
+/// The controls that lie outside of the window or are too small for a thumb.
 const UNREACHABLE: &str = "return [...document.querySelectorAll('SELECTOR')].filter((control) => {
       const { left, right, top, width, height } = control.getBoundingClientRect();
       const isInside = left >= 0 && right <= innerWidth && top >= 0 && width > 0;
@@ -126,7 +126,7 @@ async fn list_filters_on_a_phone_are_reachable_and_large_enough() {
             return scrollWidth - clientWidth";
         assert_eq!(browser.script(sideways).await, 0, "{page}");
     }
-    // With one thumb: a name in a row, then the form.
+    // First by a link in a row, then by the filter form.
     browser.open(&hub, "/inbox").await;
     browser.click("#rows a.project").await;
     browser.wait_for_text("#active", "project: storefront").await;
@@ -176,7 +176,7 @@ pub fn axe() -> String {
     std::fs::read_to_string(axe).expect("axe-core")
 }
 
-/// Questions that do not take an empty answer, with where they say so.
+/// Questions that refuse an empty answer, each with the selector of its error.
 async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
     let mut form = input("bot");
     form["request"]["schema"]["required"] = json!(["reason", "region"]);
@@ -194,7 +194,7 @@ async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
     browser.click("#send").await;
     browser.wait_for(error).await;
     browser.guard_off().await;
-    // The browser tells of the refusal itself, and has to tell of nothing else.
+    // The browser logs the refusal itself, and must log nothing else.
     let others = browser
         .console_messages()
         .await
@@ -203,7 +203,7 @@ async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{page}");
 }
 
-/// What is wrong with the page, all its boxes open.
+/// The accessibility violations and console messages of the page, with all its boxes open.
 pub async fn accessibility_findings(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
     browser
         .script("for (const box of document.querySelectorAll('main details')) box.open = true")

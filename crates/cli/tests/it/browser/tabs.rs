@@ -1,4 +1,4 @@
-//! One browser, several tabs; one person, several things at once.
+//! Several tabs of one browser, and slow requests.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ async fn switch_to(browser: &Browser, tab: &str) {
     browser.driver_post("window", &json!({"handle": tab})).await;
 }
 
-/// What is posted waits at `when`, before it leaves or after it came back, until it is let go.
+/// Holds every POST before it is sent or after its response (`when`), until `window.letGo` is called.
 async fn hold_posts(browser: &Browser, when: &str) {
     let script = "const send = window.fetch;
         const held = () => new Promise((resolve) => (window.letGo = resolve));

@@ -1,4 +1,4 @@
-//! Questions from terminals in a real browser: answered by keyboard, with files, and followed as their agents come and go.
+//! Questions from terminals in a real browser: keyboard answers, files, and the live waiting state of agents.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn cue(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
     id(&shell.post(&body).await.expect(201))
 }
 
-/// With the key held down.
+/// Presses Enter with Control held down.
 async fn press_control_enter(browser: &Browser) {
     let key = |kind: &str, value: &str| json!({"type": kind, "value": value});
     let actions = [
@@ -54,7 +54,7 @@ async fn a_form_is_answered_with_free_text_by_keyboard_alone() {
     browser.press("j").await;
     browser.press(ENTER).await;
     browser.item_ready(&id).await;
-    // A box first: then the two contradict each other.
+    // A ticked box and free text together contradict each other.
     browser.press("1").await;
     browser.wait_for("input[name='field.Zone'][value='0']:focus").await;
     browser.press(" ").await;
@@ -201,7 +201,7 @@ async fn used_type_ahead_disappears_live() {
     browser.wait_until_gone(".aheads").await;
     browser.press("ter").await;
     assert_eq!(browser.value(".ahead-text").await, "and after");
-    // On the page of what is decided, too, where the agent's steps replace the panel meanwhile.
+    // The same on the page of a decided item, where live updates replace the panel.
     browser.open(&hub, &format!("/inbox/items/{second}")).await;
     browser.wait_for("#panel:not([data-guarded]) .ahead-text").await;
     browser.click(".ahead-text").await;
@@ -213,7 +213,7 @@ async fn used_type_ahead_disappears_live() {
     browser.finish().await;
 }
 
-/// One of each kind, one of them decided, one whose agent is gone.
+/// The pages of one cue of each kind, one of them decided, one with its agent gone.
 async fn pages(hub: &Hub, shell: &TerminalAgent) -> Vec<String> {
     let gone = shell.ask_for_id("Gone?").await;
     let other = TerminalAgent::join(hub).await;

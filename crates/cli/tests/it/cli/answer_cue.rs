@@ -1,4 +1,4 @@
-//! What agents in terminals ask, answered by commands: free text, files, and what is written ahead.
+//! Cues of terminal agents, answered by commands: free text, files and type-ahead.
 
 use serde_json::json;
 

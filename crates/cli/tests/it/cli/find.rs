@@ -1,4 +1,4 @@
-//! How a command finds its hub, and what it says when there is none.
+//! How a command locates its hub, and its error without a hub.
 
 use crate::harness::*;
 

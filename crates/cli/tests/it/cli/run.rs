@@ -1,4 +1,4 @@
-//! `countersign run`: strategies run from the command line, with a pipe in the place of a person.
+//! `countersign run`: strategies run from the command line, with a pipe instead of a person.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Hubs that go away while a run is followed, and come back.
+//! Hub outages and restarts while a run is followed.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn a_signal_ends_the_wait_for_the_hub() {
     process.finish().fails(14);
 }
 
-/// The next connection, and the subscription it begins with.
+/// Accepts the next connection and reads its subscription.
 async fn subscribed(listener: &TcpListener) -> WebSocketStream<TcpStream> {
     let (stream, _) = within("a connection", listener.accept()).await.expect("it comes");
     let mut socket = accept_async(stream).await.expect("an upgrade");
@@ -133,7 +133,7 @@ async fn send_frame(socket: &mut WebSocketStream<TcpStream>, mut frame: Value) {
     socket.send(Message::text(frame.to_string())).await.expect("it hears");
 }
 
-/// A disk that fails for a moment is no end of the run. No real hub fails to order, so this one only says so.
+/// A short disk failure of the hub does not end the run. A fake hub reports it, as a real hub cannot fail on demand.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_internal_error_of_the_hub_is_retried_and_the_run_is_not_lost() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! `countersign runs`: what there is, one of them, and what can be done with it.
+//! `countersign runs`: list, show, follow, continue and stop.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::*;
 use crate::runs::inbox::id_of;
 use crate::runs::stage::*;
 
-/// What the only run asks, once it does.
+/// Waits for the question of the only run and returns its message id.
 async fn asked(hub: &Hub) -> String {
     eventually("the run asks", async || {
         let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
@@ -135,7 +135,7 @@ async fn a_run_id_in_use_is_refused_with_advice() {
     assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 is stopped.\n");
 }
 
-/// As timers do that were set twice.
+/// A timer that fires several times, for example.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_runs_with_one_id_start_once_and_leave_nothing_stuck() {
     let hub = Hub::start().await;

@@ -1,11 +1,11 @@
-//! What a person decides, as the agent reads it.
+//! Answers as `cueme` prints them for the agent.
 
 use serde_json::{Value, json};
 
 use super::{AgentShell, answer, answered, envelope, envelope_with, item, wait_for_request};
 use crate::harness::*;
 
-/// Asks with this payload, is answered with this value, and returns what both streams said.
+/// Asks with this payload, answers with this value, and returns stdout and stderr.
 async fn ask_and_answer(hub: &Hub, payload: &Value, value: Value) -> (String, String) {
     let shell = AgentShell::with_hub(hub);
     let process = shell.start(&["cue", "gavonel", "-"], envelope_with("What now?", payload));

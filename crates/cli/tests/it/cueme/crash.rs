@@ -1,4 +1,5 @@
-//! Killed with `kill -9` at any moment, an agent that says the same again gets the same request, and its answer once.
+//! `cueme` is killed with SIGKILL at any step: repeating the same cue attaches to the same request, and its answer is
+//! delivered once.
 
 use super::{AgentShell, answer, answered, items, terminal_token, wait_for_request};
 use crate::harness::*;
@@ -6,7 +7,7 @@ use crate::harness::*;
 const CUES: &str = "/v1/hap/cues";
 const ASK: &str = "Ship it?";
 
-/// An agent that reaches its hub through a proxy only.
+/// An agent that reaches its hub only through a proxy.
 async fn stage() -> (Hub, Proxy, AgentShell) {
     let hub = Hub::start().await;
     let proxy = Proxy::start().await;
@@ -18,7 +19,7 @@ async fn stage() -> (Hub, Proxy, AgentShell) {
     (hub, proxy, shell)
 }
 
-/// Once more, to the end: one request with this answer, collected, so that the same words ask anew afterwards.
+/// Repeats the cue and gets the answer of the same request; once collected, the same prompt is a new request.
 async fn check_answered_once(hub: &Hub, shell: &AgentShell, id: &str) {
     let ran = shell.cue("gavonel", ASK).finish();
     assert!(ran.stderr.contains(id), "the same request: {ran:?}");
@@ -97,7 +98,7 @@ async fn killed_between_the_answer_and_its_arrival() {
     let mut second = shell.cue("gavonel", ASK);
     second.stderr_with(&id).await;
     answer(&hub, &id, "yes").await;
-    // The replies for both processes are on their way.
+    // The replies to both processes are in flight.
     proxy.until(&path, 2).await;
     second.kill();
     check_answered_once(&hub, &shell, &id).await;

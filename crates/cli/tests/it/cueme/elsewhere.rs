@@ -1,4 +1,4 @@
-//! Over SSH or in a container: an address and a token are all there is.
+//! A remote hub, over SSH or from a container, found by URL and token only.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What comes on stdin: refused whole with exit code 2, or asked as it stands.
+//! The envelope on stdin: refused with exit code 2, or asked unchanged.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! A machine on which no hub runs yet. Whatever was started there ends with the test.
+//! A machine without a hub. A hub that `cueme` starts there is stopped at the end of the test.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl FreshMachine {
         serde_json::from_str(&std::fs::read_to_string(self.data().join("hub.json")).ok()?).ok()
     }
 
-    /// What the hub that runs here says of itself.
+    /// The `hub.json` of the hub that runs here.
     pub fn hub(&self) -> Value {
         let found = self.hub_file().expect("a hub.json");
         assert!(
@@ -60,7 +60,7 @@ impl Drop for FreshMachine {
             return;
         };
         let (ended, end) = mpsc::channel();
-        // The hub holds it for as long as it lives.
+        // The hub holds the lock as long as it runs.
         std::thread::spawn(move || lock.lock().and_then(|()| ended.send(()).map_err(std::io::Error::other)));
         for name in ["TERM", "KILL"] {
             if is_hub_on(pid, &self.data()) {
@@ -83,7 +83,7 @@ pub fn signal(pid: u64, name: &str) {
         .status();
 }
 
-/// Whether that process is a hub on that data directory: numbers of processes come again.
+/// Whether the process is a hub on this data directory; process ids are reused.
 pub fn is_hub_on(pid: u64, data: &Path) -> bool {
     let command_line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<&str> = command_line

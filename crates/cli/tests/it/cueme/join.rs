@@ -4,7 +4,7 @@ use super::fresh::FreshMachine;
 use super::{AgentShell, envelope, item, wait_for_request};
 use crate::harness::*;
 
-/// The value of one of the four lines.
+/// The value of one of the four `name=value` lines.
 fn line<'t>(text: &'t str, name: &str) -> &'t str {
     let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
     found.unwrap_or_else(|| panic!("{name} in {text}"))

@@ -1,11 +1,11 @@
-//! An answer that nobody waited for reaches the agent with its next command, whatever that is about.
+//! An uncollected answer reaches the agent with its next command.
 
 use serde_json::{Value, json};
 
 use super::{AgentShell, answer, answered, envelope, envelope_with, item, until_gone, wait_for_request};
 use crate::harness::*;
 
-/// Asks, is killed, and is answered so.
+/// Asks, is killed, and gets this resolution afterwards.
 async fn answer_after_kill(hub: &Hub, shell: &AgentShell, prompt: &str, resolution: Value) -> String {
     let confirm = json!({"type": "confirm", "confirm_label": "Deploy", "cancel_label": "Hold"});
     let mut process = shell.start(&["cue", "gavonel", "-"], envelope_with(prompt, &confirm));

@@ -1,4 +1,4 @@
-//! A caller with a limit of its own, and a program that reads the outcome.
+//! Wait limits, settings, and JSON output with exit codes.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn start_hub_false_in_the_settings_file_starts_no_hub() {
     }
 }
 
-/// What a program gets for this payload when the person decides so.
+/// The exit code and JSON output for this payload and resolution.
 async fn outcome(hub: &Hub, payload: Value, resolution: Value) -> (i32, Value) {
     let shell = AgentShell::with_hub(hub);
     let input = envelope_with("What now?", &payload);

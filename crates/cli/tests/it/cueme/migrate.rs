@@ -1,4 +1,4 @@
-//! `cueme migrate` brings a mailbox of the original into the hub, whoever made it, and leaves it as it was.
+//! `cueme migrate` imports a mailbox of the original cueme, from any of its programs, and leaves the mailbox unchanged.
 
 mod mailbox;
 
@@ -11,12 +11,12 @@ use super::AgentShell;
 use crate::harness::*;
 use mailbox::{Mailbox, at};
 
-/// In a home with the mailbox, beside a hub.
+/// Runs `cueme migrate` in the home directory with the mailbox.
 fn migrate(hub: &Hub, args: &[&str]) -> CommandOutput {
     AgentShell::with_hub(hub).run(&[&["migrate"], args].concat(), "")
 }
 
-/// Everything the hub has, oldest first, each as its page shows it.
+/// All messages of the hub, oldest first, as inbox items.
 async fn history(hub: &Hub) -> Vec<Value> {
     let listed = hub.owner.get("/v1/messages?limit=200").await.expect(200);
     let mut items = Vec::new();
@@ -34,7 +34,7 @@ fn titles(items: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The files of the mailbox with what is in them, side files and all.
+/// The files of the mailbox directory with their contents, including SQLite side files.
 fn bytes_of(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(directory)
         .expect("the directory")

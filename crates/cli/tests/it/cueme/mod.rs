@@ -1,4 +1,4 @@
-//! `cueme` as an agent in a terminal runs it: the real program, a real hub, a home of its own.
+//! `cueme` as a terminal agent runs it: the real program, a real hub, and a home directory per test.
 
 mod answers;
 mod crash;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Where an agent runs.
+/// The shell environment in which an agent runs `cueme`.
 #[derive(Clone)]
 struct AgentShell {
     home: PathBuf,
@@ -33,12 +33,12 @@ struct AgentShell {
 }
 
 impl AgentShell {
-    /// On the hub's own machine. Starts none: a test that stops its hub has a reason.
+    /// A shell on the hub's machine. `cueme` starts no hub itself, because some tests stop theirs on purpose.
     fn with_hub(hub: &Hub) -> Self {
         Self::at(hub.scratch()).env("CUEME_START_HUB", "0")
     }
 
-    /// Without the reminder, so that whole texts can be compared.
+    /// A shell without the reminder, so that tests can compare whole outputs.
     fn at(scratch: &Scratch) -> Self {
         Self {
             home: scratch.home(),
@@ -48,7 +48,7 @@ impl AgentShell {
         .env("CUEME_REMINDER", "off")
     }
 
-    /// The later word wins.
+    /// A later value for the same name wins.
     fn env(mut self, name: &str, value: &str) -> Self {
         self.envs.push((name.to_owned(), value.to_owned()));
         self
@@ -87,7 +87,7 @@ impl AgentShell {
         self.start(&["cue", agent_id, "-"], envelope(prompt))
     }
 
-    /// A cue that is in the inbox and waited for, with its id.
+    /// Starts a cue, waits until its process is long-polling, and returns its id too.
     async fn waiting(&self, hub: &Hub, agent_id: &str, prompt: &str) -> (Process, String) {
         let process = self.cue(agent_id, prompt);
         let id = wait_for_request(hub, prompt).await;
@@ -103,7 +103,7 @@ fn envelope_with(prompt: &str, payload: &Value) -> String {
     format!("{}<cueme_payload>\n{payload:#}\n</cueme_payload>\n", envelope(prompt))
 }
 
-/// What the agent reads when its person said `text`.
+/// The output for an answer with this text.
 fn answered(text: &str) -> String {
     format!("The user answered:\n\n{text}\n")
 }
@@ -119,7 +119,7 @@ async fn item(hub: &Hub, id: &str) -> Value {
     hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)
 }
 
-/// The open request with this title, once a process waits for it.
+/// Waits until a process waits for the open request with this title, and returns its id.
 async fn wait_for_request(hub: &Hub, title: &str) -> String {
     eventually(&format!("a process waits for {title:?}"), async || {
         let found = items(hub).await.into_iter().find(|item| item["title"] == title)?;
@@ -141,7 +141,7 @@ async fn answer(hub: &Hub, id: &str, value: impl Into<Value>) {
         .expect(200);
 }
 
-/// A token that outlives a restart of the hub.
+/// A terminal token that survives a restart of the hub.
 async fn terminal_token(hub: &Hub, person: &str) -> String {
     let made = hub
         .owner

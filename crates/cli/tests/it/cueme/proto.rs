@@ -1,4 +1,4 @@
-//! `cueme proto` writes into files that belong to people: it changes its own blocks and nothing else. None of it needs a hub.
+//! `cueme proto` edits files that belong to people: it changes only its own blocks. None of it needs a hub.
 
 mod settings;
 mod text;
@@ -18,7 +18,7 @@ const END: &str = "<!-- HUMAN_AGENT_PROTO_END -->";
 const RUNTIME_BEGIN: &str = "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->";
 const RUNTIME_END: &str = "<!-- HUMAN_AGENT_RUNTIME_END -->";
 
-/// A home of its own, and a project in which the commands are run.
+/// A home directory, and a project directory in which the commands run.
 struct Workspace(Scratch);
 
 impl Workspace {
@@ -62,7 +62,7 @@ impl Workspace {
         self.write(".cue/cueme.json", &settings.to_string());
     }
 
-    /// The protocol is two words long, so that whole files can be compared.
+    /// Sets a two-word protocol, so that tests can compare whole files.
     fn short_protocol(&self) {
         self.write("own.md", "Ask first.\n");
         self.settings(&json!({"cueme.proto.protocol_path": "~/own.md", "cueme.proto.runtime": {"claude": "Wait."}}));
@@ -362,7 +362,7 @@ fn an_unwritable_file_is_named() {
     let directory = path.parent().expect("a directory");
     fs::set_permissions(directory, fs::Permissions::from_mode(0o555)).expect("set the mode");
     let mut command = workspace.command("proto apply claude");
-    // Root may write everywhere, so it has to become somebody else.
+    // Root may write everywhere, so the command runs as another user.
     if fs::metadata("/proc/self").expect("this process").uid() == 0 {
         command.uid(65534).gid(65534);
     }

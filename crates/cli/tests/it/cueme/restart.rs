@@ -1,4 +1,4 @@
-//! The hub comes and goes while an agent waits.
+//! Hub restarts and outages while an agent waits.
 
 use super::{AgentShell, answer, answered, items, terminal_token, wait_for_request};
 use crate::harness::*;

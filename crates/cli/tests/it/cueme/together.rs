@@ -1,4 +1,4 @@
-//! Many agents, many requests of one agent, and words that come before the question.
+//! Many agents, several requests of one agent, and type-ahead.
 
 use serde_json::{Value, json};
 
@@ -70,8 +70,8 @@ async fn a_request_without_a_process_is_superseded_by_a_new_one() {
     );
 }
 
-/// A process that sleeps through a restart of the hub while another one of the same agent goes on: what it says when it
-/// wakes up, and what replaced its request.
+/// Suspends a process over a hub restart while another process of the same agent asks a new question. Returns the
+/// output of the first process and the id of the request that superseded its own.
 async fn supersede_sleeper(flags: &[&str]) -> (CommandOutput, String) {
     let mut hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub);
@@ -80,7 +80,7 @@ async fn supersede_sleeper(flags: &[&str]) -> (CommandOutput, String) {
     sleeper.signal("STOP");
     hub.interrupt();
     hub.restart().await;
-    // A process that comes and goes, so that the hub knows of one that is gone.
+    // A short-lived process, so that the hub sees the waiter of the request go away.
     let (mut brief, _) = shell.waiting(&hub, "gavonel", "One?").await;
     brief.kill();
     until_gone(&hub, &first).await;

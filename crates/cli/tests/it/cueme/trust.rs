@@ -1,4 +1,4 @@
-//! What `cueme` believes on its own machine, and what it leaves of its caller in a hub that it starts.
+//! File permissions that `cueme` requires, and isolation of a started hub from its caller.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn no_hub_is_started_in_a_world_writable_directory() {
     );
 }
 
-/// Only whoever may give files away can try it.
+/// Skipped unless the test may chown files.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_of_another_user_are_not_trusted() {
     let hub = Hub::start().await;

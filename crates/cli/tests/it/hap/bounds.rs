@@ -15,7 +15,7 @@ async fn open_cues_per_person_are_limited_to_a_thousand() {
         body
     };
     let mut first = Value::Null;
-    // One of each, because what an agent asks takes the place of what it asked before.
+    // One cue per agent, because a new cue supersedes an earlier one of the same agent.
     for number in 0..1000 {
         first = shell.post(&cue_as(&format!("agent{number}"), number)).await.expect(201);
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::{TerminalAgent, id, item, presence};
 use crate::harness::*;
 
-/// As `kill -9` does it, and up again.
+/// Kills the hub with SIGKILL and restarts it.
 async fn crash(hub: &mut Hub) {
     hub.kill();
     hub.restart().await;

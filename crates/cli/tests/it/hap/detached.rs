@@ -1,9 +1,9 @@
 use crate::harness::*;
 
-/// The session of a process, as Linux tells it.
+/// The session id of a process, from /proc.
 fn session_of(pid: u32) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a running process");
-    // The name before may hold blanks, but no `)` after its own.
+    // The process name may contain spaces and parentheses, so split at the last `)`.
     let (_, after) = stat.rsplit_once(')').expect("a name");
     after
         .split_whitespace()

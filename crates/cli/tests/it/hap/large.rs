@@ -1,4 +1,4 @@
-//! What much data of one caller may cost the others: nothing.
+//! Large requests of one caller do not affect the others.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{TerminalAgent, terminal_token};
 use crate::harness::*;
 
-/// Connects as anybody with that token, and sends no more than this.
+/// Opens a connection and sends an incomplete request.
 fn send_partial_request(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://")).expect("the hub listens");
     let head = format!("{request}\r\nhost: hub\r\nauthorization: Bearer {token}\r\n");
@@ -21,7 +21,7 @@ fn send_partial_request(hub: &Hub, token: &str, request: &str, body: &[u8]) -> T
     stream
 }
 
-/// In KiB.
+/// Peak resident memory in KiB.
 fn memory(hub: &Hub) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("the hub runs");
     let line = status

@@ -1,4 +1,4 @@
-//! The terminals' door over plain HTTP, as any program in a terminal would use it.
+//! The terminal (HAP) door over plain HTTP, as any program in a terminal would use it.
 
 mod ahead;
 mod bounds;
@@ -19,14 +19,14 @@ use tokio::task::JoinHandle;
 
 use crate::harness::*;
 
-/// An agent in one of the owner's terminals.
+/// An agent in a terminal of one person.
 #[derive(Clone)]
 pub struct TerminalAgent {
     pub api: Api,
     pub agent_id: String,
 }
 
-/// A token that outlives a restart of the hub.
+/// A terminal token that survives a restart of the hub.
 async fn terminal_token(hub: &Hub, person: &str) -> String {
     let body = json!({"name": person, "terminal": true});
     let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
@@ -56,7 +56,7 @@ impl TerminalAgent {
         self.api.post("/v1/hap/cues", body).await
     }
 
-    /// Asks what must be new, and returns the whole reply.
+    /// Asks a new cue and returns the whole reply.
     pub async fn ask(&self, prompt: &str) -> Value {
         self.post(&self.cue_body(prompt)).await.expect(201)
     }
@@ -75,7 +75,7 @@ impl TerminalAgent {
         self.api.get(&format!("/v1/hap/cues/{id}")).await.expect(200)
     }
 
-    /// Waits until it is resolved.
+    /// Long-polls until the cue is resolved.
     pub async fn outcome(&self, id: &str) -> Value {
         let cue = self.api.get(&format!("/v1/hap/cues/{id}?wait=25")).await.expect(200);
         assert_ne!(cue["status"], "open", "{cue}");
@@ -92,7 +92,7 @@ impl TerminalAgent {
         );
     }
 
-    /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
+    /// Starts a long-poll and waits until the hub counts it. Aborting the task is like killing the process.
     pub async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
         let api = self.api.clone();
         let path = format!("/v1/hap/cues/{id}?wait=60");

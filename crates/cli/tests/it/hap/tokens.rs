@@ -143,7 +143,7 @@ async fn removing_a_person_revokes_their_terminal_tokens() {
         .refused_field("invalid_field", "agent_id");
 }
 
-/// The ids of a person's tokens for terminals, by their labels.
+/// The labels and ids of a person's terminal tokens.
 fn tokens_of(hub: &Hub, person: &str) -> Vec<(String, String)> {
     let listed = hub.cli(&["person", "tokens", person, "--json"]).json();
     let tokens = listed

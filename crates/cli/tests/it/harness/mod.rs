@@ -1,5 +1,5 @@
-//! Everything a test needs to drive the real binary from outside: a hub of its own, its HTTP API, its command line,
-//! a scripted callback receiver, a proxy that loses things, and a second opinion on signatures.
+//! Test harness that drives the real binary from outside: a hub per test, its HTTP API and command line, a scripted
+//! callback receiver, a fault-injecting proxy, and an independent signature check.
 
 mod api;
 mod envelope;

@@ -1,4 +1,4 @@
-//! A PostgreSQL that one test has to itself: with TLS and a password, and it can be stopped.
+//! A PostgreSQL server for a single test, with TLS and a password. The test can stop and restart it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ pub const PASSWORD: &str = "s3cret";
 pub struct OwnPostgres {
     script: Child,
     stdout: BufReader<ChildStdout>,
-    /// The script ends when this is closed, however that comes about.
+    /// The script exits when this pipe closes, even if the test process is killed.
     stdin: Option<ChildStdin>,
     home: PathBuf,
     port: u16,
@@ -53,22 +53,22 @@ impl OwnPostgres {
         self.send_command("start off");
     }
 
-    /// Whoever vouches for it.
+    /// The CA that signed the server's certificate.
     pub fn ca_path(&self) -> String {
         self.file("ca.pem")
     }
 
-    /// Somebody else, who does not.
+    /// A CA that did not sign the server's certificate.
     pub fn other_ca_path(&self) -> String {
         self.file("other.pem")
     }
 
-    /// Without the password.
+    /// The connection URL, without the password.
     pub fn url(&self) -> String {
         format!("postgres://countersign@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// By its socket, as an operator with a shell would have it.
+    /// Queries a number over the Unix socket, as an operator with a shell would.
     pub async fn number(&self, sql: &str) -> i64 {
         let address = format!(
             "host={} port={} user=countersign dbname=postgres",
@@ -108,12 +108,12 @@ impl OwnPostgres {
 impl Drop for OwnPostgres {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It stops the server and removes its directory.
+        // On EOF the script stops the server and removes its directory.
         drop(self.script.wait());
     }
 }
 
-/// Below those that the system hands out by itself, so that nobody gets it while the server is stopped.
+/// A port below the ephemeral range, so that the system does not hand it out while the server is stopped.
 fn free_port() -> u16 {
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let mut guesses =

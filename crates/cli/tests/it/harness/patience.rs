@@ -1,8 +1,8 @@
-//! How long a test waits, and how: always for a condition, never for a time.
+//! Waiting in tests: always for a condition with a timeout, never a fixed sleep.
 
 use std::time::Duration;
 
-/// Generous, because the machine may be busy; a passing test never comes near it.
+/// Generous, because the machine may be busy; a passing test never gets close.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
@@ -12,7 +12,7 @@ pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
     }
 }
 
-/// Looks again until `look` finds something. Only for facts the hub offers no notification for.
+/// Polls `probe` until it returns something. Only for state that the hub sends no notification about.
 pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     within(what, async {
         let mut pause = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! A database of its own in a real PostgreSQL, and a wire to it that can be cut, held up and slowed down.
+//! A database per test in a real PostgreSQL, and a proxy to it that can cut, stall and slow down the connection.
 
 #[path = "../../../../store/tests/suite/postgres/server.rs"]
 mod server;
@@ -15,7 +15,7 @@ use tokio_postgres::{Client, NoTls};
 
 use super::Scratch;
 
-/// The directory of the server's socket.
+/// The directory of the server's Unix socket.
 fn socket_directory() -> PathBuf {
     let address = server::address();
     let host = address.split_whitespace().find_map(|part| part.strip_prefix("host="));
@@ -50,7 +50,7 @@ impl Database {
         url(&socket_directory(), &self.name)
     }
 
-    /// With a password, which this server does not ask for and nobody may print.
+    /// The URL with a password that this server ignores; the hub must never print it.
     pub fn url_with_password(&self) -> String {
         self.url().replace("countersign@", "countersign:s3cret@")
     }
@@ -59,7 +59,7 @@ impl Database {
         self.connect().await.batch_execute(sql).await.expect(sql);
     }
 
-    /// As an operator with a shell would have it.
+    /// Connects directly, as an operator with a shell would.
     pub async fn connect(&self) -> Client {
         connect_to(&self.name).await
     }
@@ -72,7 +72,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let name = std::mem::take(&mut self.name);
-        // The test's own runtime cannot be waited on from here.
+        // Drop is not async, and blocking on the test's own runtime would panic.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -83,7 +83,7 @@ impl Drop for Database {
                 .block_on(async { connect_to("postgres").await.batch_execute(&sql).await })
                 .expect("the database is dropped");
         });
-        // A leftover database is a nuisance, not a failure: the cluster goes too.
+        // A leftover database does not fail the test; it goes away with the test server.
         drop(dropping.join());
     }
 }
@@ -96,17 +96,17 @@ fn url(directory: &Path, database: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireState {
     Open,
-    /// What is connected is cut, and nobody new gets through.
+    /// Open connections are closed and new ones rejected.
     Cut,
-    /// Everything is taken and nothing passed on.
+    /// Data is read and not forwarded.
     Stalled,
-    /// Every piece takes so long.
+    /// Every chunk is delayed by this long.
     Slow(Duration),
-    /// The next transaction in which these words are said is committed, and its hub is not told. After that it is open.
+    /// The next transaction that contains this text commits, but the connection breaks before its reply. Then `Open`.
     CutAfterCommitOf(&'static str),
 }
 
-/// Between one hub and its database.
+/// A proxy between one hub and its database.
 pub struct Wire {
     scratch: Scratch,
     database: String,
@@ -172,7 +172,7 @@ async fn relay(
         }
         true
     };
-    // It answers when it is done, and that goes no further.
+    // The database replies after the commit; that reply closes the connection instead of reaching the hub.
     let from_database_filter = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
     tokio::select! {
         () = forward(from_hub, to_database, state.clone(), from_hub_filter) => {}
@@ -181,7 +181,7 @@ async fn relay(
     }
 }
 
-/// What a hub said since it began its last one.
+/// The bytes a hub sent since its last BEGIN.
 #[derive(Default)]
 struct Transaction(Vec<u8>);
 
@@ -194,14 +194,14 @@ impl Transaction {
         }
     }
 
-    /// Whoever only reads says END.
+    /// Read-only transactions end with END, so a COMMIT means a write.
     fn commits(&self, words: &str) -> bool {
         let has = |wanted: &[u8]| self.0.windows(wanted.len()).any(|bytes| bytes == wanted);
         has(words.as_bytes()) && has(b"COMMIT\0")
     }
 }
 
-/// Until one of the two has gone, or what is passed is not to go on.
+/// Forwards data until either side closes or `keep_going` returns false.
 async fn forward(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,

@@ -1,4 +1,4 @@
-//! A child process with its output captured, which never outlives the test that started it.
+//! A child process with captured output, killed at the end of the test that started it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::patience::{WAIT_TIMEOUT, within};
 
-/// The binary under test in an environment that knows nothing of the person running the tests.
+/// The binary under test, with a cleared environment.
 pub fn countersign(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command
@@ -64,14 +64,14 @@ impl Process {
     pub fn spawn(mut command: Command, input: impl AsRef<[u8]>) -> Self {
         command.stdin(Stdio::piped());
         let mut process = Self::start(command);
-        // Dropping the pipe after the input is what tells a reader that nothing more will come.
+        // Dropping the pipe sends EOF.
         let mut stdin = process.child.stdin.take().expect("a piped stdin");
         let _ = stdin.write_all(input.as_ref());
         drop(stdin);
         process
     }
 
-    /// With the standard input that the command was given.
+    /// Starts the command with the stdin it already has.
     pub fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start the child process");
@@ -92,7 +92,7 @@ impl Process {
         self.wait_for_text(&self.stdout, wanted).await
     }
 
-    /// Nothing when the output ends without it.
+    /// `None` if the output ends without the text.
     pub async fn try_stdout_with(&self, wanted: &str) -> Option<String> {
         let mut text = self.stdout.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
@@ -115,7 +115,7 @@ impl Process {
         self.child.try_wait().expect("poll the child process")
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits for the process to exit on its own.
     pub fn join(&mut self) -> ExitStatus {
         let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
@@ -129,7 +129,7 @@ impl Process {
         }
     }
 
-    /// As `kill -9` does it: no handler runs, nothing is flushed.
+    /// Sends SIGKILL: no handler runs, nothing is flushed.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -161,7 +161,7 @@ impl Drop for Process {
     }
 }
 
-/// A command that has ended.
+/// The exit code and output of a finished command.
 #[derive(Debug)]
 pub struct CommandOutput {
     pub code: i32,
@@ -182,7 +182,7 @@ impl CommandOutput {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("not JSON ({error}): {text}"))
     }
 
-    /// A failure speaks on stderr only.
+    /// Asserts the exit code; a failed command prints on stderr only.
     #[track_caller]
     pub fn fails(self, code: i32) -> String {
         assert_eq!(self.code, code, "wrong exit code: {self:?}");

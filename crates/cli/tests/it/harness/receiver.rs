@@ -1,5 +1,5 @@
-//! An agent's callback endpoint that does as it is told. Written on bare TCP, so that it can also misbehave:
-//! never answer, never stop answering, point elsewhere.
+//! A scripted callback endpoint. Written on bare TCP, so that it can also misbehave: hang, redirect, or send an
+//! endless body.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -15,11 +15,11 @@ use super::patience::within;
 pub enum PushReply {
     Status(u16),
     Redirect(String),
-    /// Takes the request and never answers, until it is told to hang up.
+    /// Reads the request and does not reply, until `hang_up`.
     Hang,
-    /// Answers 200 with a body that has no end.
+    /// Replies 200 with an endless body.
     Endless,
-    /// Closes the connection without a word.
+    /// Closes the connection without a reply.
     HangUp,
 }
 
@@ -101,7 +101,7 @@ impl Receiver {
         format!("http://{}{path}", self.host())
     }
 
-    /// What the next requests to `path` get; afterwards, and everywhere else, 200.
+    /// Queues replies for the next requests to `path`. All other requests get 200, or the `default_reply`.
     pub fn script(&self, path: &str, replies: &[PushReply]) {
         self.script
             .lock()
@@ -112,12 +112,12 @@ impl Receiver {
             .extend(replies.iter().cloned());
     }
 
-    /// What every unscripted request gets from now on.
+    /// The reply to every unscripted request from now on.
     pub fn default_reply(&self, reply: PushReply) {
         self.script.lock().unwrap().default = Some(reply);
     }
 
-    /// On everybody who was left hanging.
+    /// Closes the connections that hang.
     pub fn hang_up(&self) {
         self.hang_up_signal.notify_waiters();
     }
@@ -134,7 +134,7 @@ impl Receiver {
             .clone()
     }
 
-    /// The pushes to `path`, once there are `count`.
+    /// Waits for `count` pushes to `path`, and returns them.
     pub async fn at(&self, path: &str, count: usize) -> Vec<Push> {
         let of_path = |all: &Vec<Push>| all.iter().filter(|push| push.path == path).cloned().collect::<Vec<_>>();
         let all = self
@@ -152,7 +152,7 @@ async fn serve(
 ) {
     let mut stream = BufReader::new(stream);
     while let Some(push) = read_request(&mut stream).await {
-        // From here on it is told, also when it does not wait yet.
+        // Created before the push is visible to the test, so that an early `hang_up` is not missed.
         let hang_up_signal = hang_up_signal.notified();
         let reply = {
             let mut script = script.lock().unwrap();

@@ -1,4 +1,4 @@
-//! A second opinion on signatures: built from the protocol's description on another canonicaliser than the hub's.
+//! An independent signature check, written from the protocol description with a different canonicalizer than the hub's.
 
 use aws_lc_rs::{digest, hmac, signature};
 use base64::Engine;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Push;
 
-/// A pushed response with the parts of its signature header and the text that was signed.
+/// The parts of a push's signature header, and the canonical text that was signed.
 pub struct Signed {
     pub jti: String,
     pub t: String,
@@ -16,7 +16,7 @@ pub struct Signed {
     pub canonical: Vec<u8>,
 }
 
-/// Reads the header of `family` and rebuilds what a verifier of that family and version signs.
+/// Parses the signature header of `family` and rebuilds the signed text for that family and version.
 #[track_caller]
 pub fn signed(push: &Push, family: &str, callback_url: &str) -> Signed {
     let header = push.header(&format!("{family}-signature"));
@@ -59,7 +59,7 @@ fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -
         "t": t,
     });
     context[&version_key] = json!(version);
-    // Up to 0.2 the answer itself was not covered.
+    // Up to version 0.2 the signature did not cover the answer.
     if version != "0.2" {
         let payload = json!({"response": body["response"], "state": body["state"]});
         let canonical = serde_json_canonicalizer::to_vec(&payload).expect("a canonical payload");
@@ -68,7 +68,7 @@ fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -
     context
 }
 
-/// The value of the header that a hub holding `key` would send with `push` at the second `t`.
+/// The signature header that a hub with `key` would send with `push` at Unix second `t`.
 pub fn sign(push: &Push, callback_url: &str, t: i64, jti: &str, key: &str) -> String {
     let context = context(&push.json(), "a2h", callback_url, &t.to_string(), jti);
     let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
@@ -84,7 +84,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Signed {
-    /// Whether one of the signatures is the HMAC by `key`.
+    /// Whether one of the signatures is an HMAC with `key`.
     pub fn holds(&self, key: &str) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
         let expected = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
@@ -112,7 +112,7 @@ fn standard_webhooks_content(push: &Push) -> Vec<u8> {
     [head.as_bytes(), &push.body].concat()
 }
 
-/// Whether both the A2H signature and the `v1a` Standard Webhooks signature are by the Ed25519 `public_key`.
+/// Whether both the A2H signature and the `v1a` Standard Webhooks signature verify with the Ed25519 `public_key`.
 pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
     let key = signature::UnparsedPublicKey::new(&signature::ED25519, public_key);
     let a2h = signed

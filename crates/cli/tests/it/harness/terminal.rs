@@ -1,4 +1,4 @@
-//! Where commands are typed: a home directory and an environment, on the hub's machine or on another one.
+//! A shell session for CLI commands: a home directory and an environment, on the hub's machine or a remote one.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// On the hub's own machine, where the commands find it by its data directory.
+    /// A terminal on the hub's machine, where commands find the hub by its data directory.
     pub fn local(hub: &Hub) -> Self {
         Self {
             home: hub.scratch().home(),
@@ -20,7 +20,7 @@ impl Terminal {
         .env("COUNTERSIGN_DATA", &hub.data().display().to_string())
     }
 
-    /// On a machine that knows of the hub what the environment says, as the agent.
+    /// A terminal on another machine, with the agent's credentials in the environment.
     pub fn remote(hub: &Hub, url: &str, agent: &Agent) -> Self {
         Self {
             home: hub.scratch().home(),
@@ -36,7 +36,7 @@ impl Terminal {
         )
     }
 
-    /// The later word wins.
+    /// A later value for the same name wins.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.envs.push((name.to_owned(), value.to_owned()));
         self
@@ -63,7 +63,7 @@ impl Terminal {
         Process::spawn(command, input).finish()
     }
 
-    /// Runs a program that itself calls `countersign`, found in the search path.
+    /// Runs a program that itself calls `countersign` from the PATH.
     pub fn start_program(&self, program: &str, args: &[&str]) -> Process {
         let ours = countersign(&self.home);
         let bin_dir = std::path::Path::new(ours.get_program())

@@ -1,4 +1,4 @@
-//! Time passes for all hubs alike.
+//! Expiry with several hubs.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Three hubs under load, failing in every way: killed, cut off from the database, slow, unheard, and standing still for longer
-//! than the lease. No answer is lost, none becomes two, and everybody who waits at a hub that works is answered soon.
+//! Three hubs under load with every fault: killed, cut off from the database, slow, stalled, and frozen beyond the
+//! lease. No answer is lost or duplicated, and every client that waits at a working hub gets its answer soon.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::{Cluster, RETRY_DELAY, wait_for_answer};
 use crate::harness::*;
 
-/// At one hub after the other until one does it. A call that hangs is given up.
+/// Posts to one hub after the other until one succeeds. A hanging call times out.
 async fn post_to_any(apis: &[Api], first: usize, path: &str, body: &str, good: &[u16]) -> Reply {
     let attempts = async {
         for attempt in first.. {
@@ -29,7 +29,7 @@ async fn post_to_any(apis: &[Api], first: usize, path: &str, body: &str, good: &
     within("a working hub", attempts).await
 }
 
-/// The same key, so it is one ask however often it arrives.
+/// Submits with one idempotency key, so retries create a single ask.
 async fn submit_to_any(apis: &[Api], first: usize, envelope: &Value) -> String {
     let ack = post_to_any(apis, first, "/v1/messages", &envelope.to_string(), &[202])
         .await
@@ -37,13 +37,13 @@ async fn submit_to_any(apis: &[Api], first: usize, envelope: &Value) -> String {
     ack["id"].as_str().expect("an id").to_owned()
 }
 
-/// By this call or by one before whose reply did not come.
+/// Answers the ask; 409 means that an earlier call succeeded but its reply was lost.
 async fn answer_at_any(owners: &[Api], first: usize, id: &str) {
     let body = json!({"resolution": "answered", "value": "approve"}).to_string();
     post_to_any(owners, first, &format!("/v1/messages/{id}/resolve"), &body, &[200, 409]).await;
 }
 
-/// What somebody was told who waited at one hub, and how long after it had come to be. Nothing once that hub fails.
+/// Long-polls at one hub and returns the outcome with its delay. `None` if that hub is taken down meanwhile.
 async fn wait_at(api: Api, id: String, mut works: watch::Receiver<bool>) -> Option<(Duration, Value)> {
     tokio::select! {
         (_, outcome) = wait_for_answer(api, id) => Some((age(&outcome), outcome)),
@@ -51,7 +51,7 @@ async fn wait_at(api: Api, id: String, mut works: watch::Receiver<bool>) -> Opti
     }
 }
 
-/// By the clock of this machine, which is the database's too.
+/// Time since the resolution; the test and the database share this machine's clock.
 fn age(outcome: &Value) -> Duration {
     let resolved_at = outcome["response"]["response"]["resolved_at"]
         .as_str()
@@ -64,14 +64,14 @@ struct Load {
     agents: Vec<Api>,
     owners: Vec<Api>,
     callback: String,
-    /// Which of the hubs do.
+    /// Whether each hub currently works.
     works: Vec<watch::Sender<bool>>,
     stop: AtomicBool,
     count: AtomicUsize,
 }
 
 impl Load {
-    /// One after the other: asked at one hub, awaited at all that work, answered at another.
+    /// Loops: submits at one hub, waits at all working hubs, answers at another.
     async fn run(self: Arc<Self>, worker: usize) -> Vec<(String, usize, Duration, Value)> {
         let mut done = Vec::new();
         while !self.stop.load(Ordering::SeqCst) {
@@ -184,7 +184,7 @@ async fn no_answer_is_lost_or_duplicated_and_every_waiter_is_answered_soon() {
     check_deliveries(&cluster, &receiver, &outcomes).await;
 }
 
-/// People's tokens are good at every hub; those of hub.json end with their hub.
+/// A person's token works at every hub; a token from hub.json ends with its hub.
 async fn owners(cluster: &Cluster) -> Vec<Api> {
     let made = cluster.hubs[0]
         .owner

@@ -1,4 +1,4 @@
-//! Following the runs of other hubs: nothing is missed, nothing comes twice, and it costs little.
+//! Following runs owned by other hubs: no event is missed or repeated, and the cost stays low.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::Cluster;
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The same person again and again.
+/// A strategy that asks the same person `rounds` times.
 fn chat(rounds: u32) -> Value {
     cycle(
         json!({"user": person(), "say": echo()}),
@@ -17,7 +17,7 @@ fn chat(rounds: u32) -> Value {
     )
 }
 
-/// A run that ended at the second hub and goes on at the first, where its next question is open.
+/// A run that ended at the second hub and was continued at the first, where its next question is open.
 async fn continue_at_first_hub(cluster: &Cluster, there: &mut Client) -> (Client, String) {
     let run = there.start_strategy(&cluster.hubs[1], &talk(), "").await;
     there.next_question().await;
@@ -119,7 +119,7 @@ async fn a_database_outage_during_subscribe_leaves_no_dead_follower() {
         cluster.wires[1].set_state(WireState::Slow(Duration::from_millis(5)));
         let mut there = Client::connect(&cluster.hubs[1]).await;
         there.subscribe(&run).await;
-        // So far it gets, each time a little further.
+        // The subscribe gets a bit further each round before the cut.
         let _ = tokio::time::timeout(Duration::from_millis(step * 15), there.next()).await;
         cluster.wires[1].set_state(WireState::Cut);
         drop(there);
@@ -150,7 +150,7 @@ async fn followers_of_a_busy_run_get_every_event_once_and_in_order() {
         followers.push(Client::connect(&cluster.hubs[1]).await);
     }
     here.answer(&run, "user", "go").await;
-    // They come at once, and while it moves.
+    // The followers subscribe together while the run is busy.
     for follower in &mut followers {
         follower.subscribe_after(&run, seq(&asked)).await;
     }
@@ -162,7 +162,7 @@ async fn followers_of_a_busy_run_get_every_event_once_and_in_order() {
     assert_eq!(followers[5].result().await, "end");
 }
 
-/// The numbers of what every hub tells behind a number, up to the question of an agent.
+/// The sequence seqs after `after` up to a question of `agent`. Streamed text is left out: only the owner sends it.
 async fn seqs_until(client: &mut Client, agent: &str, after: u64) -> Vec<u64> {
     let mut seqs = vec![];
     loop {
@@ -259,7 +259,7 @@ async fn a_lagging_hub_accepts_an_answer_to_the_next_question() {
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     there.next_question().await;
-    // It hears late of what the others do.
+    // The second hub now sees changes late.
     cluster.wires[1].set_state(WireState::Slow(Duration::from_millis(60)));
     here.answer(&run, "user", "one").await;
     here.next_question().await;

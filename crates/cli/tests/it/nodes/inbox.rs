@@ -1,4 +1,4 @@
-//! Whoever looks on at one hub sees what happens at another.
+//! The inbox, its live events and sessions across hubs.
 
 use std::time::Instant;
 

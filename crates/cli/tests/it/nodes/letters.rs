@@ -1,4 +1,4 @@
-//! What is said to a run that another hub moves, when that hub does not answer as it should.
+//! Remote run commands (table `run_mail`) when the hub that owns the run does not respond as it should.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn stopping_a_run_of_a_frozen_hub_is_not_reported_as_success() {
     let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
     here.next_question().await;
     cluster.hubs[0].freeze();
-    // No hub may take over, so that nobody answers.
+    // A long lease prevents a takeover, so that no hub answers.
     cluster
         .database
         .execute("UPDATE node SET lease_until = lease_until + 3600000")

@@ -1,4 +1,4 @@
-//! The database goes away and comes back.
+//! Database outages and recovery.
 
 use std::time::{Duration, Instant};
 
@@ -138,7 +138,7 @@ async fn a_hub_that_cannot_write_is_not_ready() {
         eventually("readiness changes", probe).await;
     };
     ready(200).await;
-    // As a full disk does: what writes nothing is still committed.
+    // Like a full disk: transactions without writes still commit.
     let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$; \
          CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON setting FOR EACH ROW EXECUTE FUNCTION refuse()";
     cluster.database.execute(refuse).await;

@@ -1,4 +1,4 @@
-//! A run is moved by one hub, and may be followed, answered, steered and stopped at any.
+//! A run is owned by one hub; clients follow, answer, steer and stop it at any hub.
 
 use serde_json::json;
 

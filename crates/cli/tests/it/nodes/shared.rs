@@ -1,4 +1,4 @@
-//! What is one for all hubs: keys, limits, credentials, the clock.
+//! State shared by all hubs: idempotency keys, limits, credentials, search.
 
 use std::time::Instant;
 
@@ -42,7 +42,7 @@ async fn a_rate_limit_holds_across_hubs() {
     )
     .await;
     let accepted = replies.iter().filter(|reply| reply.status == 202).count();
-    // One more comes free every two seconds, and all of this may take some.
+    // The limit refills one request every two seconds, and the test itself may take a few.
     assert!((30..45).contains(&accepted), "{accepted}");
     let refused = replies.iter().find(|reply| reply.status != 202).expect("one too many");
     refused.refused("rate_limited");

@@ -1,4 +1,4 @@
-//! Hubs that start on a database: together, after each other, and on what is none.
+//! Starting hubs on a database: together, one after the other, and with a bad database URL.
 
 use super::Cluster;
 use crate::harness::*;
@@ -45,7 +45,7 @@ async fn a_restarted_hub_replaces_its_old_node_at_once() {
         .expect("one");
     cluster.hubs[0].kill();
     cluster.hubs[0].restart().await;
-    // Its lease would have lasted for seconds.
+    // The lease of the killed node would have lasted for seconds.
     let nodes = cluster
         .database
         .connect()

@@ -1,4 +1,4 @@
-//! What a hub had under way, when it is gone, slow, or was not told what became of its words.
+//! Takeover of runs from a hub that is gone, slow, or missed the reply to its own claim.
 
 use super::{Cluster, node_of};
 use crate::harness::*;
@@ -26,7 +26,7 @@ async fn hubs_that_take_over_many_runs_keep_their_own_leases() {
     copy_run(&cluster, &run).await;
     let survivors: Vec<_> = cluster.hubs[1..].iter().map(node_of).collect();
     cluster.hubs[0].kill();
-    // Each of the copies asks once it is taken up; the original had asked.
+    // Each copy asks its question once it is taken over; the original already asked.
     let asked = "SELECT count(*) FROM run_ask WHERE done = 0";
     eventually("all runs continue", async || {
         (cluster.database.number(asked).await == COPIES + 1).then_some(())
@@ -49,7 +49,7 @@ async fn a_run_owned_without_the_hub_knowing_continues_there() {
     let mut client = Client::connect(&cluster.hubs[0]).await;
     let run = client.start_strategy(&cluster.hubs[0], &talk(), "").await;
     client.next_question().await;
-    // As if the other one had taken it over, and had not been told.
+    // As if the second hub had taken the run over but lost the reply of that transaction.
     let reassign = format!("UPDATE run SET node = '{}'", node_of(&cluster.hubs[1]));
     cluster.database.execute(&reassign).await;
     cluster.hubs[0].kill();

@@ -1,4 +1,4 @@
-//! An agent in a terminal, whichever hub its calls reach.
+//! Terminal agents whose calls reach different hubs.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::hap::{self, TerminalAgent, id, until_gone};
 use crate::harness::*;
 
 impl TerminalAgent {
-    /// The same terminal, calling another hub.
+    /// The same terminal agent, calling another hub.
     fn at(&self, hub: &Hub) -> Self {
         Self {
             api: self.api.to(&hub.url),

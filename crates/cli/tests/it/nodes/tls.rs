@@ -1,4 +1,4 @@
-//! A database on another machine, as far as the hub can tell: reached by TCP and TLS, and with a password.
+//! A database reached over TCP with TLS and a password, as if it were on another machine.
 
 use crate::harness::*;
 

@@ -1,4 +1,4 @@
-//! What nobody says: a hub that dies between its commit and its word. Here it is a store that never speaks.
+//! Missing notifications, as when a hub dies between its commit and its NOTIFY. A bare store plays such a hub here.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ use super::{Cluster, until_waiters};
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The promise for whoever waits, looks on or follows.
+/// Upper bound for reconciliation to reach waiters, viewers and followers.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A hub that works and says nothing.
+/// A node that writes to the store and never notifies.
 struct SilentNode(Store);
 
 impl SilentNode {
@@ -122,7 +122,7 @@ async fn a_viewer_gets_each_event_once() {
     let first = agent.accepted(&ask("bot")).await;
     cluster.hubs[0].owner.answer(&first, "approve").await.expect(200);
     read_until(&mut viewer, &["event: resolved", &first]).await;
-    // By then the net has been cast over the first one.
+    // By then reconciliation has also covered the first answer.
     let silent = SilentNode::join(&cluster).await;
     let second = agent.accepted(&ask("bot")).await;
     silent.answer(&second, "approve").await;

@@ -1,4 +1,4 @@
-//! The database did what it was told, and the hub never heard of it.
+//! Unknown outcomes: the database commits, and the connection breaks before the hub gets the reply.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Whoever waits at one hub hears of an answer given at another.
+//! Long-polls at one hub, answered at another.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ async fn an_answer_at_any_hub_reaches_waiters_at_any_other() {
     }
 }
 
-/// What the word between two hubs says comes at once; the net under it would take the better part of a second.
+/// Notifications arrive at once; reconciliation alone would take most of a second.
 #[tokio::test(flavor = "multi_thread")]
 async fn notifications_between_hubs_are_quick() {
     let cluster = Cluster::start(2).await;
@@ -40,7 +40,7 @@ async fn notifications_between_hubs_are_quick() {
                 Instant::now()
             }
         });
-        // It is certain to wait when the hub counts it.
+        // The hub's waiter count proves that the long-poll has begun.
         until_waiters(&cluster.hubs[1], 1).await;
         let answered = Instant::now();
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);

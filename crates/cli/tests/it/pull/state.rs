@@ -1,4 +1,4 @@
-//! `state` is the agent's own: what went in comes out, byte for byte.
+//! `state` belongs to the agent and is returned byte for byte.
 
 use serde_json::json;
 

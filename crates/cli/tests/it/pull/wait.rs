@@ -16,7 +16,7 @@ async fn a_waiting_pull_returns_with_the_answer() {
             bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60")),
         ));
     }
-    // The first of these returns only after a second on the hub, by when the waiters above have arrived.
+    // This pull waits one second on the hub, and by then the waiters above have arrived.
     let open = bot.get(&format!("/v1/messages/{id}?wait=1")).await.expect(200);
     assert_eq!(open["status"], "open");
     let resolved = hub.owner.answer(&id, "approve").await.expect(200);
@@ -71,7 +71,7 @@ async fn a_wait_ends_within_a_second_of_the_expiry() {
     let body = bot.outcome(&id).await;
     let late = jiff::Timestamp::now().duration_since(expires_at).as_millis();
     assert_eq!(body["status"], "expired");
-    // A second is promised; the others are for a busy machine.
+    // One second is promised; the other two are slack for a busy machine.
     assert!((0..3000).contains(&late), "{late} ms after expires_at");
 }
 

@@ -45,7 +45,7 @@ async fn loopback_is_not_contacted_without_the_development_switch() {
         "[::ffff:7f00:1]",
         "[::]",
     ] {
-        // A hub may refuse such a host at any of three points; only a request to the receiver would be wrong.
+        // The hub may refuse such a host at approval, submit or delivery; only a request to the receiver is wrong.
         let binding = json!({"agent_id": "bot", "host": format!("{host}:{port}")});
         hub.owner.post("/v1/admin/callbacks/approve", &binding).await;
         for scheme in ["http", "https"] {

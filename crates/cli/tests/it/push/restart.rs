@@ -49,7 +49,7 @@ async fn a_delivered_push_is_not_repeated_after_a_restart() {
     hub.delivery(&id, "delivered").await;
     hub.kill();
     hub.restart().await;
-    // A later push, made by the restarted hub, shows that its worker has looked at what is owed.
+    // A later push by the restarted hub shows that its worker has scanned the pending deliveries.
     let later = bot.accepted(&push_to(ask("bot"), &receiver.url("/later"))).await;
     hub.owner.answer(&later, "approve").await.expect(200);
     receiver.at("/later", 1).await;

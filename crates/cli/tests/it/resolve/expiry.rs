@@ -116,7 +116,7 @@ async fn after_expires_at_every_answer_and_cancel_loses() {
         envelope["expires_at"] = json!(expires_at);
         ids.push(bot.accepted(&envelope).await);
     }
-    // When the first one is seen expired, the instant lies behind all of them, swept or not.
+    // Once the first ask is expired, the common instant has passed for all of them, swept or not.
     assert_eq!(bot.outcome(&ids[0]).await["status"], "expired");
     for (nth, id) in ids.iter().enumerate() {
         let reply = if nth % 2 == 0 {

@@ -1,4 +1,4 @@
-//! Who answers, what is said to those who come too late, and what is silent.
+//! Answers on the socket: late answers, wrong agents, and clients without a subscription.
 
 use serde_json::json;
 
@@ -9,7 +9,6 @@ fn input(run: &str, agent: &str, text: &str) -> serde_json::Value {
     json!({"type": "user_input", "runId": run, "agentName": agent, "text": text})
 }
 
-/// Check 2.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_without_a_pending_question_is_refused() {
     let hub = Hub::start().await;
@@ -77,7 +76,6 @@ async fn a_refusal_echoes_the_request_id_only_if_there_was_one() {
     assert_eq!(error["requestId"], "r1");
 }
 
-/// Check 3, the half that is accepted.
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_and_unusual_texts_are_valid_answers() {
     let hub = Hub::start().await;
@@ -114,7 +112,6 @@ async fn an_answer_of_a_mebibyte_arrives_whole_and_a_longer_one_is_refused() {
     assert_eq!(client.result().await, text);
 }
 
-/// Check 5.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_without_a_subscription_gets_no_events_and_may_answer() {
     let hub = Hub::start().await;
@@ -146,7 +143,6 @@ async fn unsubscribing_ends_the_events_and_is_never_an_error() {
     other.expect_silence().await;
 }
 
-/// Check 6.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_outlives_its_starter_and_asks_a_later_subscriber() {
     let hub = Hub::start().await;
@@ -163,7 +159,6 @@ async fn a_run_outlives_its_starter_and_asks_a_later_subscriber() {
     assert_eq!(later.result().await, "hello");
 }
 
-/// Check 10.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_runs_with_the_same_agent_name_do_not_cross() {
     let hub = Hub::start().await;

@@ -1,11 +1,11 @@
-//! When a person is asked, and with which words. Check 8.
+//! When a person is asked, and with which prompt.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Starts a strategy of one person between two others and says how it comes to its first question, if it does.
+/// Runs the strategy up to its first question; `Err` is the result if it completes without one.
 async fn first_question(hub: &Hub, strategy: &Value, input: &str) -> Result<Value, String> {
     let mut client = Client::connect(hub).await;
     client.start_strategy(hub, strategy, input).await;

@@ -1,4 +1,4 @@
-//! Coming to a run that is already there.
+//! Attaching to an existing run.
 
 use serde_json::json;
 
@@ -65,7 +65,7 @@ async fn subscribing_to_an_ended_run_sends_nothing() {
     assert_eq!(said, "Run not found: ../x");
 }
 
-/// More have ended since than the hub keeps in memory.
+/// More runs have ended since than the hub keeps in memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_ended_long_ago_can_be_replayed_and_continued() {
     let hub = Hub::start().await;

@@ -1,4 +1,4 @@
-//! Frames that are none: the connection ends, and its other end is told why.
+//! Broken WebSocket frames: the hub closes the connection with a code and a reason.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -8,7 +8,7 @@ use crate::harness::*;
 
 const MASK: [u8; 4] = [1, 2, 3, 4];
 
-/// A socket of which every byte is ours.
+/// An upgraded connection with full control over every byte.
 async fn raw(hub: &Hub) -> TcpStream {
     let address = hub.url.trim_start_matches("http://").to_owned();
     let upgrade = format!(
@@ -32,7 +32,7 @@ fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The code and the reason with which the hub closes after these bytes.
+/// The close code and reason that these bytes cause.
 async fn closed(hub: &Hub, bytes: &[u8]) -> (u16, String) {
     let mut stream = raw(hub).await;
     stream.write_all(bytes).await.expect("the hub reads");
@@ -72,7 +72,7 @@ async fn a_broken_frame_closes_the_connection_with_the_right_code() {
     Client::connect(&hub).await.expect_silence().await;
 }
 
-/// Of a message in pieces no single one is too large.
+/// Each fragment is small enough; only the whole message is too large.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fragmented_message_over_the_limit_closes_with_1009() {
     let hub = Hub::start().await;

@@ -1,4 +1,4 @@
-//! Programs as agents: off unless allowed, bounded, and never through a shell.
+//! Programs as agents: off by default, bounded, and never started through a shell.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::stage::*;
 use crate::harness::*;
 
-/// Returns when this process is no more.
+/// Waits until this process has ended.
 pub async fn until_gone(process: u32) {
     eventually(&format!("process {process} is gone"), async || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok();
-        // One that has ended and was not collected yet is gone, too.
+        // A zombie counts as ended.
         let has_ended =
             stat.is_none_or(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')));
         has_ended.then_some(())

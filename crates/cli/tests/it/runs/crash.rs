@@ -1,4 +1,4 @@
-//! The hub is killed; what waited still waits, and what was said stays said.
+//! The hub is killed: waiting runs keep waiting, and stored events and answers survive.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::inbox::{id_of, item_of};
 use super::stage::*;
 use crate::harness::*;
 
-/// As `kill -9` does it, and up again.
+/// Kills the hub with SIGKILL and restarts it.
 async fn crash(hub: &mut Hub) {
     hub.kill();
     hub.restart().await;
@@ -98,7 +98,7 @@ async fn a_run_killed_at_every_question_still_completes() {
     assert_eq!(client.result().await, "4.");
 }
 
-/// The answer is acknowledged and the hub dies at once, most often before the run went on.
+/// The hub is killed right after it acknowledged the answer, usually before the run continues.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_acknowledged_answer_survives_a_kill_before_the_run_continues() {
     let mut hub = Hub::start().await;
@@ -112,7 +112,7 @@ async fn an_acknowledged_answer_survives_a_kill_before_the_run_continues() {
         crash(&mut hub).await;
         let mut client = Client::connect(&hub).await;
         client.subscribe_after(&run, 0).await;
-        // On a connection of its own: events would come between the replies.
+        // A separate connection, because events would mix with the replies.
         let mut watcher = Client::connect(&hub).await;
         let ended = eventually("the run ends", async || {
             let kept = watcher.stored_run(&run).await;

@@ -1,4 +1,4 @@
-//! Very many runs that wait at once.
+//! A thousand waiting runs.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use super::stage::*;
 use crate::harness::*;
 
 const RUNS: usize = 1_000;
-/// The most a waiting run may take of the hub's memory, in a build without optimisation.
+/// Memory limit per waiting run, in an unoptimized build.
 const MAX_KIB_PER_RUN: u64 = 64;
-/// Hundredths of a second of processor time in which the hub may look after itself while nothing happens.
+/// CPU time limit of the idle hub, in hundredths of a second.
 const MAX_IDLE_TICKS: u64 = 5;
 
-/// User and system time of the hub so far, in hundredths of a second.
+/// The hub's user and system time so far, in hundredths of a second.
 fn ticks(hub: &Hub) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", hub.process().id())).expect("the hub runs");
     let after_name = stat.rsplit(')').next().expect("the fields after the name");
@@ -30,7 +30,7 @@ fn resident_kib(hub: &Hub) -> u64 {
         .expect("a number")
 }
 
-/// Three seconds by the hub's own clock: it answers a long-poll that nothing ends.
+/// Waits three seconds on a long-poll that times out.
 async fn idle_for_three_seconds(bot: &Agent, id: &str) {
     assert_eq!(
         bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"],
@@ -79,7 +79,7 @@ async fn a_thousand_waiting_runs_use_little_memory_and_no_cpu_and_all_complete()
     .await;
 }
 
-/// One socket answers what others have asked; every run comes to its own end.
+/// One client answers the questions of all runs; every run completes with its own answer.
 async fn answer_all(clients: &mut [Client], asks: &[Value]) {
     let Some((answerer, watchers)) = clients.split_last_mut() else {
         panic!("clients")

@@ -1,4 +1,4 @@
-//! Flows that repeat until somebody says stop.
+//! Cycles: flows that repeat, and the signals that end them.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,6 @@ fn approval(more: Value) -> Value {
     cycle(agents, &["draft"], flow)
 }
 
-/// Check 11.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_as_observer_ends_a_cycle_with_a_signal() {
     let hub = Hub::start().await;
@@ -89,7 +88,7 @@ async fn an_infinite_cycle_runs_until_it_is_stopped() {
     client.expect_silence().await;
 }
 
-/// It would turn for as long as the hub runs, and after every restart again.
+/// Such a cycle would spin as long as the hub runs, and again after every restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cycle_without_a_waiting_agent_must_be_finite() {
     let hub = Hub::start().await;
@@ -104,12 +103,12 @@ async fn a_cycle_without_a_waiting_agent_must_be_finite() {
     }
 }
 
-/// Long cycles of agents that cost nothing must not keep the hub from its other work.
+/// Long cycles of cheap agents must not starve the hub's other work.
 #[tokio::test(flavor = "multi_thread")]
 async fn long_cycles_do_not_starve_other_runs() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    // At the end somebody waits, so that they can be stopped however fast the hub is.
+    // A person waits at the end, so that the runs are still live when the test stops them.
     let mut rounds = flow("Rounds", "cycle", &["a"]);
     rounds["cycles"] = json!(100_000);
     let main = json!({"name": "Main", "type": "sequential", "steps": [rounds, {"agent": "user"}]});
@@ -143,7 +142,7 @@ async fn long_cycles_do_not_starve_other_runs() {
     }
 }
 
-/// What the observer says, and whether it ends the cycle.
+/// Whether this answer of the observer ends the cycle.
 async fn ends_cycle(hub: &Hub, more: Value, answer: &str) -> bool {
     let mut client = Client::connect(hub).await;
     let run = client.start_strategy(hub, &approval(more), "x").await;

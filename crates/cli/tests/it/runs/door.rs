@@ -1,4 +1,4 @@
-//! Who may open the socket.
+//! Access to the run socket: origins, hosts, tokens.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Clients that are up to no good, or only clumsy.
+//! Hostile and clumsy clients of the run socket.
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -34,7 +34,7 @@ async fn an_oversized_frame_closes_only_its_own_connection() {
     assert_eq!(bystander.result().await, "hello");
 }
 
-/// As the inbox takes it, from a client that writes nothing but ASCII.
+/// The longest answer the inbox takes, from a client that escapes every non-ASCII character.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_longest_answer_arrives_even_fully_escaped() {
     let hub = Hub::start().await;
@@ -48,7 +48,7 @@ async fn the_longest_answer_arrives_even_fully_escaped() {
     assert!(client.result().await == letters, "the whole answer");
 }
 
-/// Messages of which most has come and the end never does: each holds memory that nobody can look into.
+/// Incomplete messages hold memory in the WebSocket layer, so they count against a byte budget.
 #[tokio::test(flavor = "multi_thread")]
 async fn incomplete_messages_share_a_byte_budget() {
     let hub = Hub::start().await;
@@ -157,7 +157,7 @@ async fn ten_thousand_subscriptions_to_unknown_runs_are_all_refused() {
     }
 }
 
-/// Replays asked for and never read must not pile up in the hub.
+/// Unread replays must not pile up in the hub's memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn unread_replays_close_the_connection() {
     let hub = Hub::start().await;

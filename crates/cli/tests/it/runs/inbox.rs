@@ -1,11 +1,11 @@
-//! What a run asks is a message in the inbox like any other.
+//! A question of a run is an ordinary message in the inbox.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// The open item of this run.
+/// The run's open inbox item.
 pub async fn item_of(hub: &Hub, run: &str) -> Value {
     let listed = hub.owner.get("/v1/inbox?limit=200").await.expect(200);
     let items = listed["items"].as_array().expect("items");

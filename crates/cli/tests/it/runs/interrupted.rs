@@ -1,4 +1,4 @@
-//! What a run had half done when the hub was killed.
+//! Half-done work of a run when the hub is killed.
 
 use serde_json::{Value, json};
 
@@ -105,8 +105,8 @@ async fn a_session_permission_survives_a_kill() {
     assert_eq!(client.result().await, "enough");
 }
 
-/// The hub dies at whatever moment it happens to be in, again and again, while answers pour in; what was acknowledged
-/// counts, nothing is done twice, and every run that waits comes to its end.
+/// The hub is killed repeatedly at random moments while answers arrive. Acknowledged answers survive, no step runs
+/// twice, and every run completes.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_complete_despite_repeated_kills() {
     const RUNS: usize = 12;

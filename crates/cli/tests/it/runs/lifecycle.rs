@@ -1,11 +1,10 @@
-//! From prepared to ended, and the ways to mix it up.
+//! The lifecycle of a run: prepare, start, continue, and calls in the wrong order.
 
 use serde_json::json;
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Check 12.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_starts_once_and_only_when_it_was_prepared() {
     let hub = Hub::start().await;
@@ -59,7 +58,6 @@ async fn an_ended_run_is_not_started_again_without_being_prepared() {
     client.expect_silence().await;
 }
 
-/// Check 16.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_id_is_a_short_plain_name() {
     let hub = Hub::start().await;
@@ -108,7 +106,7 @@ async fn a_run_id_in_use_is_refused() {
     );
 }
 
-/// Until nobody follows any run that is prepared.
+/// Waits until no client is connected, so that no prepared run has a follower.
 async fn until_no_clients(hub: &Hub) {
     eventually("no client is connected", async || {
         (hub.owner.get("/health").await.expect(200)["connectedClients"] == 0).then_some(())
@@ -230,7 +228,7 @@ async fn a_failed_continuation_leaves_the_run_as_it_was() {
     let again = client.send(json!({"type": "prepare_run", "runId": run, "requestId": "p"}));
     again.await;
     let reply = client.next().await;
-    // Either the strategy was kept with the run, or its absence is told and changes nothing.
+    // Either the strategy was stored with the run, or the missing file is reported and nothing changes.
     if reply["type"] == "error" {
         assert_eq!(reply["code"], "PREPARE_FAILED", "{reply}");
         assert_eq!(client.live_run(&run).await["status"], "completed");

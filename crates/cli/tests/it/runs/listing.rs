@@ -1,4 +1,4 @@
-//! What runs there are.
+//! Listing live and stored runs.
 
 use serde_json::{Value, json};
 

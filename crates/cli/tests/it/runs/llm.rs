@@ -1,4 +1,4 @@
-//! A model at work, as those who watch see it.
+//! A model's work as its followers see it.
 
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ async fn an_empty_reply_without_usage_is_valid() {
     );
 }
 
-/// Chunks may be cut anywhere, also inside a character.
+/// TCP chunks may split anywhere, even inside a character.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fragmented_stream_is_reassembled() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "grüße"}, "finish_reason": null}]}).to_string();

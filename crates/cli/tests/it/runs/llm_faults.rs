@@ -1,4 +1,4 @@
-//! Models that fail, hang and break off.
+//! Models that fail, hang or break off.
 
 use serde_json::json;
 
@@ -97,7 +97,7 @@ async fn an_error_page_of_any_size_gives_a_short_error() {
     assert!(message.len() < 5_000, "{} bytes", message.len());
 }
 
-/// What a model says before it falls silent.
+/// A reply that stalls after one word.
 fn stalled_reply() -> ModelReply {
     let ModelReply::Stream(mut parts) = says(&["word"]) else {
         unreachable!()
@@ -135,7 +135,7 @@ async fn an_endless_model_reply_hits_the_timeout() {
     }
 }
 
-/// What was already told cannot be taken back, so that it is not said twice.
+/// Streamed text cannot be taken back, so a broken stream is not retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_that_breaks_off_fails_the_step() {
     let ModelReply::Stream(mut parts) = says(&["half a sen"]) else {

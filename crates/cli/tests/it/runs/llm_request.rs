@@ -1,11 +1,11 @@
-//! What the model is asked, where, and with which key.
+//! Requests to the model: content, address and API key.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Runs a strategy of one agent and returns what the model was asked.
+/// Runs a strategy of one agent and returns the model request.
 async fn request(agent: Value, input: &str) -> ModelRequest {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;

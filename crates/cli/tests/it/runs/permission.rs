@@ -1,4 +1,4 @@
-//! Commands that need a person's leave.
+//! Commands that need a person's permission.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn hello() -> Value {
     alone(command("echo", &["hello", "world"]))
 }
 
-/// The same command again and again.
+/// The same command `cycles` times.
 fn hello_again(cycles: u64) -> Value {
     cycle(
         json!({"worker": command("echo", &["hello"])}),

@@ -1,4 +1,4 @@
-//! A model that asks a person before it goes on.
+//! A model that asks a person through the `ask_question` tool.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Many at once on one question.
+//! Concurrent answers, stops and starts of one run.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::harness::*;
 
 const CLIENTS: usize = 100;
 
-/// Every client sends its answer at the same moment and then a ping; what comes before the pong is the reply.
+/// All clients answer at the same moment and then ping; the frames before the pong are the reply.
 async fn answer_all_at_once(clients: Vec<Client>, run: &str) -> Vec<(usize, Vec<Value>)> {
     let start = Arc::new(Barrier::new(clients.len()));
     let mut tasks = JoinSet::new();
@@ -27,7 +27,6 @@ async fn answer_all_at_once(clients: Vec<Client>, run: &str) -> Vec<(usize, Vec<
     within("all replies", tasks.join_all()).await
 }
 
-/// Check 4.
 #[tokio::test(flavor = "multi_thread")]
 async fn exactly_one_of_a_hundred_answers_wins() {
     let hub = Hub::start().await;
@@ -129,7 +128,7 @@ async fn exactly_one_of_a_hundred_starts_wins() {
     watcher.expect_silence().await;
 }
 
-/// Fifty on the socket and fifty in the inbox; the run and the item name the same one.
+/// Fifty answers on the socket and fifty in the inbox; the run and the item have the same winner.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_socket_and_the_inbox_agree_on_the_winning_answer() {
     let hub = Hub::start().await;

@@ -1,4 +1,4 @@
-//! Events that were missed come again: no gap, no duplicate, in their order.
+//! Replay of missed events: no gap, no duplicate, in order.
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -6,14 +6,14 @@ use tokio::task::JoinSet;
 use super::stage::*;
 use crate::harness::*;
 
-/// Four events a round, and the two of the beginning and the end: ten thousand are kept.
+/// Four events per round plus start and end: just below the 10 000 events that the replay buffer keeps.
 const ROUNDS: u64 = 2499;
 
 fn many(rounds: u64) -> Value {
     cycle(json!({"worker": echo()}), &["worker"], json!({"cycles": rounds}))
 }
 
-/// Three people one after the other, each followed by an agent.
+/// Three people in sequence, each followed by an agent.
 fn three_people() -> Value {
     let agents = json!({"a": person(), "b": person(), "c": person(), "echo": echo()});
     sequence(agents, &["a", "echo", "b", "echo", "c", "echo"])
@@ -27,7 +27,7 @@ async fn answer_all(client: &mut Client, run: &str) {
     client.result().await;
 }
 
-/// Check 17: a watcher is lost at every number and comes back with the last one it has.
+/// The watcher disconnects after every possible event and resumes from its last seq.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watcher_that_disconnects_at_any_event_misses_nothing() {
     let hub = Hub::start().await;
@@ -121,7 +121,7 @@ async fn ten_thousand_events_are_replayed_from_any_seq_even_after_a_restart() {
     }
 }
 
-/// The seam between what was and what is: watchers come and go while the run is at full speed.
+/// Watchers reconnect at full speed, to test the seam between replay and live events.
 #[tokio::test(flavor = "multi_thread")]
 async fn reconnecting_watchers_see_every_event_once() {
     let hub = Hub::start().await;
@@ -137,7 +137,7 @@ async fn reconnecting_watchers_see_every_event_once() {
         watchers.spawn(async move {
             let mut union: Vec<u64> = vec![];
             loop {
-                // Cuts at different places for everybody, and never at a round number.
+                // Each watcher disconnects at different, irregular positions.
                 for _ in 0..nth * 37 + union.len() % 11 {
                     let event = client.next().await;
                     union.push(seq(&event));

@@ -1,4 +1,4 @@
-//! The hub is stopped as it should be. Check 15.
+//! Graceful shutdown and restart.
 
 use serde_json::{Value, json};
 
@@ -136,7 +136,7 @@ async fn an_unknown_on_stop_value_is_refused_at_startup() {
     assert!(said.contains("on_stop"), "{said}");
 }
 
-/// Runs in every state at once: each comes back as it was or ends as it must.
+/// Runs in every state keep their status over a restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_in_every_state_survive_a_restart() {
     let mut hub = Hub::start().await;

@@ -1,4 +1,4 @@
-//! The wire, frame by frame.
+//! The wire format, frame by frame.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn no_usage() -> Value {
         .into()
 }
 
-/// The frame has exactly these members, beside what every event has.
+/// Asserts that the frame has exactly these members besides the ones every event has.
 #[track_caller]
 fn assert_members(frame: &Value, expected: Value) {
     let mut members = frame.clone();
@@ -28,7 +28,7 @@ fn assert_members(frame: &Value, expected: Value) {
     assert_eq!(members, expected);
 }
 
-/// Check 1: a person, then an agent, from the first word to the last.
+/// A person, then an agent: every frame from start to end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_with_a_person_sends_exactly_these_frames() {
     let hub = Hub::start().await;
@@ -147,7 +147,6 @@ async fn a_start_without_a_request_id_puts_none_on_its_events() {
     );
 }
 
-/// Check 9.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_has_no_agent_output_and_streams_nothing() {
     let hub = Hub::start().await;

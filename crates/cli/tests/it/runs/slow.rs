@@ -1,11 +1,11 @@
-//! A subscriber that stops reading is its own problem.
+//! Slow subscribers do not affect the run or other subscribers.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// More than the kernel and the queue of one connection hold together.
+/// `ROUNDS` times `WIDTH` bytes exceed the kernel buffers and one connection's queue together.
 const ROUNDS: usize = 100;
 const WIDTH: usize = 100_000;
 
@@ -38,7 +38,7 @@ async fn a_subscriber_that_stops_reading_is_dropped_and_the_run_continues() {
     assert!(got.len() < events.len(), "the hub did not buffer everything");
 }
 
-/// It still reads, one frame while others read ten, so that it can be told.
+/// The subscriber reads one frame while others read ten, so the close frame can still reach it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_subscriber_that_falls_behind_is_closed_with_1013_and_can_resume() {
     let hub = Hub::start().await;
@@ -79,7 +79,7 @@ async fn a_subscriber_that_falls_behind_is_closed_with_1013_and_can_resume() {
     );
 }
 
-/// Small pieces in great number: the queue gives up streaming first.
+/// Many small chunks: the queue drops streamed text first.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_subscriber_that_reads_late_misses_only_streaming() {
     const PIECES: usize = 40_000;

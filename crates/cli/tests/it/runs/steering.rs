@@ -1,4 +1,4 @@
-//! Words and rules that reach a run while it runs.
+//! Steering a live run and changing its policy.
 
 use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ async fn hub_that_asks() -> Hub {
     Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await
 }
 
-/// A person first, so that there is time to change the rules.
+/// A person first, so that there is time to change the policy.
 fn person_then_command() -> Value {
     let agents = json!({"user": person(), "tool": command("echo", &["hello"])});
     sequence(agents, &["user", "tool"])
@@ -215,7 +215,7 @@ fn policy(run: &str, change: &Value) -> Value {
     message
 }
 
-/// Every change is kept and told with the whole policy, so what is none must not be.
+/// Every change is stored and sent with the whole policy, so a change without effect must not be.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unchanged_policy_is_not_announced() {
     let hub = hub_that_asks().await;
@@ -277,7 +277,7 @@ async fn the_policy_events_of_a_prepared_run_are_limited() {
     client.expect("policy_updated").await;
 }
 
-/// Who wants to be asked is asked, also where the operator would not.
+/// A stricter policy of the run wins over the operator's setting.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_policy_of_ask_applies_where_commands_are_allowed() {
     let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;

@@ -1,4 +1,4 @@
-//! Ending a run before its time.
+//! Stopping a run.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,6 @@ fn without_seq_and_ts(frame: &Value) -> Value {
     without(&without(frame, "seq"), "ts")
 }
 
-/// Check 7.
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_a_waiting_run_is_reported_once() {
     let hub = Hub::start().await;
@@ -68,7 +67,6 @@ async fn the_question_of_a_stopped_run_leaves_the_inbox() {
         .refused_as_terminal(&id, "cancelled");
 }
 
-/// Check 14.
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_an_unknown_or_ended_run_is_silent() {
     let hub = Hub::start().await;
@@ -137,7 +135,7 @@ async fn a_stopped_run_can_be_continued() {
     assert_eq!(client.result().await, "done");
 }
 
-/// Stops race the natural end; whatever wins is the only end.
+/// A stop races the natural end of the run; exactly one of them wins.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_stopped_while_it_ends_has_one_end() {
     let hub = Hub::start().await;
@@ -157,7 +155,7 @@ async fn a_run_stopped_while_it_ends_has_one_end() {
         })
         .await;
         let mut frames = client.frames_so_far().await;
-        // An answer that came too late is told so, to its sender alone.
+        // A late answer is refused, to its sender only.
         frames.retain(|frame| frame["code"] != "NO_PENDING_INPUT");
         let ends: Vec<&str> = frames
             .kinds()

@@ -1,4 +1,4 @@
-//! Strategy files: three spellings, one meaning, and errors that name the place.
+//! Strategy files in JSON, JSONC and YAML, and errors that name the path in the file.
 
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ async fn a_parse_error_names_its_line() {
     }
 }
 
-/// One thing is wrong with the file; the place is named.
+/// Each file has one mistake, and the error names its path.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_validation_error_names_the_path_in_the_file() {
     let hub = Hub::start().await;

@@ -1,4 +1,4 @@
-//! An operator who does not let runs wait for ever.
+//! Input timeouts of runs.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Messages that are none, each with the words that say so. Checks 3 and 13.
+//! Invalid messages on the run socket, and their errors.
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -36,7 +36,7 @@ async fn invalid_json_is_refused_and_the_connection_survives() {
     }
 }
 
-/// Whoever sent it takes it for a message, and waits for the reply to it.
+/// The sender considers the JSON valid and waits for a reply to its request id.
 #[tokio::test(flavor = "multi_thread")]
 async fn json_refused_only_by_strict_rules_echoes_its_request_id() {
     let hub = Hub::start().await;
@@ -120,7 +120,7 @@ async fn an_unknown_or_outdated_type_is_refused() {
     client.expect_silence().await;
 }
 
-/// Every message with the members it needs, and a word for each member that is wrong.
+/// Every message type with each of its members missing, empty or of the wrong type.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_empty_or_mistyped_member_is_named() {
     let hub = Hub::start().await;

@@ -73,7 +73,7 @@ async fn an_interrupt_releases_long_polls() {
         let request = bot.request(reqwest::Method::GET, &format!("/v1/messages/{id}?wait=60"));
         async move { request.send().await.map(|reply| reply.status().as_u16()) }
     });
-    // A finished exchange on the same connection pool shows that the hub has had time to accept the waiter.
+    // A completed request on the same connection pool gives the hub time to accept the waiter.
     bot.pull(&id).await;
     assert_eq!(
         hub.interrupt().code(),

@@ -4,7 +4,7 @@ use reqwest::Client;
 
 use crate::harness::{Process, Scratch, countersign, eventually};
 
-/// Writes a self-signed certificate for 127.0.0.1, if this machine can make one.
+/// Writes a self-signed certificate for 127.0.0.1; false without openssl on this machine.
 pub fn certificate(scratch: &Scratch) -> bool {
     let mut openssl = Command::new("openssl");
     openssl.args([

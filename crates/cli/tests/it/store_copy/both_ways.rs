@@ -13,7 +13,7 @@ async fn stopped_hub() -> (Hub, Agent, [String; 2]) {
     (hub, bot, ids)
 }
 
-/// One that waits and one that was answered.
+/// A hub with one open and one answered ask.
 async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
@@ -58,7 +58,7 @@ async fn a_hub_moves_to_postgresql_and_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn json_output_has_counts_and_hashes() {
     let (mut hub, _bot, _ids) = hub_with_two_asks().await;
-    // What it knew is then in its write-ahead log, most of it.
+    // After a kill most of the data is still in the write-ahead log.
     hub.kill();
     let database = Database::create().await;
     let report = copy(

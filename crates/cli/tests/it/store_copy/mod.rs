@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::harness::{CommandOutput, Process, Scratch, countersign};
 
-/// Of the places on this machine, and of databases by their URLs.
+/// Runs the copy between data directories and database URLs.
 fn copy(scratch: &Scratch, from: impl AsRef<Path>, to: impl AsRef<Path>, more: &[&str]) -> CommandOutput {
     let mut command = countersign(&scratch.home());
     command

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// The same document with its keys in the opposite order and white space around everything.
+/// The same JSON document with its keys in reverse order and extra white space.
 fn reformatted(value: &Value) -> String {
     match value {
         Value::Object(map) => {

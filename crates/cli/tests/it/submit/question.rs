@@ -1,4 +1,4 @@
-//! Messages with a defect only the meaning shows: refused at submit, where the agent can still mend it.
+//! Well-formed messages with a semantic defect: refused at submit, while the agent can still fix them.
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ const TASKS: &[Defect] = &[(
     "expires_at",
 )];
 
-/// A sound question, and the change that takes it to the edge.
+/// A valid question, and a change that takes it to the limit of the rules.
 type Edge = (fn(&str) -> Value, fn(&mut Value));
 
 fn twins() -> Value {

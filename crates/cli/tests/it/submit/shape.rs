@@ -1,4 +1,4 @@
-//! Envelopes that are not envelopes: refused at submit, with the field named.
+//! Malformed envelopes: refused at submit, with the field named.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Every kind of question, answered by keys alone.
+//! Every kind of question, answered by keyboard.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::browser::seed;
 use crate::harness::*;
 use crate::web::Visitor;
 
-/// One hub, one agent, one message, and a screen in front of it.
+/// A hub, an agent with one message, and a screen with that item open.
 async fn open_item(envelope: &Value) -> (Hub, Agent, String, Pane) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
@@ -99,7 +99,7 @@ async fn a_form_is_filled_in_and_its_errors_are_shown_beside_the_fields() {
     form["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
     let (_hub, bot, id, pane) = open_item(&form).await;
     pane.press(&["Enter"]);
-    // As the agent wrote them: reason, retries, urgent, region, day, pin; then the row that sends.
+    // In the agent's order: reason, retries, urgent, region, day, pin; then the row that sends.
     pane.write("no");
     pane.press(&["Tab"]);
     pane.write("3");
@@ -266,7 +266,7 @@ async fn an_item_of_another_resolver_cannot_be_answered() {
     pane.shows("not yours to answer").await;
     pane.press(&["Enter"]);
     pane.shows("Not yours to answer: it is for human:ann.").await;
-    // A key that is known to be taken comes after the one that must do nothing.
+    // The second key opens the help, which proves that the first one was processed and did nothing.
     pane.press(&["a", "?"]);
     pane.shows("archive a notice").await;
     assert_eq!(bot.pull(&id).await["status"], "open");
@@ -279,7 +279,7 @@ async fn a_key_pressed_as_the_item_opens_does_not_decide_it() {
     let id = bot.accepted(&ask("bot")).await;
     let pane = Pane::start(&hub);
     pane.shows("Deploy build 42?").await;
-    // The help opens at any time, so it shows that the key before it was taken, and did nothing.
+    // The help opens at any time, which proves that the key before it was processed and did nothing.
     pane.press(&["Enter", "a", "?"]);
     pane.shows("archive a notice").await;
     assert_eq!(bot.pull(&id).await["status"], "open");

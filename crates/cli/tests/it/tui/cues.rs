@@ -1,4 +1,4 @@
-//! What agents in terminals ask: own words, several picks, who waits, and what is written ahead.
+//! Cues of terminal agents: free text, multiple choice, waiting agents and type-ahead.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::pane::PaneOptions;
 use crate::hap::TerminalAgent;
 use crate::harness::*;
 
-/// Asks what must be new, and returns its id.
+/// Submits a cue that must be new, and returns its id.
 pub async fn asked(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
     let mut body = shell.cue_body(prompt);
     body["payload"] = payload;
@@ -19,7 +19,7 @@ pub fn many() -> Value {
     json!({"type": "choice", "options": ["Blue", "Green", "Red"], "allow_multiple": true})
 }
 
-/// Ends the typing. The next key has to wait for it: right behind Esc it would be another key.
+/// Leaves the text field, and waits until that shows: a key right after Esc would be read as an Alt combination.
 async fn stop_typing(pane: &Pane) {
     pane.shows("Esc stop typing").await;
     pane.press(&["Escape"]);

@@ -1,4 +1,4 @@
-//! What happens elsewhere, seen here.
+//! Live updates of the screen.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ async fn the_loser_of_a_race_sees_the_winner() {
     let ann = hub.person("ann", "resolver").await;
     let ben = hub.person("ben", "resolver").await;
     let id = bot.accepted(&resolvers(ask("bot"), &["human:ben", "human:ann"])).await;
-    // News never comes through this proxy, so ben cannot know.
+    // Live events never pass this proxy, so ben does not know of the other answer.
     let proxy = Proxy::start().await;
     proxy.forward_to(&hub.url);
     let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();

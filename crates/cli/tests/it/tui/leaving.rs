@@ -1,4 +1,4 @@
-//! The terminal is given back as it was, however the program ends.
+//! The terminal is restored, no matter how the program ends.
 
 use super::Pane;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! Line by line, where the terminal cannot draw.
+//! The prompt mode for terminals that cannot draw.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Runs in a real terminal: what is asked, what is typed, and what happens elsewhere meanwhile.
+//! Runs in a real terminal: prompts, typed text, remote answers and outages.
 
 use serde_json::{Value, json};
 

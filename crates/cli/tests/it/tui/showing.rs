@@ -1,4 +1,4 @@
-//! What reaches the terminal, and how it fits.
+//! The content and the layout of the screen.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn agent_text_never_controls_the_terminal() {
     pane.press(&["Enter"]);
     pane.shows(&format!("Body {spelled}")).await;
     let coloured = pane.coloured();
-    // Blinking, and red where nothing is wrong, would be the agent's doing; reordering would too.
+    // Blinking, red text without an error, and reordered text could only come from the agent.
     for raw in ["\u{1b}[5m", "\u{1b}[31m", "\u{202e}", "\u{7}", "\u{9b}"] {
         assert!(!coloured.contains(raw), "{raw:?} in {coloured:?}");
     }

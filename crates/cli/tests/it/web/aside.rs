@@ -1,10 +1,10 @@
-//! Not now: set aside until a time, and back again.
+//! Snoozing: an item is hidden until a time, and taken back.
 
 use super::Visitor;
 use super::list::{csrf, titled, titles};
 use crate::harness::*;
 
-/// In so many milliseconds, as a browser's date-and-time field writes it in UTC.
+/// The instant in `millis` milliseconds, as a `datetime-local` field sends it in UTC.
 fn field_value(millis: i64) -> String {
     from_now(millis)[..19].to_owned()
 }

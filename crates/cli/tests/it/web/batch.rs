@@ -1,4 +1,4 @@
-//! Several at once: looked at first, then done one by one.
+//! Batch decisions: a preview, then one decision per item.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn review_of(verdict: &str, ids: &[&str]) -> String {
     format!("/inbox/batch?verdict={verdict}{ids}")
 }
 
-/// What a list of the page says about an item.
+/// The entry of an item in one of the lists on the page.
 #[track_caller]
 fn entry_text(page: &Page, list: &str, id: &str) -> String {
     page.text_at(&format!("#{list} > [data-id={id}]"))
@@ -75,7 +75,7 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
         .await
         .expect(200);
     assert_eq!(review.text_at("#do"), "Deny 3");
-    // Somebody is quicker with one of them.
+    // Another person decides one of them first.
     hub.owner.answer(&ids[1], "approve").await.expect(200);
     let done = owner
         .submit(&review, "form#confirm", &[("reason", " not in May ")], None)
@@ -91,7 +91,7 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
     );
     assert_eq!(bot.pull(&ids[1]).await["response"]["response"]["value"], "approve");
     assert_eq!(titles(&owner.get("/inbox").await), ["ask 3"]);
-    // Sent twice, nothing is done twice.
+    // A second submit does nothing.
     let again = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(again.text_at("h1"), "0 of 3 done");
 }

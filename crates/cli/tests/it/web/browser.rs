@@ -1,4 +1,4 @@
-//! A plain browser without scripts: it keeps cookies, follows redirects, and sends the forms it finds in a page.
+//! A minimal browser without scripts: it stores cookies, follows redirects, and submits the forms of a page.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::harness::{Hub, within};
 
 const MAX_REDIRECTS: usize = 5;
 
-/// What came back, after all redirects.
+/// The final response, after all redirects.
 #[derive(Debug)]
 pub struct Page {
     pub status: u16,
@@ -28,12 +28,12 @@ impl Page {
         Html::parse_document(&self.html)
     }
 
-    /// The words a reader sees, with single spaces between them.
+    /// The visible text, with single spaces between the words.
     pub fn text(&self) -> String {
         text_of(self.parsed().root_element())
     }
 
-    /// The words of the first element that `selector` finds.
+    /// The visible text of the first element that `selector` finds.
     #[track_caller]
     pub fn text_at(&self, selector: &str) -> String {
         let parsed = self.parsed();
@@ -58,7 +58,7 @@ impl Page {
             .map(str::to_owned)
     }
 
-    /// What the first field of this name holds.
+    /// The value of the first field of this name.
     pub fn field(&self, name: &str) -> Option<String> {
         let parsed = self.parsed();
         let of_name = ["input", "textarea", "select"].map(|kind| format!("{kind}[name='{name}']"));
@@ -94,7 +94,7 @@ pub fn css(selector: &str) -> Selector {
     Selector::parse(selector).unwrap_or_else(|error| panic!("{selector} is no selector: {error:?}"))
 }
 
-/// Only some elements stand within a line; the others part their words from those around them.
+/// Text of block elements is separated from the text around it; text of inline elements is not.
 fn text_of(element: ElementRef<'_>) -> String {
     let mut text = String::new();
     collect_text(element, &mut text);
@@ -122,7 +122,7 @@ fn collect_text(element: ElementRef<'_>, text: &mut String) {
     text.push_str(around);
 }
 
-/// Somebody at a browser.
+/// A person with a browser.
 pub struct Visitor {
     http: Client,
     base: String,
@@ -130,7 +130,7 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Not signed in.
+    /// A browser without a session.
     pub fn anonymous(hub: &Hub) -> Self {
         let http = Client::builder()
             .no_proxy()
@@ -144,7 +144,7 @@ impl Visitor {
         }
     }
 
-    /// The same browser, at another hub of the same name.
+    /// The same browser with the same cookies, at another hub.
     pub fn at(&self, hub: &Hub) -> Self {
         let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
         Self {
@@ -154,27 +154,27 @@ impl Visitor {
         }
     }
 
-    /// The owner, by the link that the hub printed. It works once in the life of a hub process.
+    /// The owner, signed in with the link that the hub printed. It works once per hub process.
     pub async fn signed_in(hub: &Hub) -> Self {
         let visitor = Self::anonymous(hub);
         visitor.redeem(&printed_link(hub).await).await;
         visitor
     }
 
-    /// Somebody new, by a link that the owner made.
+    /// A new person, signed in with a link that the owner made.
     pub async fn as_person(hub: &Hub, name: &str, role: &str) -> Self {
         hub.person(name, role).await;
         Self::by_new_link(hub, name).await
     }
 
-    /// Somebody who is there already, at one browser more.
+    /// An existing person, signed in with another browser.
     pub async fn by_new_link(hub: &Hub, name: &str) -> Self {
         let visitor = Self::anonymous(hub);
         visitor.redeem(&new_link(hub, name).await).await;
         visitor
     }
 
-    /// Presses the button of a one-time link.
+    /// Redeems a one-time link.
     pub async fn redeem(&self, link: &str) -> Page {
         let page = self.get(link).await.expect(200);
         self.submit(&page, "form#redeem", &[], None).await.expect(200)
@@ -184,8 +184,8 @@ impl Visitor {
         self.follow(path_of(path), self.request(Method::GET, path)).await
     }
 
-    /// Fills in the form and sends it. `form` is a selector such as `form#answer`, or what the form's action begins with.
-    /// A given name replaces everything the form holds under it; an empty value clears a box.
+    /// Fills in a form and submits it. `form` is a selector such as `form#answer`, or a prefix of the form's action. A
+    /// filled name replaces all values of that name; an empty value unticks a box.
     pub async fn submit(
         &self,
         page: &Page,
@@ -202,7 +202,7 @@ impl Visitor {
         self.get(&format!("{place}?{}", encoded(&form.pairs()))).await
     }
 
-    /// As an owner: one reason to reject with in every line.
+    /// Sets the preset reasons, one per line, as an owner.
     pub async fn offer_reasons(&self, lines: &str) {
         let page = self.get("/inbox/settings/presets").await.expect(200);
         self.submit(&page, "form#presets", &[("lines", lines)], None)
@@ -210,7 +210,7 @@ impl Visitor {
             .expect(200);
     }
 
-    /// Sends exactly these fields, as no page of the hub may ever have shown them.
+    /// Posts exactly these fields, whether or not a page of the hub offers them.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let request = self
             .request(Method::POST, path)
@@ -218,7 +218,7 @@ impl Visitor {
         self.follow(path_of(path), request.body(encoded(fields))).await
     }
 
-    /// With our cookies and what browsers say about where a request comes from.
+    /// A request with our cookies and the origin headers of a browser.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{}", self.base, path_of(path)));
         let cookies: Vec<String> = self
@@ -309,7 +309,7 @@ pub async fn new_link(hub: &Hub, name: &str) -> String {
     made["url"].as_str().expect("a link").to_owned()
 }
 
-/// Links may name the hub otherwise than we reach it.
+/// The path of a link, because links may use another host name than this client.
 fn path_of(link: &str) -> &str {
     let Some((_scheme, rest)) = link.split_once("://") else {
         return link;

@@ -1,4 +1,4 @@
-//! Deciding on a page, by plain forms.
+//! Decisions on a page with plain forms.
 
 use serde_json::{Value, json};
 

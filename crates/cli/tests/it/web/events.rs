@@ -1,4 +1,4 @@
-//! The stream that keeps open pages true.
+//! The event stream that updates open pages.
 
 use reqwest::{Method, Response};
 use scraper::Html;
@@ -29,7 +29,7 @@ impl Stream {
         stream
     }
 
-    /// Up to the next empty line; nothing when the stream ends.
+    /// Reads up to the next empty line; `None` at the end of the stream.
     async fn record(&mut self) -> Option<String> {
         loop {
             if let Some((record, rest)) = self.unread.split_once("\n\n") {
@@ -43,7 +43,7 @@ impl Stream {
         }
     }
 
-    /// The data of the next event of this kind.
+    /// Waits for the next event of this kind and returns its data.
     async fn event(&mut self, kind: &str) -> Value {
         loop {
             let record = self.record().await.expect("the stream goes on");

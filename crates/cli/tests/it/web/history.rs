@@ -1,4 +1,4 @@
-//! What was decided.
+//! The history of decisions.
 
 use super::Visitor;
 use super::list::{titled, titles};

@@ -1,4 +1,4 @@
-//! The page of one item: what was asked, by whom, and what became of it.
+//! The page of one item: its question, its agent and its outcome.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! The list of what waits.
+//! The list of open items.
 
 use serde_json::{Value, json};
 
 use super::{Page, Visitor};
 use crate::harness::*;
 
-/// The titles of the rows, from the top.
+/// The titles of the rows, top to bottom.
 pub fn titles(page: &Page) -> Vec<String> {
     (1..=page.count("#rows > .row"))
         .map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title")))
@@ -17,7 +17,7 @@ pub fn titled(mut envelope: Value, title: &str) -> Value {
     envelope
 }
 
-/// What every form of this visitor carries.
+/// The CSRF token of this visitor's forms.
 pub fn csrf(page: &Page) -> String {
     page.attribute("meta[name=csrf]", "content")
         .expect("a page with a session")
@@ -180,7 +180,7 @@ async fn items_of_other_resolvers_are_shown_and_marked() {
         page.attribute(&format!("#row-{shared}"), "data-mine").as_deref(),
         Some("yes")
     );
-    // Being named does not make a viewer a resolver.
+    // A viewer who is listed as a resolver still may not answer.
     let eve = Visitor::as_person(&hub, "eve", "viewer")
         .await
         .get("/inbox")

@@ -1,4 +1,4 @@
-//! From one item to the next and to the one before, however many there are in between that are for others.
+//! The links to the next and previous item, with any number of other people's items in between.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use super::Visitor;
 use super::item::open;
 use crate::harness::*;
 
-/// More than are looked at nearby.
+/// More items than one neighbour query scans.
 const ITEMS_BETWEEN: usize = 60;
 
-/// What the links to the previous and to the next item lead to.
+/// The targets of the links to the previous and to the next item.
 async fn neighbours_of(visitor: &Visitor, id: &str) -> [Option<String>; 2] {
     let page = open(visitor, id).await;
     ["a#previous[rel=prev]", "a#next[rel=next]"].map(|link| page.attribute(link, "href"))

@@ -1,4 +1,4 @@
-//! Notices: read, archived, and never among the decisions.
+//! Notices: listed apart from decisions, read and archived.
 
 use super::Visitor;
 use super::list::{csrf, titled, titles};
@@ -40,7 +40,7 @@ async fn a_notice_is_archived_for_one_person_only() {
     assert_eq!(titles(&after), ["kept"]);
     let alice = Visitor::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox/notices").await), ["read", "kept"]);
-    // And back again.
+    // The notice is taken back out of the archive.
     let csrf = csrf(&after);
     owner
         .post(

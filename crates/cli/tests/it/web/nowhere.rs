@@ -1,4 +1,4 @@
-//! Addresses that lead nowhere.
+//! Unknown and malformed URLs.
 
 use reqwest::Method;
 

@@ -1,4 +1,4 @@
-//! The hub behind a proxy: who is slowed down, and which outer address it takes.
+//! The hub behind a proxy: rate limits by client address, and the public URL.
 
 use reqwest::Method;
 
@@ -7,7 +7,7 @@ use crate::harness::*;
 
 const GUESSES_OVER_LIMIT: usize = 15;
 
-/// Guesses at one name as a request with this X-Forwarded-For, and says with which status the hub answers.
+/// Sends one password guess with this X-Forwarded-For header and returns the status.
 async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
     let csrf = page.field("csrf").expect("a guarded form");
     let request = visitor
@@ -22,7 +22,7 @@ async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
         .as_u16()
 }
 
-/// Whether guessing goes on for as long as the header changes as `forwarded_for` says.
+/// Whether the rate limit stops guesses whose header changes with `forwarded_for`.
 async fn is_rate_limited(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool {
     let visitor = Visitor::anonymous(hub);
     let page = visitor.get("/signin").await.expect(200);

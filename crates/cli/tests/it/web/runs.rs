@@ -1,4 +1,4 @@
-//! Runs as a browser without scripts shows them.
+//! The pages of runs in a browser without scripts.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{Page, Visitor};
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The page once it says so.
+/// Waits until the page contains these words, and returns it.
 pub async fn page_with(visitor: &Visitor, path: &str, words: &str) -> Page {
     eventually(&format!("{path} says {words:?}"), async || {
         let page = visitor.get(path).await.expect(200);
@@ -292,7 +292,7 @@ async fn a_long_text_is_cut_and_offered_as_a_file() {
     }
 }
 
-/// A strategy whose every word is hostile.
+/// A strategy with hostile text in every field.
 pub fn hostile() -> Value {
     let name = "<script>window.owned = 1</script>\u{202e}agent\u{200b}";
     let agents = json!({

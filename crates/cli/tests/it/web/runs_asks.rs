@@ -1,4 +1,4 @@
-//! What runs ask, answered on their page and in the inbox, and the stream that keeps an open page true.
+//! Questions of runs, answered on the page of the run and in the inbox, and the live updates of that page.
 
 use reqwest::Method;
 use serde_json::json;
@@ -157,7 +157,7 @@ async fn a_permission_offers_its_four_choices_on_both_pages() {
     );
 }
 
-/// Whoever may allow a command here has seen what the item in the inbox shows of it: a shell does what it is given.
+/// Both pages show the same command and input before a person can allow it, because a shell runs any input it is given.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permission_shows_its_input_and_directory_on_both_pages() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
@@ -251,7 +251,7 @@ async fn the_page_of_a_run_gets_live_changes_and_streamed_text() {
     page_with(&owner, &address(&run), "Once \\u{202e}upon a time").await;
 }
 
-/// These pieces, then a pause, then those.
+/// A model reply that streams `before`, holds at the gate, and then streams `after`.
 pub fn held(before: &[&str], gate: &Gate, after: &[&str]) -> ModelReply {
     let (ModelReply::Stream(mut first), ModelReply::Stream(rest)) = (says(before), says(after)) else {
         unreachable!()

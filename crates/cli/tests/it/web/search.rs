@@ -1,4 +1,4 @@
-//! Finding a message by its words.
+//! Full-text search.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Settings pages: one's own, and what an owner administers.
+//! Settings pages: personal settings and administration.
 
 use reqwest::Method;
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn roles_are_changed_and_the_last_owner_stays() {
     let page = owner.get("/inbox/settings/people").await;
     let role = "tr#person-alice form[action$='/role']";
     owner.submit(&page, role, &[("role", "owner")], None).await.expect(200);
-    // At once, and with the same session.
+    // The change applies at once, to the existing session.
     alice.get("/inbox/settings/people").await.expect(200);
     let page = alice.get("/inbox/settings/people").await;
     alice

@@ -1,4 +1,4 @@
-//! Questions from terminals, as a browser without scripts shows them: who asks, whether it is there, and what it is told.
+//! Cues of terminal agents in a browser without scripts: the agent, its waiting state, answers and type-ahead.
 
 use serde_json::{Value, json};
 

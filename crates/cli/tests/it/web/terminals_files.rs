@@ -1,4 +1,4 @@
-//! Files that come with an answer, from a form as a browser without scripts sends it.
+//! Files of an answer, sent with a multipart form by a browser without scripts.
 
 use reqwest::Method;
 
@@ -15,7 +15,7 @@ fn part(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body, b"\r\n"].concat()
 }
 
-/// What a browser makes of a form with files.
+/// The multipart body of a form with files.
 fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
     let typed = pairs
         .iter()
@@ -31,7 +31,7 @@ fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
     files.chain(typed).chain([end]).collect::<Vec<_>>().concat()
 }
 
-/// Sends the answer and gives the status and what the reply says.
+/// Sends the answer and returns the resulting page.
 async fn send(visitor: &Visitor, page: &Page, filled: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
     let form = Form::find(page, "form#answer")
         .fill(filled)

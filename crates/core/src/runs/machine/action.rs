@@ -1,14 +1,14 @@
 use countersign_protocol::runs::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What an agent, a step or a flow came to.
+/// The output of an agent, a step or a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     pub text: String,
     pub usage: Usage,
 }
 
-/// What the run does next. The steps told of are those of the strategy's own flow; a flow inside of it is one step.
+/// The next action of a run. Only steps of the top-level flow are reported; a nested flow counts as one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineAction {
     StepStarted {
@@ -19,13 +19,13 @@ pub enum MachineAction {
         name: String,
         output: Output,
     },
-    /// The same one comes again until its output is supplied.
+    /// Returned again until its output is supplied.
     Call(AgentCall),
-    /// The same one comes again, like the one below.
+    /// Final: returned again on every call, like `Failed`.
     Finished {
         output: Output,
     },
-    /// The flow itself cannot go on; the message is complete, as `Machine::failure` makes it.
+    /// The flow cannot go on. The message is complete, as built by `Machine::failure`.
     Failed {
         message: String,
     },
@@ -35,6 +35,6 @@ pub enum MachineAction {
 pub struct AgentCall {
     pub agent: String,
     pub message: String,
-    /// From 0 in the segment.
+    /// Counts from 0 within the segment.
     pub number: u64,
 }

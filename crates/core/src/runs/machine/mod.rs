@@ -1,4 +1,4 @@
-//! Where a run stands in its flow. The place is a stack, so that it can be stored between any two actions and taken up again.
+//! The state machine of a flow. Its position is a stack, so that it can be stored between any two actions and resumed.
 
 mod action;
 mod frame;

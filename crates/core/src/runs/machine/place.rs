@@ -1,13 +1,13 @@
-//! From the stack to the part of the strategy it stands for.
+//! Mapping the stack of frames to the strategy.
 
 use countersign_protocol::runs::strategy::{Flow, Step, Strategy};
 
 use super::frame::{CurrentWork, FlowFrame};
 
-/// Why a place may not be found: the stack was stored, and with another strategy it leads nowhere.
+/// The error for a stored stack that does not match the strategy.
 pub const STRATEGY_MISMATCH: &str = "the stored position of the run does not match its strategy";
 
-/// The flow at work: the one the last frame stands for.
+/// The active flow, which the last frame belongs to.
 pub fn flow<'s>(strategy: &'s Strategy, frames: &[FlowFrame]) -> Option<&'s Flow> {
     let (_, outer) = frames.split_last()?;
     outer
@@ -18,7 +18,7 @@ pub fn flow<'s>(strategy: &'s Strategy, frames: &[FlowFrame]) -> Option<&'s Flow
         })
 }
 
-/// Every level says which of its steps did not work.
+/// Names the failed step of every level.
 pub fn failure(strategy: &Strategy, frames: &[FlowFrame], cause: &str) -> String {
     let mut message = String::new();
     let mut flow = Some(&strategy.flow);

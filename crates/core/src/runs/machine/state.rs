@@ -8,17 +8,17 @@ use super::frame::{CurrentWork, FlowFrame};
 use super::place::{self, STRATEGY_MISMATCH};
 use crate::runs::text::check_bytes;
 
-/// One segment of a run. It holds the texts that are still needed and not the strategy, which every call is given anew.
+/// One segment of a run. It holds the texts still needed, but not the strategy, which every call passes in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// From the strategy's own flow to the one at work. Empty at the end.
+    /// From the top-level flow to the active one. Empty at the end.
     frames: Vec<FlowFrame>,
     at: At,
-    /// How many agents have done their work.
+    /// Number of finished agent calls.
     calls: u64,
 }
 
-/// How far the work that the last frame points to has come.
+/// Progress of the current step of the last frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum At {
@@ -31,7 +31,7 @@ enum At {
     Failed(String),
 }
 
-/// An action to report, or nothing yet; or why the flow cannot go on.
+/// An action to report, `None` to continue, or why the flow cannot go on.
 type Move = Result<Option<MachineAction>, String>;
 
 impl Machine {
@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// How many agents were called and answered in this segment.
+    /// Number of finished agent calls in this segment.
     pub fn calls(&self) -> u64 {
         self.calls
     }
@@ -67,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// The output of the agent that was called. Where none was, nothing happens.
+    /// Supplies the output of the called agent. Does nothing if no call is pending.
     pub fn supply(&mut self, strategy: &Strategy, output: Output) {
         if self.at != At::Called {
             return;
@@ -79,7 +79,7 @@ impl Machine {
         };
     }
 
-    /// Why the run ends when the agent at work fails.
+    /// The error of the run if the current agent fails.
     pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
         place::failure(strategy, &self.frames, cause)
     }
@@ -155,7 +155,7 @@ impl Machine {
         MachineAction::Failed { message }
     }
 
-    /// Name and message of the step at work, if it is one that is told of: neither inside of another nor an observer.
+    /// Name and message of the current step, if it is reported: not nested and not an observer.
     fn reported_step(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
         let [frame] = self.frames.as_slice() else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Which addresses a push may go to. Everything that does not lie on the public internet is refused.
+//! Address ranges that a push may not reach: everything outside the public internet (SSRF protection).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -19,7 +19,7 @@ const BLOCKED_V4: [(Ipv4Net, &str); 17] = [
     (v4(10, 0, 0, 0, 8), "a private address"),
     (v4(100, 64, 0, 0, 10), "a carrier's shared address"),
     (v4(127, 0, 0, 0, 8), "a loopback address"),
-    // Azure answers metadata requests on this one, although it looks public.
+    // The Azure metadata service, although the address looks public.
     (v4(168, 63, 129, 16, 32), "a metadata address"),
     (v4(169, 254, 169, 254, 32), "a metadata address"),
     (v4(169, 254, 0, 0, 16), "a link-local address"),
@@ -37,7 +37,7 @@ const BLOCKED_V4: [(Ipv4Net, &str); 17] = [
 
 const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0], 3);
 
-/// Inside global unicast; and some outside of it, only to say their names.
+/// Blocked ranges inside global unicast, and some outside of it for a clearer error.
 const BLOCKED_V6: [(Ipv6Net, &str); 13] = [
     (v6([0x2001, 0, 0], 32), "a Teredo address"),
     (v6([0x2001, 0x2, 0], 48), "a benchmarking address"),
@@ -51,13 +51,13 @@ const BLOCKED_V6: [(Ipv6Net, &str); 13] = [
     (v6([0xfe80, 0, 0], 10), "a link-local address"),
     (v6([0xfec0, 0, 0], 10), "a site-local address"),
     (v6([0xff00, 0, 0], 8), "a multicast address"),
-    // The unspecified address, and IPv4 in its long abandoned "compatible" spelling.
+    // The unspecified address and deprecated IPv4-compatible addresses.
     (v6([0, 0, 0], 96), "an IPv4-compatible address"),
 ];
 
-/// Whether a push may connect to this address. Development opens loopback and nothing else.
+/// Whether a push may connect to this address. `allow_loopback` opens loopback only.
 pub fn check(ip: IpAddr, allow_loopback: bool) -> Result<(), TargetRefused> {
-    // An IPv4 address in IPv6 clothes reaches the same machine.
+    // An IPv4-mapped IPv6 address reaches the same machine.
     let ip = ip.to_canonical();
     if ip.is_loopback() {
         return if allow_loopback {

@@ -1,4 +1,4 @@
-//! Where an envelope wants its answer brought, with the checks that only the hub can make.
+//! The callback of an envelope, with the checks that need hub configuration.
 
 use countersign_core::message::{Callback, CallbackCredential};
 use countersign_protocol::a2h::{CallbackMode, Envelope, PushSigning};
@@ -7,7 +7,7 @@ use crate::config::LegacyPush;
 use crate::delivery::callback_host;
 use crate::problem::Problem;
 
-/// The callback a push asks for; nothing for pull.
+/// The callback of a push request; `None` for pull.
 pub fn requested_callback(envelope: &Envelope, legacy: LegacyPush) -> Result<Option<Callback>, Problem> {
     let (requested, section) = match (&envelope.request, &envelope.action) {
         (Some(request), _) => (request.callback.as_ref(), "request"),

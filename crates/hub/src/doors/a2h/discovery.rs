@@ -1,4 +1,4 @@
-//! What this hub can do, for agents that ask before they speak.
+//! The capability documents for discovery.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! GET /v1/messages/{id}, with long-poll and conditions.
+//! GET /v1/messages/{id}, with long-poll and conditional requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub async fn pull(
     render(hub, &pulled)
 }
 
-/// What the caller says it has already.
+/// The version that the caller already has, by `If-None-Match` or `since`.
 struct PullConditions {
     etag: Option<String>,
     since: Option<Timestamp>,
@@ -59,7 +59,7 @@ struct PullConditions {
 impl PullConditions {
     fn from_request(query: &PullQuery, headers: &HeaderMap) -> Result<Self, Problem> {
         let since = query.since.as_deref().map(|text| {
-            // A `+` of an offset arrives as a space when it was not escaped.
+            // An unescaped `+` of an offset arrives as a space.
             Timestamp::parse_rfc3339(&text.replace(' ', "+"))
                 .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
         });
@@ -83,7 +83,7 @@ impl PullConditions {
     }
 }
 
-/// Registers first and looks then, so that no resolution falls between the two.
+/// Long-poll: registers first and then reads, so that no resolution is missed in between.
 async fn wait_until_resolved(
     hub: &Arc<Hub>,
     agent: &AgentCaller,
@@ -96,9 +96,9 @@ async fn wait_until_resolved(
     let mut has_loaded = false;
     loop {
         let mut waiter = hub.waiters.register(id);
-        // On the heap and gone while the agent waits: what a look needs is many times what waiting needs.
+        // Boxed and freed before the wait, because a read needs much more memory than waiting does.
         let pulled = match Box::pin(load(hub, &agent.id, id)).await {
-            // Whoever waits already goes on waiting while the store is away.
+            // A long-poll continues while the store is unavailable.
             Err(Problem::Unavailable { .. }) if has_loaded && Instant::now() < deadline && !*stopping.borrow() => {
                 tokio::time::sleep(STORE_RETRY_DELAY).await;
                 continue;
@@ -111,7 +111,7 @@ async fn wait_until_resolved(
         }
         drop(pulled);
         tokio::select! {
-            // In this order: whoever may not hear any more hears nothing that came after.
+            // Biased: a revoked credential must not receive a later answer.
             biased;
             _ = revocations.changed() => Box::pin(agent.recheck(hub)).await?,
             resolved = waiter.woken() => if let Some(resolved) = resolved { return Ok(*resolved) },
@@ -121,7 +121,7 @@ async fn wait_until_resolved(
     }
 }
 
-/// A message of somebody else looks like none at all.
+/// Another agent's message gives the same 404 as a missing one.
 async fn load(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<AgentView, Problem> {
     loop {
         let pulled = match hub.store.run(Pull(id.clone())).await? {
@@ -143,7 +143,7 @@ fn etag(pulled: &AgentView) -> HeaderValue {
     HeaderValue::from_str(&etag_text(pulled)).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// The envelope as it came, with what the hub knows put in front.
+/// The envelope as received, with the hub's fields in front.
 fn render(hub: Arc<Hub>, pulled: &AgentView) -> Result<Response, Problem> {
     let members = pulled.wire.strip_prefix('{').unwrap_or_default();
     let status = pulled.state.status();

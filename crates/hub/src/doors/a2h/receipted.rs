@@ -1,5 +1,5 @@
-//! An answer that is noted as fetched when the agent's connection has taken it: not when it was written for somebody who
-//! has left meanwhile, and not for a HEAD.
+//! A response body that records the answer as fetched when the connection reads it: not for a client that has
+//! disconnected, and not for a HEAD request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 use crate::app::Hub;
 
 pub struct ReceiptBody {
-    /// Until it is taken, as one piece.
+    /// The body in one chunk, until it is read.
     text: Option<Bytes>,
     hub: Arc<Hub>,
     id: MessageId,
@@ -37,7 +37,7 @@ impl Body for ReceiptBody {
         let Some(text) = self.text.take() else {
             return Poll::Ready(None);
         };
-        // A connection that knows the length does not come back for the end.
+        // Recorded here, because a connection that knows the length does not poll for the end.
         self.hub.receipts.record(&self.id);
         Poll::Ready(Some(Ok(Frame::data(text))))
     }

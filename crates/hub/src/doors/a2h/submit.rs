@@ -34,7 +34,7 @@ use crate::delivery::guard::check_url;
 use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
-/// Fields the hub itself puts beside the envelope when it is pulled; what an agent sends under these names is dropped.
+/// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
@@ -54,7 +54,7 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         wire,
     };
     match prepare(&hub, envelope, &incoming).await {
-        // Whoever leaves in the middle has asked all the same, and people are to hear of it.
+        // The submit runs to completion after the client disconnects, so that people see the message.
         Ok(message) => run_to_completion(async move { store(&hub, message, &incoming).await }).await,
         Err(problem) => replay(&hub, &incoming, problem).await,
     }
@@ -68,7 +68,7 @@ fn read(bytes: &Bytes) -> Result<(String, Envelope), Problem> {
 struct IncomingSubmit {
     agent_id: String,
     idempotency_key: Option<String>,
-    /// The envelope as it came: `state` must go back byte for byte.
+    /// The envelope as received, because `state` is returned byte for byte.
     wire: String,
 }
 
@@ -82,7 +82,7 @@ fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
     })
 }
 
-/// Everything that may be wrong with a well-formed envelope. It comes after the look-up of its key: see `replay`.
+/// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.
 async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<NewMessage, Problem> {
     let received_at = hub.store.clock().now();
     check_envelope(hub, &envelope, incoming, received_at)?;
@@ -116,7 +116,7 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
 
 fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now: Timestamp) -> Result<(), Problem> {
     let limits = &hub.config.limits;
-    // The whole is no smaller than its part; most requests need no second look.
+    // `state` is part of the wire text, so a short wire needs no check of its own.
     if envelope.has_state && incoming.wire.len() > limits.max_state_bytes {
         limits.check_state(json::raw_field(&incoming.wire, "state")?.unwrap_or_default())?;
     }
@@ -218,7 +218,8 @@ async fn store(hub: &Hub, message: NewMessage, incoming: &IncomingSubmit) -> Res
     }
 }
 
-/// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
+/// Idempotent replay: a request that fails validation now may have passed it the first time, and then gets its ack
+/// again.
 async fn replay(hub: &Hub, incoming: &IncomingSubmit, problem: Problem) -> Result<Response, Problem> {
     let Some(key) = incoming.idempotency_key.clone() else {
         return Err(problem);
@@ -230,7 +231,7 @@ async fn replay(hub: &Hub, incoming: &IncomingSubmit, problem: Problem) -> Resul
     }
 }
 
-/// The payloads are compared only here, so that a submit under a new key need not render its own.
+/// Payloads are hashed only here, so that a submit with a new key does not pay for it.
 fn repeat_ack(hub: &Hub, earlier: &DuplicateOf, incoming: &IncomingSubmit) -> Result<Response, Problem> {
     let hash = |wire: &str| json::parse(wire.as_bytes()).map(|payload| payload_hash(&payload));
     if hash(&earlier.wire)? == hash(&incoming.wire)? {
@@ -259,6 +260,6 @@ struct SubmitAccepted<'a> {
     id: &'a MessageId,
     status: &'static str,
     poll_url: String,
-    /// The page on which a person decides.
+    /// The page where a person decides.
     review_url: String,
 }

@@ -12,7 +12,7 @@ use crate::extract::MessagePath;
 use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
-/// The agent has printed its answer: whoever says the same again asks anew.
+/// Acknowledges that the agent printed its answer. The same text submitted again is then a new cue.
 pub async fn acknowledge(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,

@@ -32,17 +32,17 @@ const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 pub struct CueAck {
     id: MessageId,
     status: &'static str,
-    /// It was there already.
+    /// The cue existed before this request.
     attached: bool,
     superseded: Vec<MessageId>,
-    /// Cues of this agent that were there before and are still open.
+    /// Older cues of this agent that are still open.
     queued_behind: usize,
     warning: Option<String>,
-    /// The page on which a person decides.
+    /// The page where a person decides.
     url: String,
 }
 
-/// The same words again lead to the same cue, until its answer has been collected.
+/// Idempotent: the same text gives the same cue until its answer is collected.
 pub async fn cue(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
@@ -60,7 +60,7 @@ pub async fn cue(
     };
     let build = move || new_cue(&cue, terminal, caller.person, origin).map(|new| (new, cue));
     let (new, cue) = body::offload_if_large(size, build).await??;
-    // By itself: whoever leaves in the middle may have asked all the same, and everybody concerned is to hear of it.
+    // Spawned, so that the submit and its announcements run to completion after a disconnect.
     let submitted = tokio::spawn(async move {
         let _permit = permit;
         submit(&hub, new, &cue).await
@@ -90,7 +90,7 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
         .await?;
     let gone = earlier.iter().filter(|id| hub.cue_waiters.is_gone(id));
     new.gone = gone.map(|id| (id.clone(), new_resolution_id())).collect();
-    // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
+    // Before the insert, so that the new cue never looks like one whose process is gone.
     let expected = ExpectedWait::new(hub, &id, cue);
     let outcome = hub
         .store
@@ -114,7 +114,7 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
     }
 }
 
-/// A cue that is about to be, unless it turns out otherwise.
+/// Announces a wait for a cue, and withdraws it on drop unless `keep` is called.
 struct ExpectedWait<'h> {
     hub: &'h Hub,
     id: Option<MessageId>,

@@ -14,7 +14,7 @@ use crate::auth::TerminalCaller;
 use crate::extract::AgentPath;
 use crate::problem::Problem;
 
-/// The newest cue that is open, or whose answer nobody has collected.
+/// The newest cue that is open or whose answer is not collected.
 pub async fn current(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,

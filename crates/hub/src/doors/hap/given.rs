@@ -1,4 +1,4 @@
-//! What a terminal sent, field by field.
+//! Reads the fields of a terminal's request.
 
 use countersign_core::hap::{Cue, Terminal};
 use countersign_protocol::hap::{CueKind, name};
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 
 const MAX_DIRECTORY_BYTES: usize = 4096;
 const MAX_TERMINAL_CHARS: usize = 64;
-/// A payload stands in lists and on pages as a whole.
+/// Lists and pages show the whole payload.
 const MAX_PAYLOAD_BYTES: usize = 256 * 1024;
 const UNKNOWN: &str = "unknown";
 
@@ -150,7 +150,7 @@ fn check(cue: &Cue) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Where an agent runs, as far as it says.
+/// Where an agent runs, as far as the request says.
 pub struct TerminalInfo {
     runtime: Option<String>,
     project_dir: Option<String>,
@@ -162,7 +162,7 @@ impl TerminalInfo {
         self.runtime.is_some() && self.project_dir.is_some() && self.terminal.is_some()
     }
 
-    /// What it does not say is as it was when it joined.
+    /// Missing fields keep their values from the join.
     pub fn into_terminal(self, agent_id: String, joined: Option<Terminal>) -> Terminal {
         let joined = joined.unwrap_or_else(|| Terminal {
             agent_id: String::new(),

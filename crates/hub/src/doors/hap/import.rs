@@ -1,4 +1,4 @@
-//! POST /v1/hap/import: a cue that was asked elsewhere, before this hub, with what became of it.
+//! POST /v1/hap/import: a cue of the original program, with its resolution if it has one.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const IMPORT_ACTOR: &str = "system:imported";
 #[derive(Serialize)]
 pub struct ImportAck {
     id: MessageId,
-    /// Not when it had been before.
+    /// False when this cue was imported before.
     imported: bool,
 }
 
@@ -89,7 +89,7 @@ pub async fn import(
         ImportOutcome::New => {
             hub.indexer.note_submitted();
             if is_open {
-                // Whoever asked it waits elsewhere, if at all.
+                // Its process, if any, waits at the original program.
                 hub.cue_waiters.add_gone(&id, kind, at);
             }
             hub.news.publish(if is_open {
@@ -105,7 +105,7 @@ pub async fn import(
     }
 }
 
-/// As it was elsewhere.
+/// The cue as the original program had it.
 struct ImportRequest {
     agent_id: String,
     info: TerminalInfo,
@@ -154,12 +154,12 @@ fn check_past(now: Timestamp, field: &str, at: Timestamp) -> Result<Timestamp, P
     Ok(at)
 }
 
-/// What became of it, if anything did.
+/// The resolution at the original program; empty while the cue is open.
 #[derive(Default)]
 struct ImportedResolution {
     resolution: Option<Resolution>,
     files: Vec<Vec<u8>>,
-    /// Its agent has had the answer.
+    /// The agent has collected the answer.
     collected: bool,
 }
 
@@ -219,9 +219,9 @@ fn resolution(
         outcome,
         defaulted: false,
         value: is_answer.then(|| text.unwrap_or_default().into()),
-        // A terminal can say what somebody wrote, and not what somebody pressed.
+        // A terminal knows the text of an answer, but not which choice was pressed.
         edited: is_answer && !matches!(cue.read_payload(), None | Some(CuePayload::Unknown { .. })),
-        // Who it was nobody here has seen, and a terminal cannot vouch for a person.
+        // A system actor: the hub did not see the person, and a terminal cannot vouch for one.
         actor: IMPORT_ACTOR
             .parse()
             .map_err(|_| Problem::invalid("resolution", "has an invalid actor"))?,

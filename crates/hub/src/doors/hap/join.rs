@@ -20,10 +20,10 @@ use crate::body;
 use crate::problem::Problem;
 
 const MAX_BODY_BYTES: usize = 64 * 1024;
-/// There are far more names than agents; so many taken ones in a row mean that something else is wrong.
+/// There are far more names than agents, so more collisions in a row mean that something else is wrong.
 const MAX_NAME_TRIES: usize = 100;
 
-/// A name nobody had before; or, for an agent that brings one from elsewhere, that one.
+/// Joins under a new unique name, or under the `agent_id` that the agent brings from another hub.
 pub async fn join(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,

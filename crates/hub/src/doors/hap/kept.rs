@@ -13,8 +13,8 @@ use crate::auth::TerminalCaller;
 use crate::extract::AgentPath;
 use crate::problem::Problem;
 
-/// Answers and refusals that came while no process of the agent waited for them, oldest first. What one is just printing is
-/// left to it.
+/// Uncollected answers of an agent, oldest first. An answer that a process is printing right now is left to that
+/// process.
 pub async fn uncollected(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,

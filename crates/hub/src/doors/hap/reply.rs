@@ -1,4 +1,4 @@
-//! What an agent in a terminal gets to see of its cue.
+//! The JSON of a cue for its agent.
 
 use countersign_core::State;
 use countersign_core::hap;
@@ -36,8 +36,8 @@ pub fn to_json(found: &FoundCue) -> Value {
     })
 }
 
-/// Whether a confirm was answered with its first choice: other words are no yes. Nothing where no such thing was asked; a
-/// pause asks nothing.
+/// Whether a confirm was answered with its first choice; free text does not count as a yes. `None` for any other
+/// question and for a pause.
 fn confirmed(kind: CueKind, content: &Content, resolution: &Resolution) -> Option<bool> {
     match (kind, &content.matter, resolution.outcome) {
         (CueKind::Cue, Payload::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {

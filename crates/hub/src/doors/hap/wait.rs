@@ -1,4 +1,4 @@
-//! GET /v1/hap/cues/{id}, with long-poll. The connection says that somebody is there.
+//! GET /v1/hap/cues/{id}, with long-poll. An open connection shows that a process waits for the cue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub async fn wait(
         wait_until_resolved(&hub, &caller, &id, wait).await?
     };
     if !matches!(found.pulled.state, MessageState::Open) {
-        // It may have been resolved before it was held.
+        // The cue may be resolved before the wait began.
         hub.cue_waiters.mark_handed_over(&id);
     }
     Ok(Json(reply::to_json(&found)))
@@ -54,7 +54,7 @@ async fn wait_until_resolved(
     wait: Duration,
 ) -> Result<Box<FoundCue>, Problem> {
     let mut guard = None;
-    // Dropped in here, because the other end has gone, `held` says so.
+    // If this future is dropped here, the client has disconnected, and dropping `guard` records that.
     let found = wait_guarded(hub, caller, id, wait, &mut guard).await;
     if let Some(guard) = guard {
         guard.finish();
@@ -62,8 +62,8 @@ async fn wait_until_resolved(
     found
 }
 
-/// Registers first and looks then, so that no resolution falls between the two. What comes with the wake-up has not all that
-/// is needed here, so it is looked at again.
+/// Long-poll: registers first and then reads, so that no resolution is missed in between. The message of the wake-up
+/// lacks fields of a cue, so the cue is read again.
 async fn wait_guarded(
     hub: &Arc<Hub>,
     caller: &TerminalCaller,
@@ -77,7 +77,7 @@ async fn wait_guarded(
     loop {
         let mut waiter = hub.waiters.register(id);
         let found = match load_cue(hub, &caller.person, id).await {
-            // Whoever waits already goes on waiting while the store is away.
+            // A long-poll continues while the store is unavailable.
             Err(Problem::Unavailable { .. }) if guard.is_some() && Instant::now() < deadline && !*stopping.borrow() => {
                 tokio::time::sleep(STORE_RETRY_DELAY).await;
                 continue;
@@ -93,7 +93,7 @@ async fn wait_guarded(
         }
         drop(found);
         tokio::select! {
-            // In this order: whoever may not hear any more hears nothing that came after.
+            // Biased: a revoked credential must not receive a later answer.
             biased;
             _ = revocations.changed() => caller.recheck(hub).await?,
             _ = waiter.woken() => {}
@@ -103,7 +103,7 @@ async fn wait_guarded(
     }
 }
 
-/// A cue of somebody else looks like none at all.
+/// Another person's cue gives the same 404 as a missing one.
 pub async fn load_cue(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<FoundCue>, Problem> {
     let found = hub
         .store

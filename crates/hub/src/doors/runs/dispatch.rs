@@ -1,4 +1,4 @@
-//! From a message to what it does. Whatever goes wrong is told to its sender alone, and never ends the connection.
+//! Dispatches client messages. An error goes only to its sender and does not close the connection.
 
 use bytes::Bytes;
 use countersign_protocol::runs::{self, ClientMessage, Received, RunReply};
@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::body::offload_if_large;
 use crate::runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
-/// One after the other: what a client sends is done in its order.
+/// Handles one message; the messages of a client run in order.
 pub async fn message(session: &Session, bytes: Bytes) {
     let Received { request_id, message } = match offload_if_large(bytes.len(), move || runs::read(&bytes)).await {
         Ok(Ok(received)) => received,
@@ -15,7 +15,7 @@ pub async fn message(session: &Session, bytes: Bytes) {
         Err(_) => return session.reply(&RunRefusal::internal(&"reading a large message failed").into(), None),
     };
     let request_id = request_id.as_deref();
-    // Boxed: an idle connection would carry the room for it.
+    // Boxed, because its state would enlarge every idle connection.
     if let Err(refusal) = Box::pin(act(session, message, request_id)).await {
         session.reply(&refusal.into(), request_id);
     }

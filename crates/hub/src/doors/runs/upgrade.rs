@@ -18,10 +18,10 @@ use crate::extract::Params;
 use crate::intake::SocketBudget;
 use crate::problem::Problem;
 
-/// Of one message, however many frames it comes in: as much text as a person may answer with, where every letter beyond ASCII
-/// is escaped, and what stands around it.
+/// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
+/// around it.
 const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
-/// The default of 128 KiB is what an idle connection would cost.
+/// Small, because the default of 128 KiB is held by every idle connection.
 const READ_BUFFER_BYTES: usize = 2048;
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ pub struct TokenQuery {
     token: Option<String>,
 }
 
-/// The socket, or the reason why there is none: what asks for none gets a plain word.
+/// The upgrade, or its rejection, so that a plain HTTP request gets our own error.
 pub struct MaybeUpgrade(Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
 
 impl<S: Send + Sync> FromRequestParts<S> for MaybeUpgrade {
@@ -57,7 +57,7 @@ pub async fn upgrade(
         return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
     };
     let token = token_from_headers(&headers).map(str::to_owned).or(query.token);
-    // Before it is asked who they are: a credential that ends meanwhile is looked at again.
+    // Subscribed before admission, so that a revocation in between triggers a recheck.
     let revocations = hub.credentials.revocations();
     let caller = gate::admit(&hub, &headers, peer, token).await?;
     let permit = hub.socket_limit.acquire(&caller.person)?;
@@ -73,7 +73,7 @@ pub async fn upgrade(
         .write_buffer_size(0)
         .max_message_size(MAX_MESSAGE_BYTES)
         .max_frame_size(MAX_MESSAGE_BYTES);
-    // A request without a connection, as tests make them, has none.
+    // A request without a connection, as in tests, has no budget.
     let budget = budget.map(|Extension(budget)| budget).unwrap_or_default();
     budget.begin(&hub.memory_budget, &caller.person, MAX_MESSAGE_BYTES);
     Ok(socket

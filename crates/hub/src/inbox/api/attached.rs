@@ -1,4 +1,4 @@
-//! GET /v1/inbox/{id}/prompt and /v1/inbox/{id}/files/{index}: what is too long or too strange to stand on a page.
+//! GET /v1/inbox/{id}/prompt and /v1/inbox/{id}/files/{index}: texts and files that are not shown on a page.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
 
-/// All of what an agent in a terminal or a run said, of which the item shows the start.
+/// The full prompt of an agent in a terminal or a run; the item shows only its start.
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -28,7 +28,7 @@ pub async fn prompt(
     full_prompt(&hub, &Actor::human(&person.name), id).await
 }
 
-/// For somebody who may see the message.
+/// The caller has checked that the person may see the message.
 pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Response, Problem> {
     let pulled = match hub.store.run(Pull(id)).await? {
         Some(Lookup::Present(pulled)) => pulled,
@@ -67,7 +67,7 @@ pub async fn file(
     answer_file(&hub, &Actor::human(&person.name), &id, index).await
 }
 
-/// For somebody who may see the message.
+/// The caller has checked that the person may see the message.
 pub async fn answer_file(hub: &Hub, person: &Actor, id: &MessageId, index: usize) -> Result<Response, Problem> {
     let message = find(hub, id).await?.message;
     match &message.state {

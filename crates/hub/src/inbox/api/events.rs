@@ -11,7 +11,7 @@ use crate::auth::PersonCaller;
 use crate::inbox::news::{StreamFormat, stream};
 use crate::problem::Problem;
 
-/// Whoever opens the stream first and reads the list then misses nothing.
+/// A client that opens the stream first and then reads the list misses nothing.
 pub async fn events(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -24,7 +24,7 @@ pub async fn events(
     })
 }
 
-/// A store that cannot say so now has taken nobody's token away.
+/// A store outage does not count as a revoked token.
 async fn is_authorized(headers: &HeaderMap, hub: &Hub) -> bool {
     let caller = PersonCaller::from_headers(headers, hub).await;
     !matches!(caller, Err(Problem::Unauthenticated | Problem::NotAuthorized { .. }))

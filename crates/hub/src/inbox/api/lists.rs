@@ -17,7 +17,7 @@ use crate::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
 
-/// Open asks and tasks, urgent first, then the longest waiting; without what the caller put away.
+/// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -68,7 +68,7 @@ pub async fn notices(
     )))
 }
 
-/// Everything in which all the words occur, newest first.
+/// Messages that contain all the words, newest first.
 pub async fn search(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -111,7 +111,7 @@ pub async fn decided(
     Ok(Json(page("items", &found.items, &person.into(), next)))
 }
 
-/// Newest first: an agent's own, or for a person everybody's.
+/// All messages, newest first. An agent gets its own messages, a person those of all agents.
 pub async fn history(
     State(hub): State<Arc<Hub>>,
     AnyCaller(viewer): AnyCaller,

@@ -1,4 +1,4 @@
-//! The inbox for terminals and scripts, as JSON. The path is for people with a token; pages have their own.
+//! The inbox as JSON, for terminals and scripts of people who have a token. Pages have routes of their own.
 
 mod attached;
 mod events;

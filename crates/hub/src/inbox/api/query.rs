@@ -1,4 +1,4 @@
-//! What may be asked of a list, and where a page goes on.
+//! Query parameters of the lists: limit, cursor and filters.
 
 use countersign_core::message::Status;
 use countersign_protocol::time::Timestamp;
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 const DEFAULT_PAGE_SIZE: i64 = 50;
 pub const MAX_PAGE_SIZE: i64 = 200;
 
-/// How many are wanted on a page.
+/// Parses the page size.
 pub fn parse_limit(text: Option<&str>) -> Result<i64, Problem> {
     let Some(text) = text else { return Ok(DEFAULT_PAGE_SIZE) };
     match text.parse() {
@@ -50,7 +50,7 @@ impl ListQuery {
         parsed.transpose()
     }
 
-    /// How something ended.
+    /// Parses `status` where only final statuses are allowed.
     pub fn final_status(&self) -> Result<Option<Status>, Problem> {
         match self.status()? {
             Some(Status::Open | Status::Delivered) => Err(Problem::validation(
@@ -85,7 +85,7 @@ impl ListQuery {
             .ok_or_else(|| Problem::validation("q", "q must contain the words to search for"))
     }
 
-    /// For lists in the order of arrival.
+    /// The cursor of lists in the order of arrival.
     pub fn seq_cursor(&self) -> Result<Option<i64>, Problem> {
         self.read_cursor(|text| text.parse().ok())
     }

@@ -56,7 +56,7 @@ fn parse_cursor(text: &str) -> Result<RunCursor, Problem> {
     })
 }
 
-/// The latest to start first.
+/// Lists runs, latest start first.
 pub async fn list_runs(
     State(hub): State<Arc<Hub>>,
     _person: PersonCaller,
@@ -89,7 +89,7 @@ pub async fn stop(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// By anybody who may decide anything. One that is over stays as it is.
+/// Stops a run. Owners and resolvers may do this; a run that is over stays as it is.
 pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Problem> {
     let may_not = |_| Problem::NotAuthorized {
         message: format!("{} may not stop runs; viewers can only read", who.actor()),
@@ -134,7 +134,7 @@ fn details(run: &RunInfo, timeline: &Timeline) -> Value {
     shown
 }
 
-/// Why it ended without a result.
+/// The error of a run that ended without a result.
 fn error(run: &RunInfo, timeline: &Timeline) -> Value {
     match (run.overview.status.is_over(), timeline.entries.last()) {
         (true, Some(TimelineEntry::Failed { code, message, .. })) => json!({"code": code, "message": message.shown}),

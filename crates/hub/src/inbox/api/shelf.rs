@@ -1,4 +1,4 @@
-//! What the caller put away: GET /v1/inbox/aside, POST /v1/inbox/{id}/aside, /archive and /return.
+//! Snoozed and archived items of the caller: GET /v1/inbox/aside, POST /v1/inbox/{id}/aside, /archive and /return.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::inbox::item::render;
 use crate::inbox::shelf;
 use crate::problem::Problem;
 
-/// Open and set aside by the caller, the soonest to come back first.
+/// Lists the caller's snoozed open items, the soonest to return first.
 pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {
     let found = hub
         .store

@@ -1,4 +1,4 @@
-//! GET /v1/terminals, and what people type ahead: GET and POST /v1/terminals/{agent_id}/ahead, POST …/ahead/{id}/drop
+//! GET /v1/terminals, and texts typed ahead: GET and POST /v1/terminals/{agent_id}/ahead, POST …/ahead/{id}/drop
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::terminals::CuePresence;
 const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;
 
-/// Agents in terminals, the latest to call first.
+/// Lists agents in terminals, latest call first.
 pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
     let terminals = hub.store.run(ListTerminals { limit: MAX_LISTED }).await?;
     let shown: Vec<Value> = terminals.into_iter().map(|terminal| shown(&hub, terminal)).collect();
@@ -45,8 +45,8 @@ fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
     shown
 }
 
-/// What waits for the agent's next cues, the next one first. For the person it asks: how many they are stands in the list of
-/// terminals for everybody.
+/// Lists the texts queued for the agent's next cues, in order of use. Only the person the agent asks may read them; the
+/// list of terminals shows their number to all people.
 pub async fn list_ahead(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -71,7 +71,7 @@ struct NewAhead {
     text: String,
 }
 
-/// The agent's next cue is answered with it, by the caller.
+/// Queues a text with which the caller answers the agent's next cue.
 pub async fn type_ahead(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -83,12 +83,12 @@ pub async fn type_ahead(
     Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
 }
 
-/// Gives the number of what waits now.
+/// Queues a text and returns its id.
 pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: String) -> Result<i64, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::invalid("text", "the text must not be blank"));
     }
-    // As any answer in words.
+    // The limits of any text answer apply.
     answer::check(&Question::Text, &json!(text)).map_err(|rejection| match rejection.into() {
         Problem::InvalidField { message, .. } => Problem::invalid("text", message),
         problem => problem,
@@ -113,7 +113,7 @@ pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: S
     }
 }
 
-/// Nobody else's words could answer it.
+/// Only the person whom the agent asks may answer its cues.
 fn check_is_asked(terminal: &TerminalSummary, principal: Principal) -> Result<(), Problem> {
     if principal.resolver()? == Actor::human(&terminal.person) {
         return Ok(());
@@ -135,7 +135,7 @@ pub async fn drop_ahead(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Only by whoever typed it.
+/// Removes a queued text. Only the person who typed it may do so.
 pub async fn remove_ahead(hub: &Hub, typist: Actor, agent_id: String, id: i64) -> Result<(), Problem> {
     let terminal = find(hub, &agent_id).await?;
     let actor = typist.to_string();
@@ -147,7 +147,7 @@ pub async fn remove_ahead(hub: &Hub, typist: Actor, agent_id: String, id: i64) -
     Ok(())
 }
 
-/// Pages show what waits beside the agent's newest cue.
+/// Updates open pages, which show the queued texts beside the agent's newest cue.
 fn refresh_pages(hub: &Hub, terminal: TerminalSummary) {
     if let Some(id) = terminal.last_cue_id {
         hub.news.publish(LiveChange::Tracked(id));

@@ -1,15 +1,15 @@
-//! Is anybody there to tell?
+//! Counts live listeners, so that events are not rendered when there is no listener.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whoever leaves is still told for so long: browsers come back by themselves and want to go on where they were.
+/// Grace period after the last listener leaves: browsers reconnect by themselves and resume where they were.
 pub const LISTENER_GRACE: Duration = Duration::from_secs(60);
 
 pub struct ListenerCount {
     active: AtomicUsize,
     began: Instant,
-    /// In milliseconds since the beginning; nought while nobody has left yet.
+    /// End of the grace period in milliseconds since `began`; 0 until a listener has left.
     grace_until: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! One thing that happened, in the words of those who look on.
+//! Live events: a change in the inbox, rendered for pages and for API clients.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::inbox::find::find;
 use crate::inbox::web::{row, words};
 use crate::problem::Problem;
 
-/// What whoever changed something has to say about it, after the commit.
+/// A committed change. The code that made the change publishes it after the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveChange {
     Opened(MessageId),
-    /// A notify came.
+    /// A notify arrived.
     Noticed(MessageId),
     Resolved(MessageId),
-    /// The answer moved on its way to the agent.
+    /// The delivery of the answer made progress.
     Tracked(MessageId),
-    /// A run began or ended. What it asks is told as everything else that is asked.
+    /// A run began or ended. Asks of a run are published as `Opened` and `Resolved`, like all others.
     Run(String),
 }
 
@@ -34,18 +34,18 @@ pub enum LiveChange {
 pub struct RenderedEvent {
     pub id: u64,
     pub kind: &'static str,
-    /// The id of what it is about: a message or a run.
+    /// The id of the message or run that changed.
     pub about: String,
-    /// The whole record for pages, with HTML in it.
+    /// The complete SSE record for pages, with HTML in it.
     pub web: Bytes,
-    /// The whole record for terminals and scripts.
+    /// The complete SSE record for terminals and scripts.
     pub api: Bytes,
 }
 
 #[derive(Debug, Clone)]
 pub enum LiveEvent {
     Rendered(Arc<RenderedEvent>),
-    /// Something was missed: look at everything again.
+    /// Events were lost: the client must read its lists again.
     Resync {
         id: u64,
     },
@@ -59,7 +59,7 @@ impl LiveEvent {
         }
     }
 
-    /// How much there is to keep.
+    /// Size in the replay buffer.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Rendered(event) => event.web.len() + event.api.len(),
@@ -68,7 +68,7 @@ impl LiveEvent {
     }
 }
 
-/// An event that has no number yet.
+/// A rendered event that has no id yet.
 pub struct EventDraft {
     kind: &'static str,
     about: String,
@@ -77,8 +77,8 @@ pub struct EventDraft {
 }
 
 impl EventDraft {
-    /// Nothing, if the message is gone. One that was resolved meanwhile has opened all the same: whoever counts hears of
-    /// both.
+    /// Returns `None` if the message was purged. A message that was resolved meanwhile still gets its `opened` event,
+    /// so that clients which keep counts see both events.
     pub async fn of(change: LiveChange, hub: &Hub) -> Result<Option<Self>, Problem> {
         Ok(match change {
             LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
@@ -125,7 +125,7 @@ fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
         })
     };
     let api = data(&content.title, &content.agent.id);
-    // A page shows these two as they stand.
+    // Pages show title and agent as plain text, so hidden characters are escaped here.
     let mut web = data(&escape(&content.title), &escape(asker_name(message)));
     web["html"] = row::html(item, hub.store.clock().now()).into();
     EventDraft {
@@ -169,7 +169,7 @@ fn moved(kind: &'static str, about: String) -> EventDraft {
     }
 }
 
-/// JSON without line breaks is one line of data.
+/// Formats one SSE record. Compact JSON has no line breaks, so it fits one `data:` line.
 pub fn record(id: u64, kind: &str, data: &Value) -> Bytes {
     format!("id: {id}\nevent: {kind}\ndata: {data}\n\n").into()
 }

@@ -1,5 +1,5 @@
-//! What has just happened, for everybody who looks on: told by whoever caused it, rendered once, numbered, and kept for
-//! a while for those who were away.
+//! Live events for open pages and API streams. The code that changes something publishes the change; each change is
+//! rendered once, numbered, and kept in a replay buffer for clients that reconnect.
 
 mod audience;
 mod event;

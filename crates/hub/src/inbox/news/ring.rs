@@ -1,27 +1,27 @@
-//! The last things that happened, numbered without a gap. Whoever listens holds a number and nothing else.
+//! The replay buffer: the latest events, numbered without gaps. A listener holds only the id of its last event.
 
 use std::collections::VecDeque;
 
 use super::event::LiveEvent;
 
-/// How far somebody may fall behind before the page has to be fetched again.
+/// How far a listener may fall behind before its page has to be loaded again.
 pub const MAX_EVENTS: usize = 1024;
-/// Nor may what is kept take more than this: an agent decides how long its rows are.
+/// Byte limit of the whole buffer, because agents decide how long their rows are.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct LiveReplayBuffer {
-    /// The number of the last one kept, or the one to count on from.
+    /// The id of the newest event, or the id that counting starts from.
     newest: u64,
     events: VecDeque<LiveEvent>,
-    /// Of all that is kept.
+    /// Total size of the buffered events.
     bytes: usize,
 }
 
 pub enum ReplayNext {
     Event(LiveEvent),
-    /// Nothing happened since.
+    /// The listener has seen everything.
     UpToDate,
-    /// What came next is not kept any more, or was never here.
+    /// The next event is no longer buffered, or the id belongs to another hub.
     Gap {
         newest: u64,
     },
@@ -45,14 +45,14 @@ impl LiveReplayBuffer {
         let event = make(self.newest);
         self.bytes += event.bytes();
         self.events.push_back(event);
-        // The newest one stays, however large.
+        // The newest event stays, however large it is.
         while self.events.len() > MAX_EVENTS || (self.bytes > MAX_BYTES && self.events.len() > 1) {
             self.bytes -= self.events.pop_front().map_or(0, |oldest| oldest.bytes());
         }
         self.newest
     }
 
-    /// What follows on `place`.
+    /// Returns the event after `last_id`.
     pub fn after(&self, last_id: u64) -> ReplayNext {
         if last_id == self.newest {
             return ReplayNext::UpToDate;

@@ -1,4 +1,4 @@
-//! News over HTTP, as server-sent events.
+//! Live events over HTTP, as server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,9 +18,9 @@ use crate::app::Hub;
 use crate::problem::Problem;
 use crate::seats::ConnectionPermit;
 
-/// So often something is sent, whatever happens: proxies cut what is silent, and who has gone is noticed by it.
+/// Heartbeat: proxies close silent connections, and a failed write reveals a client that has gone.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(20);
-/// How long a browser waits before it comes back.
+/// Reconnect delay that is sent to browsers.
 const RETRY_MILLIS: u64 = 2000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,29 +33,31 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    // Or a proxy would keep events back until it has enough of them.
+    // Stops proxies such as nginx from buffering events.
     (
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),
     ),
 ];
 
-/// Where a browser was when it lost us. What is no number was never a place here.
+/// Returns the `Last-Event-ID` of a reconnecting browser. A header that is not a number counts as 0, an unknown
+/// position.
 pub fn last_event_id(headers: &HeaderMap) -> Option<u64> {
     let text = headers.get("last-event-id")?.to_str().unwrap_or_default();
     Some(text.trim().parse().unwrap_or(0))
 }
 
-/// Where the records of a stream come from.
+/// A source of SSE records.
 pub trait SseSource: Send + 'static {
-    /// The number of what was sent last, so that whoever loses us before anything happens can come back to it.
+    /// The id of the last sent record. It goes out when the stream opens, so that a client which loses the connection
+    /// before the first event can resume.
     fn last_id(&self) -> u64;
 
-    /// Nothing once the hub stops. May be dropped while it waits.
+    /// Waits for the next record; returns `None` once the hub stops. Cancel-safe.
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
 
-/// All that happens, from where a browser was.
+/// Streams all live events, starting after the client's `Last-Event-ID`.
 pub fn stream<W, F>(
     hub: &Hub,
     person: &str,
@@ -74,7 +76,8 @@ where
     stream_from(hub, person, source, is_authorized)
 }
 
-/// Goes on until the reader leaves, the hub stops, or `is_welcome` says no: a session may end while its page is open.
+/// Streams the records of a source until the client leaves, the hub stops, or `is_authorized` returns false: a session
+/// may end while its page is open.
 pub fn stream_from<O, W, F>(hub: &Hub, person: &str, source: O, is_authorized: W) -> Result<Response, Problem>
 where
     O: SseSource,
@@ -122,7 +125,7 @@ where
         }
         loop {
             tokio::select! {
-                // In this order: whoever may not hear any more hears nothing that came after.
+                // Revocations come first: a client whose access was revoked gets no event that came after.
                 biased;
                 ended = self.revocations.changed() => {
                     ended.ok()?;

@@ -1,4 +1,4 @@
-//! Takes what happens, puts it into words once, and lets everybody know.
+//! The broadcaster: takes changes, renders each of them once, and sends the event to all listeners.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -14,24 +14,23 @@ use crate::app::Hub;
 use crate::peers::{Cluster, Signal};
 use crate::seats::ConnectionLimit;
 
-/// Changes that are not in words yet. More than that at once is told as "look at everything again".
+/// Changes that wait to be rendered. When the queue is full, listeners get one resync instead.
 const QUEUE_CAPACITY: usize = 4096;
-/// Of one person.
 const MAX_STREAMS_PER_PERSON: usize = 50;
-/// Numbers go on where those of an earlier process, or of another hub, cannot have come, so that nobody resumes at a place of
-/// another ring: hubs that start in the same millisecond begin somewhere in it.
+/// Event ids start at the current millisecond times this, plus a random offset. So they never overlap with ids of an
+/// earlier process or another hub, and a client cannot resume at a position of another replay buffer.
 const IDS_PER_MILLISECOND: u64 = 1 << 20;
 
 pub struct LiveBroadcaster {
     replay: RwLock<LiveReplayBuffer>,
     newest: watch::Sender<u64>,
     listeners: ListenerCount,
-    /// Something happened that is not in the ring.
+    /// A change is missing from the replay buffer, so listeners need a resync.
     has_gap: AtomicBool,
     queue: mpsc::Sender<LiveChange>,
-    /// Held by the one task that puts changes into words.
+    /// Locked by the one task that renders changes.
     pending: Mutex<mpsc::Receiver<LiveChange>>,
-    /// That task has run before.
+    /// The rendering task has run before.
     has_run_before: AtomicBool,
     pub(super) connection_limit: Arc<ConnectionLimit>,
     stopping: watch::Receiver<bool>,
@@ -63,17 +62,19 @@ impl LiveBroadcaster {
         })
     }
 
-    /// Call it after the commit. Never waits and never fails; with nobody there it costs next to nothing.
+    /// Publishes a change on all hubs. Call it after the commit. It never blocks and never fails, and costs almost
+    /// nothing without listeners.
     pub fn publish(&self, change: LiveChange) {
         self.cluster.publish(|| Signal::Changed(change.clone()));
         self.publish_local(change);
     }
 
-    /// Those who look on at this hub; another one's know already.
+    /// Publishes a change to the listeners of this hub only; the other hubs already know it.
     pub fn publish_local(&self, change: LiveChange) {
         if !self.listeners.is_active() {
             self.has_gap.store(true, Ordering::SeqCst);
-            // Whoever came in between looked at the mark either before it stood, and is found here, or after.
+            // A listener that subscribes between the two checks is either found here, or has seen `has_gap` and
+            // resyncs.
             if !self.listeners.is_active() {
                 return;
             }
@@ -83,7 +84,7 @@ impl LiveBroadcaster {
         }
     }
 
-    /// Something happened, and nobody knows what.
+    /// Tells listeners to resync, because unknown changes happened.
     pub fn publish_resync(&self) {
         match self.listeners.is_active() {
             true => self.push(|id| LiveEvent::Resync { id }),
@@ -91,12 +92,12 @@ impl LiveBroadcaster {
         }
     }
 
-    /// Whether somebody looks on, or may come back to it.
+    /// True while a client listens, or during the grace period in which it may reconnect.
     pub fn has_listeners(&self) -> bool {
         self.listeners.is_active()
     }
 
-    /// From where somebody was, or from now on.
+    /// Subscribes after `last_event_id`, or from now on.
     pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> LiveListener {
         self.listeners.add();
         if self.has_gap.swap(false, Ordering::SeqCst) {
@@ -107,7 +108,7 @@ impl LiveBroadcaster {
         LiveListener::new(Arc::clone(self), last_id, newest, self.stopping.clone())
     }
 
-    /// The number of what happened last. Whoever reads a list notes it first, and listens from there.
+    /// The id of the newest event. A client that reads a list notes this id first, then listens from there.
     pub fn newest_id(&self) -> u64 {
         self.replay.read().unwrap_or_else(PoisonError::into_inner).newest()
     }
@@ -125,22 +126,22 @@ impl LiveBroadcaster {
 
     fn push(&self, make: impl FnOnce(u64) -> LiveEvent) {
         let newest = self.replay.write().unwrap_or_else(PoisonError::into_inner).push(make);
-        // Two may push at once; the later number stays.
+        // Concurrent pushes may arrive here out of order; the larger id wins.
         self.newest.send_modify(|known| *known = newest.max(*known));
     }
 }
 
-/// Runs until it is dropped.
+/// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {
     let news = Arc::clone(&hub.news);
     let mut pending = news.pending.lock().await;
     if news.has_run_before.swap(true, Ordering::SeqCst) {
-        // Whatever ended it then was not told.
+        // The change that was being rendered when the task ended is lost.
         news.push(|id| LiveEvent::Resync { id });
     }
     while let Some(change) = pending.recv().await {
         if news.has_gap.swap(false, Ordering::SeqCst) {
-            // Everything is looked at again; what still waits would only come on top.
+            // After a resync clients read everything again, so the queued changes are redundant.
             while pending.try_recv().is_ok() {}
             news.push(|id| LiveEvent::Resync { id });
             continue;
@@ -148,7 +149,7 @@ pub async fn run(hub: Arc<Hub>) {
         match EventDraft::of(change, &hub).await {
             Ok(Some(draft)) => news.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id)))),
             Ok(None) => {}
-            // The log has the reason already.
+            // The store error is already logged.
             Err(_) => news.push(|id| LiveEvent::Resync { id }),
         }
     }

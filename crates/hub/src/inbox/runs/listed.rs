@@ -1,4 +1,4 @@
-//! The runs there are, the latest to start first.
+//! The list of runs, latest start first.
 
 use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
@@ -8,10 +8,10 @@ use countersign_store::ops::run::{ListRuns, RunCursor, RunSummary};
 use crate::app::Hub;
 use crate::runs::{PendingAskView, RunView, pending_views};
 
-/// So many are looked at for those of one status; the next page looks further.
+/// Rows scanned for one page when the list is filtered by status; the next page continues from there.
 const MAX_SCANNED_RUNS: i64 = 1000;
 
-/// A run by its latest segment. The store knows what it did, and the hub's memory what it waits for.
+/// A run by its latest segment. Its history comes from the store, its pending asks from the hub's memory.
 pub struct RunOverview {
     pub run_id: String,
     pub strategy_name: String,
@@ -31,7 +31,7 @@ impl RunOverview {
         let live = live(hub, &run.run_id, run.segment);
         let is_prepared = live.as_ref().is_some_and(|live| live.status == RunStatus::Pending);
         let status = run.state.status();
-        // Prepared once more, it is about to go on.
+        // A finished run that was prepared again is about to continue.
         let is_next = is_prepared && status.is_over();
         Self {
             status: if is_next { RunStatus::Pending } else { status },
@@ -50,7 +50,7 @@ impl RunOverview {
         }
     }
 
-    /// What a run of another hub waits for.
+    /// Adds the pending asks of a run that another hub owns.
     pub async fn with_remote_asks(mut self, hub: &Hub) -> Result<Self, StoreError> {
         if hub.store.is_shared()
             && self.status == RunStatus::Running
@@ -64,7 +64,7 @@ impl RunOverview {
         Ok(self)
     }
 
-    /// One that the store does not know: it was prepared and never begun.
+    /// A run that was prepared and never started, so the store does not know it.
     pub fn in_memory(run_id: &str, view: RunView) -> Self {
         Self {
             run_id: run_id.to_owned(),
@@ -81,7 +81,7 @@ impl RunOverview {
     }
 }
 
-/// What is known here of a segment. Of one that another hub has begun that is nothing, although an earlier one may be here.
+/// The local view of a segment. Returns `None` if another hub started the segment, even when an earlier one is here.
 fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<RunView> {
     hub.runs
         .get(run_id)
@@ -89,7 +89,7 @@ fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<RunView> {
         .filter(|view| view.segment == segment)
 }
 
-/// Which of them.
+/// Filter and page of the list.
 pub struct RunListQuery {
     pub status: Option<RunStatus>,
     pub cwd: Option<String>,
@@ -97,7 +97,7 @@ pub struct RunListQuery {
     pub limit: i64,
 }
 
-/// Those that are prepared and have never begun, then those that have, and where the list goes on.
+/// Returns prepared runs that never started, then started runs, and the cursor of the next page.
 pub async fn runs(hub: &Hub, query: RunListQuery) -> Result<(Vec<RunOverview>, Option<RunCursor>), StoreError> {
     let RunListQuery {
         status,
@@ -110,7 +110,7 @@ pub async fn runs(hub: &Hub, query: RunListQuery) -> Result<(Vec<RunOverview>, O
     let mut found = Vec::new();
     if before.is_none() {
         found = prepared(hub, cwd.as_deref()).into_iter().filter(is_match).collect();
-        // One that has begun stands on every page: from there the next one goes on.
+        // Every page needs at least one started run, because the cursor points at a started run.
         found.truncate(max_runs.saturating_sub(1));
     }
     let scan_limit = if status.is_some() {
@@ -144,7 +144,7 @@ pub async fn runs(hub: &Hub, query: RunListQuery) -> Result<(Vec<RunOverview>, O
     Ok((found, next))
 }
 
-/// The store knows nothing of them. The latest first.
+/// Prepared runs that never started, latest first. They exist in memory only.
 fn prepared(hub: &Hub, cwd: Option<&str>) -> Vec<RunOverview> {
     let runs = hub.runs.all().into_iter().map(|run| (run.id.clone(), run.view()));
     let runs = runs.filter(|(_, view)| view.segment == 0 && view.status == RunStatus::Pending);

@@ -1,4 +1,4 @@
-//! Runs as people and their programs see them: which there are, where each stands, and what it did so far.
+//! Runs as people and API clients see them: the list, the status of one run, and its timeline.
 
 mod listed;
 mod one;

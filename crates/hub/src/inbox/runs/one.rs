@@ -1,4 +1,4 @@
-//! One run, by its id.
+//! Looks up one run by its id.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::runs::{RunPlan, read_plan};
 pub struct RunInfo {
     pub overview: RunOverview,
     pub plan: Arc<RunPlan>,
-    /// Of the latest segment.
+    /// The input of the latest segment.
     pub input: String,
-    /// Events up to this one are not kept any more; 0 while all are.
+    /// Events up to this one were pruned; 0 if none were.
     pub pruned_seq: u64,
 }
 
@@ -53,7 +53,7 @@ fn prepared(hub: &Hub, run_id: &str) -> Option<RunInfo> {
     })
 }
 
-/// The whole text of one event, of which a page shows the start.
+/// Returns the whole text of one event; a page shows only its start.
 pub async fn event_text(hub: &Hub, run_id: &str, seq: u64) -> Result<String, Problem> {
     let Some(after) = seq.checked_sub(1) else {
         return Err(Problem::no_run());

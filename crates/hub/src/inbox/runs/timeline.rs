@@ -1,5 +1,5 @@
-//! What a run did, step by step, from the events it told. A run may have told thousands: some at the end are read, and
-//! before them there may be more.
+//! The timeline of a run, step by step, built from its stored events. A run may have thousands of events, so one page
+//! reads the latest ones and says whether there are earlier ones.
 
 use countersign_protocol::runs::{Event, Usage};
 use countersign_protocol::time::Timestamp;
@@ -10,27 +10,27 @@ use serde::Deserialize;
 use crate::app::Hub;
 
 const MAX_EVENTS: usize = 100;
-/// Of one text; the whole of it can be fetched by the number of its event.
+/// Limit of one text on the page; the whole text can be fetched by the `seq` of its event.
 pub const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Default)]
 pub struct Timeline {
     pub entries: Vec<TimelineEntry>,
-    /// Before this number there is more.
+    /// There are more events before this `seq`.
     pub earlier: Option<u64>,
-    /// The number of the latest event that is in here.
+    /// The `seq` of the latest event on this page.
     pub newest: u64,
 }
 
 #[derive(Debug)]
 pub enum TimelineEntry {
-    /// A segment.
+    /// A segment started.
     Began {
         seq: u64,
         at: Timestamp,
     },
     Step(TimelineStep),
-    /// Between steps, as the observer of a cycle speaks.
+    /// An event between steps, such as output of a cycle's observer.
     Note(TimelineNote),
     Completed {
         seq: u64,
@@ -48,10 +48,10 @@ pub enum TimelineEntry {
 
 #[derive(Debug)]
 pub struct TimelineStep {
-    /// Of its start, or of the first that is known of it.
+    /// The `seq` of its start, or of its first event on this page.
     pub seq: u64,
     pub name: String,
-    /// Unknown where it began before the first event that is here.
+    /// `None` if the step started before the first event on this page.
     pub began: Option<(Timestamp, TextExcerpt)>,
     pub notes: Vec<TimelineNote>,
     pub done: Option<StepDone>,
@@ -93,9 +93,9 @@ pub enum TimelineNoteKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextExcerpt {
     pub shown: String,
-    /// Bytes that are not shown.
+    /// Number of bytes that were cut off.
     pub omitted_bytes: usize,
-    /// Of the event that has all of it.
+    /// The `seq` of the event that has the whole text.
     pub seq: u64,
 }
 
@@ -114,7 +114,7 @@ impl TextExcerpt {
     }
 }
 
-/// The end of it, or what stands before a number.
+/// Returns the latest page of the timeline, or the page before a `seq`.
 pub async fn timeline(hub: &Hub, run_id: &str, before: Option<u64>) -> Result<Timeline, StoreError> {
     let limit = i64::try_from(MAX_EVENTS + 1).unwrap_or(i64::MAX);
     let events = hub
@@ -131,7 +131,7 @@ pub async fn timeline(hub: &Hub, run_id: &str, before: Option<u64>) -> Result<Ti
 fn read(mut events: Vec<StoredEvent>) -> Result<Timeline, StoreError> {
     let has_more = events.len() > MAX_EVENTS;
     if has_more {
-        // A step is shown from its start where that is possible; the one that is cut stands on the page before.
+        // The page starts at the start of a step if possible; the step that would be cut is on the page before.
         let start = events
             .iter()
             .skip(1)
@@ -244,7 +244,7 @@ impl Timeline {
             Event::PolicyUpdated { policies, .. } => {
                 TimelineNoteKind::Policy(policies.into_iter().map(|policy| policy.name).collect())
             }
-            // That it is done says nothing the output has not said.
+            // The end of streaming adds nothing to the output event.
             Event::AgentStreaming { .. }
             | Event::StrategyStarted { .. }
             | Event::StrategyCompleted { .. }
@@ -277,7 +277,7 @@ impl Timeline {
         }
     }
 
-    /// The step that has begun and not ended.
+    /// The step that has started and not ended.
     fn open_step(&mut self) -> Option<&mut TimelineStep> {
         match self.entries.last_mut() {
             Some(TimelineEntry::Step(step)) if step.done.is_none() => Some(step),

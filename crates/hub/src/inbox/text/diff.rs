@@ -1,13 +1,13 @@
-//! Unified diffs, with what is added and what is taken away marked as such.
+//! Unified diffs as HTML, with added and deleted lines marked.
 
 use serde_json::Value;
 
 use super::safe::{HtmlBuilder, SafeHtml};
 
-/// Lines shown at once; the rest is there, unmarked, behind a disclosure.
+/// Lines shown at once; the rest follows unmarked in a closed `<details>`.
 const MAX_LINES: usize = 2000;
 
-/// Declared by the part's `metadata`, as `format` or `mime_type`, or plain to see.
+/// True if the part's `metadata` declares a diff as `format` or `mime_type`, or if the text contains a diff hunk.
 pub fn looks_like_diff(text: &str, metadata: Option<&Value>) -> bool {
     let declared = |key: &str| {
         metadata
@@ -25,7 +25,7 @@ pub(super) fn is_diff_name(name: &str) -> bool {
     )
 }
 
-/// The names of two files and a hunk, one line after the other.
+/// Two file names followed by a hunk header, on consecutive lines.
 fn has_hunk(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
     lines
@@ -86,7 +86,7 @@ fn write_line(html: &mut HtmlBuilder, mark: DiffMark, line: &str) {
     html.markup(close);
 }
 
-/// Lines of the old and of the new file that a hunk still has to bring.
+/// A hunk, with the number of old and new lines still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hunk {
     old: usize,
@@ -94,7 +94,7 @@ struct Hunk {
 }
 
 impl Hunk {
-    /// `@@ -12,3 +12,4 @@ and anything`, where a count of one is left out.
+    /// Parses `@@ -12,3 +12,4 @@ and anything`; a count of one may be omitted.
     fn read(line: &str) -> Option<Self> {
         let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
         let (old, new) = ranges.split_once(" +")?;
@@ -112,7 +112,7 @@ fn count(range: &str) -> Option<usize> {
     }
 }
 
-/// Remembers where in a hunk a line is: a deleted `-- x` looks like the name of a file, but not there.
+/// Tracks the position in a hunk, because a deleted line `-- x` inside a hunk looks like a file name.
 #[derive(Default)]
 struct DiffReader {
     hunk: Option<Hunk>,

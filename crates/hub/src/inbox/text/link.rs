@@ -1,13 +1,13 @@
-//! Links to elsewhere. Nobody has checked them, so each shows where it leads, whatever its text pretends.
+//! External links. They come unchecked from agents, so each link shows its real target beside its text.
 
 use url::Url;
 
 use super::safe::{HtmlBuilder, SafeHtml};
 
-/// Room for the host, which comes first and cannot be longer than 253 characters, and some of the rest.
+/// Enough for the host, which comes first and has at most 253 characters, and part of the path.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// A link for a page of ours: `label` is the agent's text, `address` the agent's address.
+/// Renders a link; `label` and `address` both come from the agent.
 pub fn link(label: &str, address: &str) -> SafeHtml {
     let mut html = HtmlBuilder::new();
     let address = LinkTarget::new(address);
@@ -39,7 +39,7 @@ impl LinkTarget {
         );
     }
 
-    /// `text` is what was written between `open` and this.
+    /// Ends the link and shows its target. `text` is the text that was written since `open`.
     pub fn close(&self, html: &mut HtmlBuilder, text: &str) {
         if self.url.is_some() {
             if text.trim().is_empty() {
@@ -54,8 +54,8 @@ impl LinkTarget {
         }
     }
 
-    /// The address as it will be called: with the host in its ASCII form, so that letters of other scripts cannot pose as
-    /// Latin ones. What cannot be called is told as it was given.
+    /// The address that a browser would open. Its host is in ASCII form (punycode), so that look-alike letters of other
+    /// scripts cannot pose as Latin ones. An address that cannot be opened is shown as given.
     pub fn shown(&self) -> String {
         let address = self.url.as_ref().map_or(self.original.as_str(), Url::as_str);
         match address.char_indices().nth(MAX_SHOWN_CHARS) {
@@ -76,7 +76,8 @@ impl LinkTarget {
     }
 }
 
-/// Only addresses a person would follow. A name before the host (`https://bank.example@evil.example`) serves to deceive.
+/// Accepts http, https and mailto. Credentials in the URL are refused, because `https://bank.example@evil.example` is
+/// made to deceive.
 fn external_url(address: &str) -> Option<Url> {
     let url = Url::parse(address).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none();

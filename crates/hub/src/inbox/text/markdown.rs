@@ -1,4 +1,5 @@
-//! Markdown from agents: CommonMark, tables and strikethrough. Raw HTML is text, images are not fetched.
+//! Markdown from agents: CommonMark with tables and strikethrough. Raw HTML is shown as text, and images are not
+//! fetched.
 
 mod clean;
 mod writer;
@@ -8,9 +9,9 @@ use pulldown_cmark::{Options, Parser};
 use self::writer::HtmlWriter;
 use super::safe::{HtmlBuilder, SafeHtml};
 
-/// What is longer, or takes more markup than `Writer` takes on, is shown as it was written: nothing is ever left out.
+/// A longer text, or one with more markup than `HtmlWriter` accepts, is shown as plain text. Nothing is ever left out.
 const MAX_BYTES: usize = 64 * 1024;
-/// Quote marks and list markers before the text of one line. The parser's work grows with their number times the lines.
+/// Limit of quote and list markers at the start of a line. The parser's work grows with markers times lines.
 const MAX_MARKERS: usize = 100;
 
 pub fn markdown(text: &str) -> SafeHtml {
@@ -22,7 +23,7 @@ fn is_within_limits(text: &str) -> bool {
     text.len() <= MAX_BYTES && text.lines().all(|line| count_markers(line) <= MAX_MARKERS)
 }
 
-/// At least as many as the containers that the line opens: a quote mark stands by itself, a list marker before a blank.
+/// Counts at least as many markers as the line opens containers: any `>`, and a list marker followed by a blank.
 fn count_markers(line: &str) -> usize {
     let mut count = 0;
     let mut letters = line.chars().peekable();

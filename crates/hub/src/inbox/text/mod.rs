@@ -1,4 +1,5 @@
-//! What agents wrote, as HTML that does nothing: no markup of theirs, nothing fetched, nothing hidden, no address unseen.
+//! Text from agents as safe HTML: no markup of theirs, nothing fetched, no hidden characters, every link target
+//! visible.
 
 mod diff;
 mod link;

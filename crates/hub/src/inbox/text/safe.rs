@@ -1,4 +1,4 @@
-//! HTML that may be printed as it is, and the one way to make it.
+//! HTML that templates may print unescaped, and the only builder of it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use askama::filters::HtmlSafe;
 use countersign_core::visible;
 use url::Url;
 
-/// HTML made in this folder and nowhere else; templates print it without escaping it again.
+/// Escaped HTML. Only this folder can build it, and templates print it without escaping it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeHtml(String);
 
@@ -24,7 +24,8 @@ impl fmt::Display for SafeHtml {
 
 impl HtmlSafe for SafeHtml {}
 
-/// Markup comes from this program's own text alone, which `&'static` ensures. All else is escaped on its way in.
+/// Builder of `SafeHtml`. Markup must be `&'static`, so it can only come from the program itself; all other text is
+/// escaped.
 #[derive(Debug, Default)]
 pub(super) struct HtmlBuilder(String);
 
@@ -37,12 +38,12 @@ impl HtmlBuilder {
         self.0.push_str(markup);
     }
 
-    /// Text of one line.
+    /// Appends text of one line.
     pub fn line(&mut self, text: &str) {
         self.encode(&visible::escape(text));
     }
 
-    /// Text that keeps its line breaks.
+    /// Appends text and keeps its line breaks.
     pub fn lines(&mut self, text: &str) {
         self.encode(&visible::escape_lines(text));
     }
@@ -59,12 +60,13 @@ impl HtmlBuilder {
         SafeHtml(self.0)
     }
 
-    /// Through a second, independent guard, which may only take away.
+    /// Finishes through a second, independent sanitizer, which can only remove markup.
     pub fn finish_sanitized(self, guard: &ammonia::Builder<'_>) -> SafeHtml {
         SafeHtml(guard.clean(&self.0).to_string())
     }
 
-    /// An address between the double quotes of an attribute; a quote in it cannot end it.
+    /// Appends an address inside a double-quoted attribute. Quotes in the address are escaped and cannot end the
+    /// attribute.
     pub fn address(&mut self, address: &Url) {
         for piece in address.as_str().split_inclusive('"') {
             let bare = piece.strip_suffix('"');
@@ -73,7 +75,7 @@ impl HtmlBuilder {
         }
     }
 
-    /// Between tags quotes mean nothing, and every entity costs the guard a look-up.
+    /// Quotes stay as they are: they are harmless between tags, and each entity costs the sanitizer a look-up.
     fn encode(&mut self, text: &str) {
         for letter in text.chars() {
             match letter {

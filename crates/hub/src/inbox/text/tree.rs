@@ -1,4 +1,4 @@
-//! JSON as a tree that folds. What is too large or too deep for one is shown as text, whole.
+//! JSON as a collapsible tree. Values too large or too deep for the tree are shown as text, without omissions.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::safe::{HtmlBuilder, SafeHtml};
 
 const MAX_NODES: usize = 2000;
 const MAX_DEPTH: usize = 20;
-/// These levels start open, and below them whatever has few entries.
+/// Levels that start open; below them only nodes with few entries do.
 const OPEN_DEPTH: usize = 2;
 const FEW_ENTRIES: usize = 5;
-/// Text is laid out in lines down to here; deeper, the indentation alone could outgrow everything else.
+/// JSON text is pretty-printed down to this depth; deeper, indentation could outgrow the content.
 const INDENTED_DEPTH: usize = 8;
-/// Nor is it laid out where that takes more room than this.
+/// JSON text is not pretty-printed beyond this size.
 const MAX_PRETTY_BYTES: usize = 64 * 1024;
 
 pub fn tree(value: &Value) -> SafeHtml {
@@ -27,7 +27,7 @@ pub fn tree(value: &Value) -> SafeHtml {
 
 struct TreeWriter {
     html: HtmlBuilder,
-    /// How many more entries may be drawn.
+    /// Entries that may still be rendered.
     left: usize,
 }
 
@@ -78,7 +78,7 @@ impl TreeWriter {
         }
     }
 
-    /// Claims room for the entries, so that the whole stays bounded.
+    /// Takes the entries from the budget, so that the size of the tree stays bounded.
     fn may_open(&mut self, entries: usize, depth: usize) -> bool {
         let fits = depth < MAX_DEPTH && entries <= self.left;
         if fits {
@@ -120,7 +120,7 @@ impl TreeWriter {
         self.html.markup(markup);
     }
 
-    /// Several lines get a frame of their own: they could pass for entries of the tree.
+    /// A text of several lines gets its own block, or its lines could pass for entries of the tree.
     fn string(&mut self, key: Option<&str>, text: &str) {
         self.key(key);
         if text.contains('\n') {
@@ -142,7 +142,7 @@ impl TreeWriter {
     }
 }
 
-/// JSON as text: in lines where it is small, else in one.
+/// JSON as text: pretty-printed if it is small, else on one line.
 pub fn json(value: &Value) -> String {
     pretty_json(value).unwrap_or_else(|| value.to_string())
 }

@@ -1,4 +1,4 @@
-//! POST /inbox/items/{id}/decide: the one way from a page to a decision. A GET never takes it.
+//! POST /inbox/items/{id}/decide: the only way from a page to a decision. A GET never decides.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub async fn submit_decision(
     }
 }
 
-/// Only from somebody who may give the answer that it comes with.
+/// Files and long text are accepted only from a user who may give the answer.
 async fn accepted_input(hub: &Hub, id: &MessageId, user: &SignedInUser) -> AcceptedInput {
     let Ok(item) = find(hub, id).await else {
         return AcceptedInput::default();
@@ -65,13 +65,13 @@ async fn accepted_input(hub: &Hub, id: &MessageId, user: &SignedInUser) -> Accep
     }
 }
 
-/// One person with one form.
+/// One submitted decision form of one user.
 struct DecisionRequest<'a> {
     hub: &'a Hub,
     user: &'a SignedInUser,
     request: &'a PageRequest,
     fields: &'a FormFields,
-    /// What is wrong with the files that came.
+    /// Errors in the uploaded files.
     faults: &'a [String],
 }
 
@@ -83,7 +83,7 @@ impl DecisionRequest<'_> {
         }
     }
 
-    /// Who was first, and who may, is said before anything about the answer itself.
+    /// Reports an earlier resolution or a missing permission before any error in the answer itself.
     async fn answer(&self, item: &PersonView, files: AttachedFiles) -> Result<Response, PageError> {
         if matches!(item.message.state, MessageState::Resolved(_)) {
             return self.show(item, PanelState::Late { sent: self.fields }).await;
@@ -117,7 +117,7 @@ impl DecisionRequest<'_> {
             comment,
         };
         match self.hub.apply_command_with_files(id, command, files.bodies).await? {
-            // The answer came after the expiry and made it happen.
+            // The answer came after the expiry and triggered it.
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
             ApplyOutcome::Resolved(_) => Ok(see_other(&self.next(id))),
             ApplyOutcome::Rejected(rejection) => self.rejected(item, rejection).await,
@@ -126,13 +126,13 @@ impl DecisionRequest<'_> {
         }
     }
 
-    /// Where one goes on: at the page the form stood on, if that is another one.
+    /// The page to show next: the page with the form, if that is not the item's own.
     fn next(&self, id: &MessageId) -> String {
         let item = format!("/inbox/items/{id}");
         self.fields.get("back").map_or(item, |path| back(path).to_owned())
     }
 
-    /// Everything that is wrong, with the files too.
+    /// Parses the answer and collects all errors, including those of the files.
     fn read(&self, item: &PersonView, files: &AttachedFiles) -> Result<ParsedAnswer, FormErrors> {
         let reading = parse_answer(&item.message.content, self.fields, &files.notes);
         if self.faults.is_empty() {
@@ -162,7 +162,7 @@ impl DecisionRequest<'_> {
         }
     }
 
-    /// Shows who was first, and what came too late.
+    /// Shows the earlier resolution, and the input that came too late.
     async fn late(&self, id: &MessageId) -> Result<Response, PageError> {
         match find(self.hub, id).await {
             Ok(item) => self.show(&item, PanelState::Late { sent: self.fields }).await,

@@ -1,4 +1,4 @@
-//! GET /inbox/events: what happens, for the pages that are open.
+//! GET /inbox/events: live events for open pages.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox/events", get(events))
 }
 
-/// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
+/// Without a session this is an error and not a redirect to the sign-in page, because a browser cannot show the target
+/// of a redirected stream.
 async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, PageError> {
     let Some(user) = SignedInUser::from_headers(&headers, &hub).await? else {
         return Err(PageError::SignedOut);
@@ -30,7 +31,7 @@ async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Respo
     Ok(stream(&hub, &user.name, &headers, StreamFormat::Web, is_authorized)?)
 }
 
-/// A store that cannot say so now has not ended anybody's session.
+/// A store outage does not count as an ended session.
 pub async fn is_signed_in(hub: &Hub, headers: &HeaderMap) -> bool {
     match SignedInUser::from_headers(headers, hub).await {
         Ok(user) => user.is_some(),

@@ -1,4 +1,4 @@
-//! What a page posts: bounded, from our own pages only.
+//! Posted forms: limited in size, and accepted from our own pages only.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::app::Hub;
 use crate::body;
 use crate::problem::Problem;
 
-/// Of what is typed.
+/// Size limit of a form.
 pub const MAX_FORM_BYTES: usize = 256 * 1024;
-/// Where a long text is an answer. A byte of it may take three on its way.
+/// Size limit of a form whose answer may be a long text. Percent-encoding may triple its size.
 pub const MAX_LONG_FORM_BYTES: usize = 3 * 1024 * 1024 + MAX_FORM_BYTES;
 const MAX_FIELDS: usize = 1000;
-/// Scripts send it instead of a field.
+/// Scripts send the CSRF token in this header instead of a field.
 pub const CSRF_HEADER: &str = "x-csrf";
 
-/// The fields of a form, in their order; a name may come several times.
+/// The fields of a form in order; a name may occur several times.
 #[derive(Debug, Default, Clone)]
 pub struct FormFields(Vec<(String, String)>);
 
@@ -56,13 +56,13 @@ impl FormFields {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Nothing is the empty text.
+    /// Returns an empty text for a missing field.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 }
 
-/// A form of somebody who is signed in.
+/// A form posted by a signed-in user.
 pub struct PostedForm {
     pub user: SignedInUser,
     pub fields: FormFields,
@@ -109,7 +109,8 @@ pub fn check_csrf(headers: &HeaderMap, fields: &FormFields, user: &SignedInUser)
     }
 }
 
-/// Browsers say where a request comes from. The token of the form is the guard; this stops most of the rest before it.
+/// Checks `Sec-Fetch-Site` or `Origin`. The CSRF token is the actual protection; this check stops most foreign requests
+/// earlier.
 pub fn check_origin(headers: &HeaderMap) -> Result<(), PageError> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_ours = match text("sec-fetch-site") {

@@ -1,4 +1,4 @@
-//! What was decided: who, when, how long it took, and whether the agent knows.
+//! GET /inbox/history: decided items, with actor, time, duration and delivery.
 
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ fn parse_cursor(text: &str) -> Result<(Timestamp, i64), Problem> {
     Ok((Timestamp::from_millis(at), seq))
 }
 
-/// A row that tells what became of its message.
+/// A row that shows the outcome of its message.
 pub fn row(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> MessageRow {
     let outcome = match &item.message.state {
         MessageState::Resolved(resolution) => Some(outcome(item, resolution)),
@@ -126,7 +126,7 @@ fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     }
 }
 
-/// An agent that decided itself, or cancelled, knows already; so does a run, which is the hub's own.
+/// Returns `None` if no delivery is needed: the agent cancelled or decided itself, or the asker is a run in this hub.
 fn track(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
     let is_of_run = RunOrigin::of(&item.message.source).is_some();
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {

@@ -1,4 +1,4 @@
-//! The inbox in a browser: pages rendered here, live by server-sent events, usable without scripts.
+//! The inbox in a browser: pages rendered on the server, live through server-sent events, usable without scripts.
 
 mod aside;
 mod assets;
@@ -32,7 +32,7 @@ use crate::app::Hub;
 
 pub use nowhere::{no_such_address, no_such_method};
 
-/// Pages are for people and stand in no API description.
+/// Pages are for people and are not part of the API description.
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/", get(async || page::see_other("/inbox")))

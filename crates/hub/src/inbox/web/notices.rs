@@ -1,4 +1,5 @@
-//! What agents only want people to know. It is read and archived, never decided, and stands apart from what is.
+//! GET /inbox/notices: notifies, which people read and archive. They need no decision, so they have a list of their
+//! own.
 
 use std::sync::Arc;
 
@@ -72,14 +73,14 @@ async fn notices(
     Ok(render(StatusCode::OK, &page))
 }
 
-/// Where a list that goes backwards from a message goes on.
+/// Parses the cursor of a newest-first list.
 pub fn seq_of(query: &FormFields) -> Result<Option<i64>, Problem> {
     let text = query.get("before").filter(|text| !text.is_empty());
     let refused = |_| Problem::validation("before", "before is not valid; start again at the first page");
     text.map(|text| text.parse().map_err(refused)).transpose()
 }
 
-/// For the reader alone; others still see it.
+/// Archives a notice for this user only; other people still see it.
 async fn archive(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,

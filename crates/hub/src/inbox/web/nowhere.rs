@@ -1,4 +1,4 @@
-//! Addresses that lead nowhere. People get a page, or are led to one; programs get what the API says everywhere.
+//! Unknown addresses and methods. People get a page or a redirect, programs get an API error.
 
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,7 @@ pub async fn no_such_address(uri: Uri) -> Response {
     .into_response()
 }
 
-/// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.
+/// A GET of a form's target, for example after a reload, is redirected to the page with the form.
 pub async fn no_such_method(method: Method, uri: Uri) -> Response {
     let is_look = method == Method::GET || method == Method::HEAD;
     match is_for_people(uri.path()) {

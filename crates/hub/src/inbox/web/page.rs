@@ -1,4 +1,4 @@
-//! A page: the shell around it, the headers with it, and what is shown when there is none.
+//! The parts that all pages share: layout, headers and error pages.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,12 +19,13 @@ use super::{assets, filters};
 use crate::app::Hub;
 use crate::problem::Problem;
 
-/// Everything comes from this hub, no script or style stands in a page, and HTML is put into a page by one policy only.
+/// Content security policy: resources come only from this hub, there are no inline scripts or styles, and scripts may
+/// insert HTML only through one trusted-types policy.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
      require-trusted-types-for 'script'; trusted-types countersign";
 
-/// Of every page. The referrer stays within the hub: without one, browsers hide where a form comes from.
+/// Headers of every page. The referrer is kept within the hub, because without one browsers hide the origin of a form.
 pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         header::CONTENT_TYPE,
@@ -41,10 +42,10 @@ pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
     ),
 ];
 
-/// How a page was asked for.
+/// The request for a page.
 #[derive(Debug, Clone, Default)]
 pub struct PageRequest {
-    /// A script wants the inside of the page only.
+    /// A script wants only the content, without the layout.
     pub fragment: bool,
     /// Path and query.
     pub path: String,
@@ -68,7 +69,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageRequest {
     }
 }
 
-/// Where in the inbox a page is.
+/// The section of the site that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageSection {
     List,
@@ -102,21 +103,21 @@ impl PageSection {
     }
 }
 
-/// What stands around the content of a page.
+/// The layout around the content of a page.
 pub struct PageLayout {
     pub title: String,
     pub section: PageSection,
     pub fragment: bool,
-    /// Empty for somebody who is not signed in.
+    /// Empty if no user is signed in.
     pub person: String,
-    /// How rows name the reader among those who may answer; empty for somebody who may answer nothing.
+    /// The user's mark in the rows, among the people who may answer; empty for a viewer.
     pub me: String,
     pub is_owner: bool,
     pub csrf: String,
     pub counts: CountsNow,
-    /// What the hub's clock says, for pages whose reader's clock is wrong.
+    /// The hub's clock, for browsers whose clock is wrong.
     pub now_ms: Option<i64>,
-    /// What the search field holds.
+    /// The value of the search field.
     pub query: String,
     pub assets: &'static str,
 }
@@ -154,7 +155,7 @@ impl PageLayout {
         assets::modules()
     }
 
-    /// For somebody who is not signed in.
+    /// The layout without a signed-in user.
     pub fn anonymous(request: &PageRequest, section: PageSection, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -178,7 +179,7 @@ struct CountsPage {
     layout: PageLayout,
 }
 
-/// GET /inbox/counts: a page that says how many wait and nothing else, for scripts.
+/// GET /inbox/counts: a page with only the counts, for scripts.
 pub async fn counts(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
@@ -214,7 +215,7 @@ pub fn see_other(path: &str) -> Response {
         .into_response()
 }
 
-/// Where a form wants to go back to, if that is a place of ours.
+/// The path a form redirects to, if it is one of our pages; else the inbox. Prevents open redirects.
 pub fn back(path: &str) -> &str {
     let is_below = |page: &str| {
         path.strip_prefix(page)
@@ -228,15 +229,15 @@ pub fn back(path: &str) -> &str {
     }
 }
 
-/// Why there is no page.
+/// The reason why a page cannot be shown.
 #[derive(Debug)]
 pub enum PageError {
     Problem(Problem),
-    /// Nobody is signed in; afterwards the reader wants to go on there.
+    /// No user is signed in; after the sign-in the browser continues at `next`.
     SignIn {
         next: String,
     },
-    /// The session has ended under an open page.
+    /// The session ended while the page was open.
     SignedOut,
 }
 

@@ -1,4 +1,4 @@
-//! One line of a list. One template makes it, for the pages and for those who watch them.
+//! One row of a list. The same template renders it for pages and for live events.
 
 use askama::Template;
 use countersign_core::access::may_resolve;
@@ -18,7 +18,7 @@ use crate::inbox::asker::{RunOrigin, asker_name};
 use crate::inbox::kind::kind_words;
 use crate::terminals::{CueState, cue_kind};
 
-/// Which list a row stands in.
+/// The list that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListKind {
     Open,
@@ -39,7 +39,7 @@ impl ListKind {
         }
     }
 
-    /// Where a name in a row leads to: the same list, narrowed down to that name.
+    /// The page that a name in a row links to: the same list, filtered by that name.
     fn filter_page(self) -> Option<&'static str> {
         match self {
             Self::Open => Some("/inbox"),
@@ -56,12 +56,12 @@ impl ListKind {
     }
 }
 
-/// An agent may send many long tags and name many people; a row stays short all the same.
+/// Limits that keep a row short, although an agent may send many long tags and name many people.
 const MAX_TAGS: usize = 8;
 const MAX_TAG_BYTES: usize = 8 * 1024;
 const MAX_PEOPLE: usize = 200;
 
-/// A name that may lead to everything else that has it.
+/// A name, with an optional link to all items that have it.
 pub struct Chip {
     /// `agent`, `project`, `kind`, `run` or `tag`.
     pub class: &'static str,
@@ -69,24 +69,25 @@ pub struct Chip {
     pub href: Option<String>,
 }
 
-/// What became of a message, in the lists that tell.
+/// The outcome of a message, in the history and in search results.
 pub struct RowOutcome {
     pub words: String,
     pub actor: String,
     pub at: DisplayTime,
-    /// From arrival to decision.
+    /// The time from arrival to decision.
     pub took: String,
     pub track: Option<DeliveryLabel>,
 }
 
-/// How far the answer is on its way to the agent.
+/// The state of the delivery to the agent.
 pub struct DeliveryLabel {
     pub words: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
 
-/// What a form in a row needs from the page it stands in. Those who watch get rows without it; their script fills it in.
+/// Values that a form in a row needs from its page. Live events have rows without them; the page's script fills them
+/// in.
 #[derive(Default)]
 pub struct RowForm {
     pub csrf: String,
@@ -104,11 +105,11 @@ pub struct MessageRow {
     pub agent: String,
     pub project: String,
     pub chips: Vec<Chip>,
-    /// How many tags have no chip.
+    /// Number of tags that are not shown.
     pub more_tags: usize,
-    /// Joined by spaces, percent-encoded, for scripts.
+    /// Percent-encoded tags joined by spaces, for scripts.
     pub tags_joined: String,
-    /// The marks of the people who may answer, likewise.
+    /// Marks of the people who may answer, joined by spaces.
     pub people_joined: String,
     pub priority: &'static str,
     pub since: DisplayTime,
@@ -116,9 +117,9 @@ pub struct MessageRow {
     pub freshness: &'static str,
     pub is_open: bool,
     pub expiry: Option<Expiry>,
-    /// Whether the agent of an open cue is there.
+    /// Presence of the agent of an open cue.
     pub presence: Option<PresenceMark>,
-    /// Whether the reader may answer; unknown where many read.
+    /// Whether the user may answer; `None` in live events, which go to many users.
     pub mine: Option<bool>,
     pub until: Option<DisplayTime>,
     pub outcome: Option<RowOutcome>,
@@ -163,7 +164,7 @@ impl MessageRow {
         }
     }
 
-    /// As one reader sees it. Only what is open is anybody's to answer.
+    /// The row as one user sees it. Only an open message can be answered.
     pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
         let mine = may_answer(item, user);
         let row = Self::of(item, list, now);
@@ -176,7 +177,7 @@ impl MessageRow {
     }
 }
 
-/// Whoever has just asked is there.
+/// An agent that has just asked is present.
 fn presence_on_arrival(item: &PersonView) -> Option<PresenceMark> {
     let kind = cue_kind(&item.message.source).filter(|_| matches!(item.message.state, State::Open))?;
     Some(PresenceMark::of(match kind {
@@ -185,7 +186,7 @@ fn presence_on_arrival(item: &PersonView) -> Option<PresenceMark> {
     }))
 }
 
-/// Whether the reader may answer what is open.
+/// Whether the user may answer the message, if it is open.
 pub fn may_answer(item: &PersonView, user: &SignedInUser) -> bool {
     user.may_decide() && may_resolve(&item.message.content, &user.actor())
 }
@@ -196,7 +197,7 @@ struct RowHtml {
     row: MessageRow,
 }
 
-/// The row of a message that has just come in, the same for everybody who watches.
+/// The row of a message that has just arrived, the same for all users.
 pub fn html(item: &PersonView, now: Timestamp) -> String {
     let list = match item.message.content.matter {
         Payload::Notify => ListKind::Notices,
@@ -243,7 +244,8 @@ fn run_chip(run: &RunOrigin<'_>) -> Chip {
     }
 }
 
-/// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.
+/// As many tags as fit. A live row is missing from a list filtered by a tag that did not fit, until the list is
+/// reloaded.
 fn tags_joined(tags: &[String]) -> String {
     let mut joined = String::new();
     for tag in tags.iter().map(|tag| encoded(tag)) {
@@ -258,14 +260,14 @@ fn tags_joined(tags: &[String]) -> String {
     joined
 }
 
-/// What stands for a person in a row: short, whatever the name, and enough for a page to know its own reader by.
+/// A short hash that stands for a person in a row, so that a page recognizes its own user.
 pub fn person_mark(person: &str) -> String {
     let mut digest = Digest::of(person.as_bytes()).to_string();
     digest.truncate(8);
     digest
 }
 
-/// As `decodeURIComponent` reads it, to which a plus sign is no space.
+/// Percent-encodes for `decodeURIComponent`, which does not read a plus sign as a space.
 pub fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

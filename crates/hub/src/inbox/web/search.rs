@@ -1,4 +1,4 @@
-//! Search over titles and texts: what waits, what was decided and what was only told, newest first.
+//! GET /inbox/search: searches titles and texts of open items, decided items and notices, newest first.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who is looking: a person whose browser holds the cookie of a session.
+//! The signed-in user: a person whose browser holds a session cookie.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::auth::hash_token;
 pub struct SignedInUser {
     pub name: String,
     pub role: Role,
-    /// Every form of this session carries it.
+    /// The CSRF token in every form of this session.
     pub csrf: String,
     /// The hash of the session's token.
     pub session: [u8; 32],
@@ -48,7 +48,7 @@ impl SignedInUser {
         }
     }
 
-    /// What the list of sessions calls this one.
+    /// The id of this session in the list of sessions.
     pub fn session_id(&self) -> String {
         self.session.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
@@ -69,13 +69,13 @@ impl SignedInUser {
     }
 }
 
-/// Derived from the session's token: it needs no place of its own and ends with the session.
+/// The CSRF token is derived from the session token, so it needs no storage and ends with the session.
 fn csrf_of(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Digest::of(format!("csrf:{token}").as_bytes()).into_bytes())
 }
 
-/// With the port in it, because browsers share the cookies of one host between all of its ports. The one that browsers reach
-/// it by: hubs behind one address share their sessions.
+/// The cookie name contains the port, because browsers share cookies between all ports of a host. It is the port of the
+/// public address, so that hubs behind one address share their sessions.
 pub fn cookie_name(hub: &Hub) -> String {
     if is_secure(hub) {
         return "__Host-countersign".to_owned();
@@ -115,7 +115,7 @@ impl FromRequestParts<Arc<Hub>> for SignedInUser {
     }
 }
 
-/// An owner, for the pages that administer the hub.
+/// A signed-in owner, for the administration pages.
 pub struct SignedInOwner(pub SignedInUser);
 
 impl FromRequestParts<Arc<Hub>> for SignedInOwner {

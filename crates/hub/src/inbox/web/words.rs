@@ -1,4 +1,4 @@
-//! Words the pages share: how long, until when, and what became of it.
+//! Formatting that the pages share: times, durations, sizes and outcomes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::inbox::item::redacted;
 
-/// An instant for a `<time>`: a script turns it into the reader's zone.
+/// A time for a `<time>` element; a script converts it to the user's time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayTime {
     pub ms: i64,
@@ -31,7 +31,7 @@ pub fn display_time(at: Timestamp) -> DisplayTime {
     }
 }
 
-/// In its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+/// Formats a duration in its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let minutes = seconds / 60;
@@ -49,7 +49,7 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
-/// As people count bytes.
+/// Formats a number of bytes.
 pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
@@ -62,7 +62,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// How long something has waited, in one unit.
+/// Formats the time since `since` in one unit.
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since).as_secs();
     match seconds {
@@ -87,13 +87,13 @@ pub fn freshness(since: Timestamp, now: Timestamp) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiry {
     pub at: DisplayTime,
-    /// How long from now.
+    /// The time left.
     pub left: String,
-    /// What happens then.
+    /// The effect of the expiry.
     pub words: String,
 }
 
-/// Only a declared default ever answers by itself.
+/// The expiry of a message. A message answers by itself only if its asker declared a default.
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
     let default = match &message.content.matter {
@@ -114,8 +114,8 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     })
 }
 
-/// The labels of what was chosen, or the text that was typed. Nothing for forms, which do not fit in a line, and for what
-/// is sensitive.
+/// The labels of the chosen options, or the typed text. `None` for forms, which do not fit in a line, and for sensitive
+/// messages.
 pub fn answer_words(value: &Value, content: &Content) -> Option<String> {
     let options = match &content.matter {
         Payload::Ask(Ask {
@@ -150,7 +150,7 @@ fn label(value: &str, options: &[Choice]) -> String {
 
 const MAX_LINE_CHARS: usize = 1000;
 
-/// What was answered. Words of a person's own are no choice, even where they read like one.
+/// The answer as text. Own words of a person are not replaced by a label, even if they equal a choice.
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     match resolution.value.as_ref()? {
         Value::String(text) if resolution.edited => (!content.sensitive).then(|| text.clone()),
@@ -158,7 +158,7 @@ pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     }
 }
 
-/// What was decided, without who: `answered Approve`, `declined`.
+/// The outcome without its actor: `answered Approve`, `declined`.
 pub fn outcome(resolution: &Resolution, content: &Content) -> String {
     let answer = answered(resolution, content).map(|answer| match (answer.is_empty(), resolution.files.len()) {
         (true, 0) => "with an empty text".to_owned(),
@@ -176,7 +176,7 @@ pub fn outcome(resolution: &Resolution, content: &Content) -> String {
     }
 }
 
-/// What is longer does not belong into a line, and the page of the item has all of it.
+/// Cuts an answer that is too long for a line; the item's page shows all of it.
 fn start_of(answer: String) -> String {
     match answer.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &answer[..end]),
@@ -184,7 +184,7 @@ fn start_of(answer: String) -> String {
     }
 }
 
-/// Where nothing else was said.
+/// For an answer that has only files.
 fn with_files(count: usize) -> String {
     if count == 1 {
         "with a file".to_owned()
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(freshness(at(0), at(900)), "warning");
         assert_eq!(freshness(at(0), at(7200)), "stale");
         assert_eq!(waited(at(0), at(7300)), "2 h");
-        // The agent's clock or ours may be set back.
+        // A clock may be set back.
         assert_eq!(waited(at(10), at(0)), "0 s");
     }
 

@@ -1,4 +1,4 @@
-//! Agents that need nothing but their input.
+//! The echo and template agents, which need only their input.
 
 use countersign_core::runs::template;
 use countersign_protocol::runs::Usage;
@@ -17,7 +17,7 @@ pub fn fill(template: &str, message: &str) -> Result<AgentOutcome, String> {
         .map_err(|error| error.to_string())
 }
 
-/// What an agent gives that no model counts for.
+/// The outcome of an agent without a model.
 pub fn outcome(text: String) -> AgentOutcome {
     AgentOutcome {
         responses: vec![(ASSISTANT.to_owned(), text.clone())],

@@ -1,4 +1,4 @@
-//! From an agent's definition to whoever does its work.
+//! Dispatch from an agent's definition to its implementation.
 
 use anyhow::Result;
 use countersign_protocol::runs::strategy::AgentKind;
@@ -9,7 +9,7 @@ use super::plain;
 use super::seam::{AgentContext, AgentJob, AgentOutcome};
 use crate::config::{Config, LlmSettings, RunsSettings};
 
-/// What agents work with: connections to models, and leave to start programs.
+/// The resources of agents: model endpoints and command settings.
 pub struct Tools {
     models: Models,
     commander: Commander,
@@ -20,7 +20,7 @@ impl Tools {
         Self::new(&config.runs, &config.llm)
     }
 
-    /// Fails when a key is not where the operator said.
+    /// Fails if a configured API key cannot be read.
     pub fn new(runs: &RunsSettings, llm: &LlmSettings) -> Result<Self> {
         Ok(Self {
             models: Models::new(llm)?,
@@ -29,7 +29,7 @@ impl Tools {
     }
 }
 
-/// Does one job. The error is a sentence for whoever started the run.
+/// Runs one job. The error is a sentence for the person who started the run.
 pub async fn work<D: AgentContext>(tools: &Tools, job: AgentJob<'_>, context: &mut D) -> Result<AgentOutcome, String> {
     match &job.agent.kind {
         AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, context).await,

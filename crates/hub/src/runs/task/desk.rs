@@ -1,4 +1,4 @@
-//! The desk of an agent at work. Whatever it wants goes to the task of its run, which does everything in one order.
+//! The context of a working agent. Its requests go to the task of the run, which handles them in order.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ pub struct TaskContext {
 
 impl AgentContext for TaskContext {
     async fn emit(&mut self, event: StreamEvent) {
-        // Nobody there means that the run is over, and with it this future.
+        // A closed channel means that the run has ended, and this future is about to be dropped.
         let _ = self.requests.send(AgentRequest::Stream(event)).await;
     }
 

@@ -12,7 +12,7 @@ const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 const CANCELLED: &str = "CANCELLED";
 const DAEMON_RESTARTED: &str = "DAEMON_RESTARTED";
 
-/// It was stopped, and by whom.
+/// The event of a cancelled run.
 pub fn cancelled(stopped: Stopped) -> Event {
     let message = match stopped {
         Stopped::ByClient => "Run cancelled by client",
@@ -21,7 +21,7 @@ pub fn cancelled(stopped: Stopped) -> Event {
     error(CANCELLED, message.to_owned())
 }
 
-/// The hub went away while an agent was at work.
+/// The event of a run whose agent was interrupted by a restart.
 pub fn restarted(message: String) -> Event {
     error(DAEMON_RESTARTED, message)
 }
@@ -61,14 +61,14 @@ impl RunTask {
         }
         self.hub.news.publish(LiveChange::Run(self.run.id.clone()));
         for stopped in self.stopped.drain(..) {
-            // Who stopped it may be gone.
+            // The client that stopped the run may have disconnected.
             let _ = stopped.send(());
         }
     }
 
-    /// What people were asked goes first: after a crash in between, the cancelled ask ends the run.
+    /// Cancels open asks first: after a crash in between, the cancelled ask ends the run.
     async fn store_end(&mut self, ending: RunEnding) {
-        // Unless they are another hub's by now.
+        // Asks of a new owner must not be cancelled.
         if !self.open.is_empty() && self.is_remote().await {
             return self.on_ownership_lost();
         }
@@ -78,7 +78,7 @@ impl RunTask {
             return self.on_ownership_lost();
         };
         if self.checkpoint.policy != self.segment.policy {
-            // The next segment begins with it.
+            // The next segment starts with this policy.
             self.segment.policy.clone_from(&self.checkpoint.policy);
             advance.body = self.plan.body(&self.segment).ok();
         }
@@ -103,11 +103,11 @@ impl RunTask {
                 run_id: self.run.id.clone(),
             })
             .await;
-        // Should the store not say, the end that follows will be refused.
+        // On a store error, the guarded write that follows is refused.
         matches!(found, Ok(Some(run)) if run.node != self.event_buffer.node())
     }
 
-    /// Another hub moves it, or ended it: from here on it is followed like any other of theirs.
+    /// Another hub owns or ended the run; it becomes a replica here.
     fn on_ownership_lost(&self) {
         tracing::warn!(run_id = self.run.id, "run ownership lost to another hub");
         self.hub.become_replica(&self.run);

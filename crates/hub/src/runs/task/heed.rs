@@ -1,4 +1,4 @@
-//! What others want of a run.
+//! Handling the commands to a run.
 
 use std::sync::PoisonError;
 
@@ -19,7 +19,7 @@ impl RunTask {
                     self.note(&Event::SteerQueued { text });
                     self.commit(self.phase).await?;
                 }
-                // Who asked may be gone.
+                // The client may have disconnected.
                 let _ = taken.send(has_room);
                 Ok(())
             }
@@ -43,7 +43,7 @@ impl RunTask {
         }
     }
 
-    /// An agent's work in progress cannot be taken up again; everything else can.
+    /// An agent call in progress cannot be resumed after a restart; a waiting run can.
     pub(super) fn halt_for_shutdown(&self) -> Halt {
         match (self.phase, self.hub.config.runs.on_stop) {
             (RunPhase::Between, OnStop::Keep) => Halt::Suspended,
@@ -58,7 +58,7 @@ impl RunTask {
         self.publish_policy(tool).await
     }
 
-    /// What a person decided for the rest of the run.
+    /// Stores a person's decision for the rest of the run.
     pub(super) async fn remember(&mut self, resource: &str, allow: bool) -> Result<(), Halt> {
         self.checkpoint.policy.remember(resource, allow);
         self.publish_policy(TOOL.to_owned()).await

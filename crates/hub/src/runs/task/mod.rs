@@ -1,4 +1,4 @@
-//! The task of one run. It alone moves the run; whoever wants something of it writes to its mailbox.
+//! The task of one run. It alone drives the run; everything else sends it commands.
 
 mod asking;
 mod commit;

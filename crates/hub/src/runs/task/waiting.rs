@@ -1,4 +1,4 @@
-//! Waiting for one answer, in this process or after another one.
+//! Waiting for one answer, also for an ask of an earlier process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,17 +19,16 @@ use crate::runs::pending::PendingAsk;
 use crate::wake::{Waiter, Waiters};
 
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Whatever was said or not, so often an ask is looked at: a run has nothing else that would wake it. About so often, because
-/// many are asked at once.
+/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start together.
 const POLL_INTERVAL: Duration = Duration::from_secs(25);
 const POLL_JITTER_MILLIS: u128 = 10_000;
 
-/// What is needed to go on with an answer, wherever it comes.
+/// The state needed to resume with the answer, also in another process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AskBody {
-    /// How many were asked together.
+    /// Number of asks in the same batch.
     pub of: usize,
-    /// Of the agent that asks; with the first of them.
+    /// State of the asking agent; stored with the first ask of a batch.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub state: Value,
 }
@@ -38,15 +37,15 @@ pub struct PendingAnswer {
     pub id: MessageId,
     pub body: AskBody,
     waiter: Waiter,
-    /// Somebody rang, or it is time; and it has not been looked at since.
+    /// Woken or due, and not read from the store since.
     must_reload: bool,
     reload_at: Instant,
-    /// It was answered before anybody waited.
+    /// The resolution, once known.
     resolved: Option<Box<Resolution>>,
 }
 
 impl PendingAnswer {
-    /// Before the message can be seen by anybody.
+    /// Registers the waiter. Call this before the message is committed.
     pub fn new(hub: &Hub, id: MessageId, body: AskBody) -> Self {
         Self::at(&hub.waiters, id, body)
     }
@@ -63,7 +62,7 @@ impl PendingAnswer {
         }
     }
 
-    /// Can be dropped and called again; the answer is not lost.
+    /// Cancel-safe: it can be dropped and called again without losing the answer.
     pub async fn resolution(&mut self, hub: &Hub) -> Resolution {
         self.resolution_by(&hub.waiters, |id| hub.store.run(Pull(id))).await
     }
@@ -87,7 +86,7 @@ impl PendingAnswer {
         }
     }
 
-    /// Woken without being told why. Registers first, then looks; dropped in between, it has to look again.
+    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it reads again.
     async fn look<F>(&mut self, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
@@ -120,8 +119,8 @@ fn resolved(state: State) -> Option<Box<Resolution>> {
     }
 }
 
-/// Takes up an ask of an earlier process: who waits for it is noted first, and then whether it is still open. Nothing if the
-/// message is not kept any more.
+/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the message is
+/// no longer stored.
 pub async fn restore_ask(
     hub: &Arc<Hub>,
     ask: StoredAsk,
@@ -138,7 +137,7 @@ pub async fn restore_ask(
     }
 }
 
-/// The wire of an ask is the frame that told of it.
+/// The stored `wire` of an ask is its event frame.
 fn still_pending(pulled: &AgentView) -> Option<PendingAsk> {
     match pulled.state {
         State::Open => PendingAsk::from_frame(pulled.id.clone(), &pulled.wire),
@@ -201,7 +200,7 @@ mod tests {
             Ok(Some(cancelled(&id)))
         };
         waiters.invalidate(&id);
-        // As by mail that comes in the middle of it.
+        // As when a command interrupts the wait.
         assert!(waiting.resolution_by(&waiters, &pull).now_or_never().is_none());
         let resolution = timeout(Duration::from_secs(1), waiting.resolution_by(&waiters, &pull)).await;
         assert_eq!(

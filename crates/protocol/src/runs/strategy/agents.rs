@@ -7,10 +7,10 @@ use crate::runs::object::Object;
 
 const MAX_AGENTS: usize = 200;
 const TYPES: [&str; 5] = ["llm", "user", "echo", "template", "command"];
-/// What every agent may have that is no model.
+/// The keys allowed for every agent except models.
 const KEYS: [&str; 3] = ["type", "description", "config"];
 
-/// All agents in the order of the file.
+/// Reads all agents, in file order.
 pub(super) fn read(strategy: &Object<'_>) -> Vec<AgentDef> {
     let place = FaultPath::Key(strategy.place(), "agents");
     let faults = strategy.faults();

@@ -1,11 +1,11 @@
 use super::error::StrategyError;
 use super::model::{AgentKind, Flow, FlowKind, Step, Strategy};
 
-/// So many agents may be called one after the other, none of which waits for anybody.
+/// Agent calls in a row without one that waits.
 const MAX_CONSECUTIVE_CALLS: u64 = 100_000;
 
-/// A flow that goes round and round and never waits would keep a processor and the disk busy for as long as the hub runs, and
-/// after every restart again. An observer that never waits ends it by chance at most.
+/// Refuses a flow that loops without ever waiting. It would occupy a CPU and the disk for as long as the hub runs, and again
+/// after every restart. An observer that never waits would end it only by chance.
 pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     work(&strategy.flow, strategy).map(drop).map_err(|flow| {
         StrategyError::Endless(format!(
@@ -15,15 +15,15 @@ pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     })
 }
 
-/// What happens in a flow without anybody to wait for.
+/// The calls of a flow, as far as they matter for waiting.
 #[derive(Default)]
 struct FlowWork {
-    /// How many agents are called since it waited last.
+    /// Agent calls since the last one that waits.
     row: u64,
     waits: bool,
 }
 
-/// Or the name of the innermost flow that is too much.
+/// The error is the name of the innermost flow over the limit.
 fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<FlowWork, &'s str> {
     let mut all = FlowWork::default();
     for step in &flow.steps {

@@ -13,7 +13,7 @@ const CYCLE_KEYS: [&str; 4] = ["cycles", "observer", "breakCycleSignals", "break
 const SIGNALS: [&str; 3] = ["end cycle", "stop", "done"];
 const SEPARATOR: &str = "\n\n";
 
-/// The whole tree. What stands in for a flow that is no object is never used.
+/// Reads the whole tree. The placeholder for a flow that is not an object is never used.
 pub(super) fn read(strategy: &Object<'_>) -> Flow {
     let place = FaultPath::Key(strategy.place(), "flow");
     let tree = strategy

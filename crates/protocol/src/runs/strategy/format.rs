@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::{jsonc, yaml};
 use crate::json::{self, JsonError};
 
-/// How a file is written; its name says it.
+/// The format of a strategy file, taken from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StrategyFormat {
     Json,
@@ -24,7 +24,7 @@ impl StrategyFormat {
         }
     }
 
-    /// What its errors call it.
+    /// The name used in errors.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Json | Self::Jsonc => "JSON",
@@ -32,7 +32,7 @@ impl StrategyFormat {
         }
     }
 
-    /// The same value whatever the format, or why there is none, with line and column.
+    /// Parses to the same value for all formats. The error has line and column.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         match self {
             Self::Json => strict_json(text),
@@ -49,7 +49,7 @@ fn strict_json(text: &str) -> Result<Value, String> {
     })
 }
 
-/// JSON's reader puts the place at the end of its message.
+/// Moves the position, which serde_json puts last, to the front.
 fn place_first(message: String) -> String {
     match message.rsplit_once(" at line ") {
         Some((why, place)) => format!("line {place}: {why}"),

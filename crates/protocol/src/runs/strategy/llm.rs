@@ -28,7 +28,7 @@ const OPTION_KEYS: [&str; 8] = [
     "presencePenalty",
     "seed",
 ];
-/// Read by other programs; here they may be there in any shape.
+/// Used by other programs; accepted here in any form and ignored.
 const UNUSED_KEYS: [&str; 3] = ["mcpServers", "skills", "context"];
 const MAX_U32: i64 = u32::MAX as i64;
 

@@ -1,4 +1,4 @@
-//! The file that says which agents there are and in which order they work.
+//! The strategy file: its agents, and the flow in which they run.
 
 mod agents;
 mod endless;

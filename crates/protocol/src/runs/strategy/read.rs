@@ -6,12 +6,12 @@ use super::{StrategyFormat, agents, endless, flow, references, text};
 use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::Object;
 
-/// The largest file that is read.
+/// Size limit of a strategy file.
 pub const MAX_BYTES: usize = 1024 * 1024;
-/// How many objects and arrays may lie inside each other.
+/// Nesting limit of objects and arrays.
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// Reads a strategy and checks all of it.
+/// Reads and validates a strategy.
 pub fn read(text: &str, format: StrategyFormat) -> Result<Strategy, StrategyError> {
     let value = parsed(text, format)
         .map_err(|why| StrategyError::Syntax(format!("Failed to parse strategy {}: {why}", format.word())))?;
@@ -35,7 +35,7 @@ fn parsed(text: &str, format: StrategyFormat) -> Result<Value, String> {
             text.len()
         ));
     }
-    // Editors of some systems begin a file with a byte order mark.
+    // Some editors write a byte order mark.
     let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
     match too_deep(&value, FaultPath::Root, MAX_DEPTH) {
         Some(path) => Err(format!("{path}: nested deeper than {MAX_DEPTH} levels")),
@@ -43,7 +43,7 @@ fn parsed(text: &str, format: StrategyFormat) -> Result<Value, String> {
     }
 }
 
-/// The first place that lies inside too many others.
+/// The path of the first value nested too deeply.
 fn too_deep(value: &Value, place: FaultPath<'_>, left: usize) -> Option<String> {
     let is_leaf = matches!(
         value,

@@ -2,7 +2,7 @@ use super::error::StrategyError;
 use super::model::{Flow, FlowKind, Step, Strategy};
 use crate::runs::fault::MAX_FAULTS;
 
-/// Every agent a flow names must be defined.
+/// Checks that every agent named by a flow is defined.
 pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     let mut missing = Vec::new();
     find_missing(&strategy.flow, strategy, &mut missing);

@@ -1,7 +1,7 @@
 use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::{Object, TextRule};
 
-/// The texts of a file are bounded by the file.
+/// Not bounded: the size limit of the file is enough.
 pub(super) const ANY: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: usize::MAX,
@@ -12,7 +12,7 @@ pub(super) const NOT_EMPTY: TextRule = TextRule {
 };
 const MAX_NAME_CHARS: usize = 200;
 
-/// A required field that people read as a name.
+/// A required name field.
 pub(super) fn name(object: &Object<'_>, key: &str) -> String {
     let name = object.text(key, NOT_EMPTY);
     check_name(&name, FaultPath::Key(object.place(), key), object.faults());

@@ -1,4 +1,4 @@
-//! Whether hubs are at work on a database, as far as that can be seen from it.
+//! Detects hubs that are running on a database.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use tokio_postgres::Config;
 use super::{APPLICATION_NAME, PostgresSide};
 use crate::error::StoreError;
 
-/// What a hub calls itself unless its URL says otherwise.
+/// The application name of a hub's connections, unless its URL sets another.
 const HUB_APPLICATION_NAME: &str = "countersign";
-/// The connections of a hub that has just ended are there for a moment longer.
+/// The connections of a hub that has just stopped remain visible for a moment.
 const MAX_CHECKS: u32 = 20;
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 const CONNECTIONS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
      AND application_name = ANY($1)";
-/// By the database's own clock, as hubs go by it.
+/// By the database's clock, which the hubs follow.
 const LEASES: &str = "SELECT count(*) FROM node \
      WHERE lease_until > floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// A URL that names its connections names those of the hubs too, if they have the same.
+/// A URL with an application name may be the hubs' own URL, so that name counts as a hub's too.
 pub fn hub_names(config: &Config) -> Vec<String> {
     let own = config.get_application_name().filter(|name| *name != APPLICATION_NAME);
     std::iter::once(HUB_APPLICATION_NAME)
@@ -29,7 +29,7 @@ pub fn hub_names(config: &Config) -> Vec<String> {
 }
 
 impl PostgresSide {
-    /// What gives them away, in words.
+    /// A description of the running hubs, if any are found.
     pub(super) async fn find_running_hubs(&self) -> Result<Option<String>, StoreError> {
         for _ in 1..MAX_CHECKS {
             if self.running_hubs_now().await?.is_none() {
@@ -49,7 +49,7 @@ impl PostgresSide {
         if connections > 0 {
             return Ok(Some(format!("connections: {connections}")));
         }
-        // Also one that has lost its connections, and is about to make new ones.
+        // A lease also reveals a hub that has lost its connections and is about to reconnect.
         let known = self
             .connection
             .query_one("SELECT to_regclass('node') IS NOT NULL", &[])

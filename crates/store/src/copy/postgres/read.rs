@@ -11,7 +11,8 @@ use crate::error::StoreError;
 use crate::exec::{Param, Row};
 use crate::postgres::values;
 
-/// Of the system's own tables: the views of the standard take a hundred times as long, and hide what others own.
+/// From the system catalogues: the information_schema views take a hundred times as long and hide tables of other
+/// owners.
 const CATALOGUE: &str = "SELECT t.relname::text, c.attname::text, format_type(c.atttypid, NULL), coalesce(k.place, 0) \
      FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
      LEFT JOIN pg_constraint p ON p.conrelid = t.oid AND p.contype = 'p' \
@@ -52,8 +53,8 @@ impl CopySource for PostgresSide {
         catalogue::tables(rows.iter().map(values::owned).collect::<Result<_, _>>()?)
     }
 
-    /// Locked before the first look, from which on the transaction sees nothing new: a hub that nobody saw can still read,
-    /// but it changes nothing until the copy has ended.
+    /// The lock comes before the first query, which fixes the snapshot: an undetected hub can still read, but changes
+    /// nothing until the copy has ended.
     async fn lock_and_snapshot(&mut self, tables: &[TableSchema]) -> Result<(), StoreError> {
         self.connection
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -102,7 +103,7 @@ impl CopySource for PostgresSide {
                     bytes += row.size();
                     found.push(row);
                 }
-                // It must not be asked again.
+                // A finished stream must not be polled again.
                 None => self.reading = None,
             }
         }

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::exec::{Param, Row};
 use crate::postgres::{migrate, values};
 
-/// Copies into one database agree on this number. It spells "cscopies".
+/// The advisory lock of copies into one database. The number spells "cscopies".
 const LOCK: i64 = i64::from_be_bytes(*b"cscopies");
 
 const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, content BYTEA NOT NULL);
@@ -24,7 +24,8 @@ const IDENTITIES: &str = "SELECT table_name::text, column_name::text FROM inform
      WHERE table_schema = current_schema() AND is_identity = 'YES'";
 
 impl CopyTarget for PostgresSide {
-    /// Held by the connection. It waits a while, because that of a copy that was killed takes a moment to end.
+    /// The connection holds the lock. Taking it waits a little, because the connection of a killed copy takes a moment
+    /// to end.
     async fn lock(&mut self) -> Result<bool, StoreError> {
         match self.connection.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Ok(false),
@@ -61,7 +62,7 @@ impl CopyTarget for PostgresSide {
         found.map(|row| values::owned(&row)).transpose()
     }
 
-    /// One statement, which is a transaction of its own. Many times faster than an INSERT for each row.
+    /// One COPY statement is one transaction, and many times faster than an INSERT per row.
     async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError> {
         let name = quoted(&table.name);
         let columns = sql::columns(table);
@@ -80,7 +81,7 @@ impl CopyTarget for PostgresSide {
         for row in self.connection.query(IDENTITIES, &[]).await? {
             let (table, column): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let known = numbers.get(&table).copied();
-            // Of nothing at all it makes nothing: the first row then gets number one.
+            // NULL for an empty table without a known number: the first row then gets number one.
             let highest = format!(
                 "greatest((SELECT max({}) FROM {}), $3)",
                 quoted(&column),
@@ -92,7 +93,7 @@ impl CopyTarget for PostgresSide {
         Ok(())
     }
 
-    /// A hub's first questions are planned by what is there.
+    /// Gives the query planner statistics for the hub's first queries.
     async fn optimize(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.batch_execute("ANALYZE").await?)
     }

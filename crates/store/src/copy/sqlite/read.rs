@@ -10,14 +10,14 @@ use crate::error::StoreError;
 use crate::exec::{Param, Row, Value};
 use crate::sqlite::connection::bind;
 
-/// The tables of the search are "virtual" and "shadow"; those of SQLite itself have names of their own.
+/// The tables of the search index have the types "virtual" and "shadow"; SQLite's own tables start with `sqlite_`.
 const CATALOGUE: &str = "SELECT t.name, c.name, c.type, c.pk FROM pragma_table_list t, pragma_table_info(t.name) c \
      WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
 impl CopySource for SqliteSide {
     const ALLOWS_NUL: bool = true;
 
-    /// Whoever copies holds the lock that a hub would have.
+    /// The caller holds the directory lock, so no hub is running.
     async fn running_hubs(&mut self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
@@ -99,7 +99,7 @@ fn owned(table: &TableSchema, row: &rusqlite::Row<'_>) -> Result<Row, StoreError
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Int(number),
             ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
-            // Not lossily, as a hub reads it: a copy that differs is none.
+            // Not lossily, as a hub reads it: a copy must be exact.
             ValueRef::Text(text) if let Ok(text) = str::from_utf8(text) => Value::Text(text.to_owned()),
             ValueRef::Text(_) | ValueRef::Real(_) => {
                 unreadable = Some(&column.name);

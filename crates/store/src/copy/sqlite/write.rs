@@ -10,13 +10,13 @@ use crate::exec::{Param, Row, Value};
 use crate::sqlite::connection::bind;
 use crate::sqlite::migrate;
 
-/// The index is emptied in its own words: it keeps no texts that a DELETE could go through.
+/// FTS5's own command empties the index: it stores no texts that a DELETE could remove.
 const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, content BLOB NOT NULL);
     INSERT INTO message_search (message_search) VALUES ('delete-all');
     UPDATE search_mark SET settled = 0, high = 0, horizon = 0;";
 
 impl CopyTarget for SqliteSide {
-    /// Whoever copies holds the lock of the directory.
+    /// The caller holds the directory lock.
     async fn lock(&mut self) -> Result<bool, StoreError> {
         Ok(true)
     }
@@ -64,7 +64,7 @@ impl CopyTarget for SqliteSide {
         Ok(transaction.commit()?)
     }
 
-    /// A table that gives a number once is declared so; the others go on behind their last row by themselves.
+    /// Only AUTOINCREMENT tables remember their last number; the others continue after their last row.
     async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError> {
         const GIVES_ONCE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
         const RAISE: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
@@ -78,7 +78,8 @@ impl CopyTarget for SqliteSide {
         Ok(())
     }
 
-    /// So that the file alone is the whole store, but for the mark; that goes with the connection.
+    /// Checkpoints, so that the file alone holds the whole store except the marker; closing the connection handles
+    /// that.
     async fn optimize(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
     }

@@ -22,8 +22,8 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     }
 }
 
-/// Says whether the id was free. That of an agent in a terminal is, once that one was removed: its terminals had to let go
-/// of the name then.
+/// Returns whether the id was free. The id of a removed terminal agent is free: its terminals lost the name with the
+/// removal.
 pub struct AddAgent {
     pub id: String,
     pub signature_alg: SignatureAlg,
@@ -53,8 +53,8 @@ impl Op for AddAgent {
     }
 }
 
-/// An agent that was removed and comes back finds the messages it left open. They are held while they are counted: one
-/// that is being resolved meanwhile does not know of this agent yet and would not give its place back.
+/// Counts the messages that an earlier agent of this id left open. They are locked meanwhile: a concurrent resolution
+/// does not see this agent yet and would not release its slot.
 pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
     let open = x.exec(HOLD, &[id.into()]).await?;
@@ -68,7 +68,7 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         .map(drop)
 }
 
-/// Without the agents in terminals, which have no tokens and no keys.
+/// Without terminal agents, which have no tokens and no keys.
 pub struct ListAgents;
 
 impl Op for ListAgents {
@@ -100,8 +100,8 @@ impl Op for ListAgents {
     }
 }
 
-/// A new token and key beside the old ones, which end after the overlap. Nothing when there is no such agent, or when it is
-/// in a terminal: that one calls with its person's token.
+/// Adds a new token and key; the old ones expire after the overlap. `None` if the agent does not exist or is a terminal
+/// agent, which uses its person's token.
 pub struct RotateAgent {
     pub id: String,
     pub token_hash: [u8; 32],
@@ -130,8 +130,8 @@ impl Op for RotateAgent {
     }
 }
 
-/// Takes away everything the agent could act with, and of one in a terminal its name. Its messages stay, for people to see
-/// and decide.
+/// Removes the agent with its credentials, keys, hosts and secrets, and detaches a terminal agent from its person. Its
+/// messages stay, for people to see and decide.
 pub struct RemoveAgent {
     pub id: String,
     pub actor: String,
@@ -148,7 +148,7 @@ impl Op for RemoveAgent {
             "DELETE FROM callback_host WHERE agent_id = ?1",
             "DELETE FROM secret WHERE agent_id = ?1",
             "DELETE FROM ahead WHERE agent_id = ?1",
-            // Nobody's from now on.
+            // Without an owner from now on.
             "UPDATE terminal SET person = '' WHERE agent_id = ?1",
         ];
         let removed = x
@@ -161,7 +161,7 @@ impl Op for RemoveAgent {
             x.exec(removal, &[(&self.id).into()]).await?;
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
-        // Last, as whoever gives a place back does it.
+        // Last, in the same lock order as releasing a slot.
         left_open::add(x, open).await?;
         Ok(true)
     }

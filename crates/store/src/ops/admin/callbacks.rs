@@ -1,4 +1,4 @@
-//! Hosts an agent may be called back on. The agent or the owner names one; only the owner approves it.
+//! Hosts that an agent may be called back on. The agent or an owner registers one; only an owner approves it.
 
 use countersign_protocol::time::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::ops::{audit, hold};
 pub const PENDING: &str = "pending";
 pub const APPROVED: &str = "approved";
 
-/// A binding without a port stands for every port of that name.
+/// A registered host without a port matches every port.
 pub async fn is_approved<X: Exec>(x: &mut X, agent_id: &str, host: &str) -> Result<bool, StoreError> {
     const SELECT: &str =
         "SELECT 1 FROM callback_host WHERE agent_id = ?1 AND state = 'approved' AND (host = ?2 OR host = ?3)";
@@ -34,7 +34,8 @@ impl Op for IsApproved {
     }
 }
 
-/// Registers or approves. An approved host stays approved when it is registered again. Nothing without such an agent.
+/// Registers or approves a host. Registering an approved host again keeps the approval. `None` if the agent does not
+/// exist.
 pub struct PutHost {
     pub agent_id: String,
     pub host: String,
@@ -104,7 +105,7 @@ impl Op for RemoveHost {
     }
 }
 
-/// Of one agent, or of all when none is named.
+/// The hosts of one agent, or of all agents.
 pub struct ListHosts {
     pub agent_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Secrets a callback may name. They are read here and by nothing else; a name never reaches the process environment.
+//! Secrets that a callback may name. They are read only here, never from the process environment.
 
 use countersign_protocol::time::Timestamp;
 
@@ -29,7 +29,7 @@ impl Op for HasSecret {
     }
 }
 
-/// Says whether there is such an agent.
+/// Returns whether the agent exists.
 pub struct PutSecret {
     pub agent_id: String,
     pub name: String,

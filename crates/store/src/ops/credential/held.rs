@@ -1,4 +1,4 @@
-//! What a person holds: to be seen in a list, and to be ended one by one.
+//! A person's credentials: listing them and ending single ones.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::CredentialSummary;
 use crate::ops::{audit, hold};
 
-/// How much of a hash stands in an id.
+/// The number of hash bytes in an id.
 const ID_BYTES: usize = 8;
 
-/// By which a credential is named in lists.
+/// The id that names a credential in lists.
 pub fn id_of(hash: &[u8]) -> String {
     hash.iter().take(ID_BYTES).fold(String::new(), |mut id, byte| {
         // Writing to a String never fails.
@@ -22,7 +22,7 @@ pub fn id_of(hash: &[u8]) -> String {
     })
 }
 
-/// Nothing for what no id looks like.
+/// `None` if the text is not a valid id.
 fn hash_start(id: &str) -> Option<[u8; ID_BYTES]> {
     if id.len() != 2 * ID_BYTES || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -30,7 +30,7 @@ fn hash_start(id: &str) -> Option<[u8; ID_BYTES]> {
     u64::from_str_radix(id, 16).ok().map(u64::to_be_bytes)
 }
 
-/// Newest first; what has ended is left out.
+/// The credentials of a person, newest first, without expired ones.
 pub struct ListCredentials {
     pub person: String,
     pub kind: CredentialKind,
@@ -58,7 +58,7 @@ impl Op for ListCredentials {
     }
 }
 
-/// Ends what a list named. Says whether it was there.
+/// Ends one listed credential. Returns whether it existed.
 pub struct EndCredential {
     pub person: String,
     pub kind: CredentialKind,

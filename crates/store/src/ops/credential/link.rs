@@ -1,4 +1,4 @@
-//! One-time links: each opens the hub to a person once.
+//! One-time sign-in links.
 
 use countersign_protocol::time::Timestamp;
 
@@ -8,10 +8,10 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::{audit, hold};
 
-/// A link that an owner hands on. Others, such as the one printed at a start, have labels of their own.
+/// A link that an owner passes on. Other links, such as the one printed at startup, have labels of their own.
 const INVITATION: &str = "invitation";
 
-/// A new link for somebody who is there; it ends their earlier invitations. Says whether they are.
+/// Adds a link for an existing person and ends earlier invitations. Returns whether the person exists.
 pub struct AddLink {
     pub person: String,
     pub hash: [u8; 32],
@@ -42,7 +42,7 @@ impl Op for AddLink {
     }
 }
 
-/// Whether a link would work now. Anybody may try one; the writer is for those who have one.
+/// Whether a link is valid now. A read, so that anonymous callers cannot load the writer.
 pub struct IsLinkValid {
     pub link: [u8; 32],
 }
@@ -60,7 +60,7 @@ impl Op for IsLinkValid {
     }
 }
 
-/// Uses a one-time link up and starts a session in its place. Says whom it stands for.
+/// Redeems a one-time link and starts a session. Returns the person.
 pub struct RedeemLink {
     pub link: [u8; 32],
     pub session: NewSession,
@@ -78,7 +78,7 @@ impl Op for RedeemLink {
             return Ok(None);
         };
         let person = row.text(0)?;
-        // First the person, then what belongs to them: in the order in which a removal takes them.
+        // Lock order: the person first, then the credential, as in a removal.
         if !hold::person(x, &person).await? || x.exec(TAKE, &[link.into(), now.into()]).await? == 0 {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Who a token stands for. Only hashes are kept: a token is 256 random bits, so a plain SHA-256 is enough.
+//! Credentials. Only hashes are stored: a token is 256 random bits, so a plain SHA-256 is enough.
 
 mod held;
 mod kept;

@@ -5,7 +5,7 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SnoozedItem;
 use crate::ops::rows;
 
-/// What a person has set aside and is still open, the soonest to come back first.
+/// A person's snoozed messages that are still open, the soonest to return first.
 pub struct ListSnoozed {
     pub person: String,
     pub limit: i64,

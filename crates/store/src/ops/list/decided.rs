@@ -11,7 +11,7 @@ use crate::ops::rows;
 
 pub type DecidedPage = ItemPage<(Timestamp, i64)>;
 
-/// Asks and tasks that are over, the latest decision first; of one status or of any.
+/// Resolved asks and tasks, the latest decision first; of one status or of all.
 pub struct Decided {
     pub filter: ListFilter,
     pub status: Option<Status>,
@@ -26,7 +26,7 @@ impl Op for Decided {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<DecidedPage, StoreError> {
         match self.status {
             None | Some(Status::Resolved(_)) => page(x, self, self.before.as_ref(), self.limit, now).await,
-            // Nobody decided those.
+            // Messages with these statuses have no decision.
             Some(Status::Open | Status::Delivered) => Ok(ItemPage {
                 items: Vec::new(),
                 next: None,

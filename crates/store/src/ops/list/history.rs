@@ -5,7 +5,7 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::PersonView;
 use crate::ops::rows;
 
-/// Newest first; of one agent or of all, of one status or of any.
+/// All messages, newest first; of one agent or of all, of one status or of any.
 pub struct History {
     pub agent_id: Option<String>,
     pub status: Option<String>,

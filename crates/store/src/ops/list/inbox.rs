@@ -9,7 +9,7 @@ use crate::model::Cursor;
 
 pub type InboxPage = ItemPage<Cursor>;
 
-/// Open asks and tasks, urgent first, then the longest waiting, without what the viewer has set aside.
+/// Open asks and tasks, urgent first, then the longest waiting, without those the viewer has snoozed.
 pub struct Inbox {
     pub viewer: Option<String>,
     pub filter: ListFilter,

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::Cursor;
 
-/// The inbox read backwards: what stands before a place in it, the nearest first; without a place, from its end.
+/// The inbox read backwards: the messages before a cursor, the nearest first; without a cursor, from the end.
 pub struct InboxBefore {
     pub viewer: Option<String>,
     pub filter: ListFilter,

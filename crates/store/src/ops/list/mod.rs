@@ -1,4 +1,4 @@
-//! Lists: what waits, what was put away, what is over. Pages seek; none skips.
+//! Lists of open, snoozed and resolved messages. Pages use keyset pagination, never OFFSET.
 
 mod aside;
 mod counts;

@@ -8,7 +8,7 @@ use crate::ops::rows;
 
 pub type NoticePage = ItemPage<i64>;
 
-/// Notifies, newest first, without what the person has archived.
+/// Notifies, newest first, without those the person has archived.
 pub struct Notices {
     pub person: Option<String>,
     pub before: Option<i64>,
@@ -35,8 +35,8 @@ impl PagedList for Notices {
         count: i64,
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
-        // A notify is over when it comes. When it came stays known after retention has emptied it, so a place outlives
-        // the message it names.
+        // A notify is terminal on arrival, so `received_at` is its position. It survives the purge, so a cursor
+        // outlives the message it names.
         const SELECT: &str = rows::select_scanning!(
             "m.seq",
             "LEFT JOIN shelf s ON s.person = ?3 AND s.seq = m.seq AND s.until IS NULL ",

@@ -1,4 +1,4 @@
-//! One page of a list, however many rows have to be left out on the way to it.
+//! Reads one page of a list, skipping rows that the filter leaves out.
 
 use std::future::Future;
 
@@ -11,21 +11,21 @@ use crate::model::PersonView;
 #[derive(Debug, Clone)]
 pub struct ItemPage<P> {
     pub items: Vec<PersonView>,
-    /// Where to go on. A page that is not full may have one too: it looked at as much as one page may.
+    /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.
     pub next: Option<P>,
 }
 
-/// How many rows are read at a time, once those for the page itself have been.
+/// The number of rows per further read, after those for the page itself.
 const CHUNK_ROWS: usize = 256;
 
-/// A list in an order of its own.
+/// A list with its own sort order.
 pub trait PagedList: Sync {
-    /// Where a row stands in that order.
+    /// The position of a row in that order.
     type Position: Clone + Send;
-    /// How many rows one page may look at: whoever filters for what is rare goes on from there.
+    /// The maximum number of rows scanned for one page; a rare filter continues on the next page.
     const MAX_SCANNED_ROWS: usize;
 
-    /// The next rows behind a place, at most `count`.
+    /// The next rows after a position, at most `count`.
     fn next_rows<X: Exec>(
         &self,
         x: &mut X,
@@ -34,7 +34,7 @@ pub trait PagedList: Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
-    /// Where a row stands, and the item unless it is left out.
+    /// The position of a row, and its item unless the row is left out.
     fn read(&self, row: Row) -> Result<(Self::Position, Option<PersonView>), StoreError>;
 }
 
@@ -49,7 +49,7 @@ pub async fn page<X: Exec, L: PagedList>(
     let mut items = Vec::new();
     let mut scanned_to = after.cloned();
     let mut shown = after.cloned();
-    // One more than is shown tells whether there is a next page.
+    // One more row than shown tells whether there is a next page.
     let mut wanted = limit.saturating_add(1);
     let mut left = L::MAX_SCANNED_ROWS;
     while left > 0 {

@@ -1,4 +1,4 @@
-//! Open asks and tasks as one person sees them, whichever way they are gone through.
+//! Open asks and tasks as one person sees them, in either direction.
 
 use countersign_protocol::time::Timestamp;
 
@@ -9,7 +9,8 @@ use crate::exec::{Exec, Row};
 use crate::model::{Cursor, PersonView};
 use crate::ops::rows;
 
-/// Those beside the place (?1, ?2), at most ?3, as ?4 sees them at ?5; of the agent ?6, if it is named.
+/// Open messages next to the cursor (?1, ?2), at most ?3, as the person ?4 sees them at ?5; of the agent ?6, if not
+/// empty.
 macro_rules! select_waiting {
     ($beside:literal) => {
         $crate::ops::rows::select_scanning!(
@@ -54,7 +55,7 @@ impl PagedList for OpenMessages<'_> {
             ScanDirection::Backwards => (BEFORE, (i64::MAX, i64::MAX)),
         };
         let (rank, seq) = after.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
-        // Nobody's name is empty.
+        // No person has an empty name.
         let viewer = self.viewer.unwrap_or_default();
         let params = [
             rank.into(),

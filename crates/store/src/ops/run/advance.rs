@@ -1,4 +1,4 @@
-//! A run goes on, asks, or ends: what it told, what was said and where it stands now, in one transaction.
+//! A run advances, asks or ends: its events, records, asks and new state are stored in one transaction.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -10,36 +10,36 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param, Row};
 use crate::ops::{left_open, submit};
 
-/// Says whether the segment is still under way and this node's; where it is not, nothing is written. One that was written
-/// before, by somebody who did not hear of it, is not written again.
+/// Returns whether the segment is still running and owned by this node; if not, nothing is written. Idempotent: a write
+/// that is repeated after a lost reply is not applied again.
 #[derive(Debug, Clone)]
 pub struct Advance {
     pub run_id: String,
     pub segment: u64,
-    /// Who moves it.
+    /// The node that runs it.
     pub node: String,
-    /// Of this very write, whenever it is repeated.
+    /// The idempotency key of this write, the same in every retry.
     pub write_id: String,
     pub events: Vec<StoredEvent>,
     pub records: Vec<String>,
-    /// Asks whose answers the machine has taken in.
+    /// Asks whose answers the machine has consumed.
     pub asks_done: Vec<MessageId>,
     pub machine: String,
     pub phase: RunPhase,
-    /// As of a `NewRun`. It may be lower than before, where not all that was reserved was used.
+    /// As in `NewRun`. It may be lower than before, if reserved numbers were not used.
     pub last_seq: u64,
-    /// Where it has changed.
+    /// `None` if unchanged.
     pub body: Option<String>,
 }
 
-/// The same, and from here on the run waits for these messages too. Their agents have no row of their own.
+/// An `Advance` with new asks that the run waits for. The agents of a run have no `agent` row.
 #[derive(Debug, Clone)]
 pub struct AskInRun {
     pub advance: Advance,
     pub asks: Vec<NewAsk>,
 }
 
-/// The same, and the segment is over. It waits for nothing any more; its open asks are for the caller to cancel before.
+/// An `Advance` that ends the segment. The caller cancels the open asks before.
 #[derive(Debug, Clone)]
 pub struct EndRun {
     pub advance: Advance,
@@ -83,7 +83,7 @@ impl Op for AskInRun {
             ];
             x.exec(INSERT, &params).await?;
         }
-        // Last: everybody who asks in a run, or answers there, waits for this one row.
+        // Last: every ask and every answer in a run locks this one row.
         left_open::add(x, to_i64(self.asks.len())).await?;
         Ok(true)
     }
@@ -110,7 +110,7 @@ impl Op for EndRun {
 }
 
 impl Advance {
-    /// Gives the seq of the run, which is held from here on.
+    /// Applies the write. Returns the run's seq; its row stays locked.
     async fn apply_write<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
         let Some(counters) = self.update_run(x).await? else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl Advance {
             .transpose()
     }
 
-    /// Whether this was the last that was written.
+    /// Whether this was the run's last write.
     async fn is_written<X: Exec>(&self, x: &mut X) -> Result<bool, StoreError> {
         is_written(x, &self.run_id, &self.write_id).await
     }
@@ -175,7 +175,7 @@ pub(super) async fn is_written<X: Exec>(x: &mut X, run_id: &str, write_id: &str)
     Ok(x.row(LAST, &[run_id.into(), write_id.into()]).await?.is_some())
 }
 
-/// What a run keeps, once what comes now is counted.
+/// The run's counters after this write.
 pub(super) struct RunCounters {
     pub run_seq: i64,
     pub event_count: i64,

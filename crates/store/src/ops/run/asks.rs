@@ -1,4 +1,4 @@
-//! What a run waits for.
+//! The asks that a run waits for.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -9,8 +9,8 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// The asks of the segment under way whose answers have not been taken in, oldest first, with their answers if there are
-/// any. What retention emptied is not among them: the run has to ask again.
+/// The asks of the current segment whose answers have not been consumed, oldest first, with their answers if there are
+/// any. Purged asks are left out: the run has to ask again.
 pub struct PendingAsks {
     pub run_id: String,
 }
@@ -38,7 +38,7 @@ fn ask(row: &mut Row) -> Result<StoredAsk, StoreError> {
     })
 }
 
-/// Which run asked, for as long as the run and the message are kept.
+/// The run that asked, while the run and the message are kept.
 pub struct RunOfAsk {
     pub message_id: MessageId,
 }

@@ -1,4 +1,4 @@
-//! A segment begins.
+//! Starts a segment of a run.
 
 use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
@@ -9,7 +9,7 @@ use super::text::{bytes_of, to_i64, without_nul};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param};
 
-/// From here on the run is under way. A continuation keeps what came before it, and may bring another strategy.
+/// Starts a run, or continues an ended one. A continuation keeps the history, and may use another strategy.
 #[derive(Debug, Clone)]
 pub struct BeginRun {
     pub run: NewRun,
@@ -54,7 +54,7 @@ impl BeginRun {
         self.write(x, INSERT, INSERT_TEXT).await
     }
 
-    /// Its guard is the segment before it, and that this one has ended.
+    /// Guarded by the previous segment, which must have ended.
     async fn continue_run<X: Exec>(&self, x: &mut X) -> Result<Option<RunCounters>, StoreError> {
         const UPDATE: &str = "UPDATE run SET strategy_path = ?2, strategy_name = ?3, cwd = ?4, cwd_sha256 = ?5, \
              segment = ?6, started_at = ?7, last_seq = ?8, machine = ?9, event_count = event_count + ?10, \
@@ -103,8 +103,8 @@ impl BeginRun {
     }
 }
 
-/// No event up to a number is given again, although none of them is stored yet. Says whether the run still stands where it
-/// did when that segment ended.
+/// Reserves event numbers up to `up_to` before their events are stored. Returns whether the run has not changed since
+/// that segment ended.
 pub struct ReserveNumbers {
     pub run_id: String,
     pub segment: u64,

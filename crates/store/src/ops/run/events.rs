@@ -1,4 +1,4 @@
-//! What a run told its subscribers.
+//! The stored events of a run.
 
 use countersign_protocol::time::Timestamp;
 
@@ -7,8 +7,8 @@ use super::text::{count, to_i64};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 
-/// The events behind a number, in their order. Numbers are missing where an event was not stored, or not kept: of the
-/// latter, `Run::pruned_seq` is the last.
+/// The events after a number, in order. Numbers are missing where an event was not stored or was pruned;
+/// `Run::pruned_seq` is the last pruned number.
 pub struct RunEvents {
     pub run_id: String,
     pub after: u64,
@@ -31,7 +31,7 @@ impl Op for RunEvents {
     }
 }
 
-/// The last events before a number, or of all, in their order.
+/// The last events before a number, or the last of all, in order.
 pub struct LatestEvents {
     pub run_id: String,
     pub before: Option<u64>,

@@ -1,4 +1,4 @@
-//! Whole runs.
+//! Reads whole runs.
 
 use countersign_protocol::time::Timestamp;
 
@@ -31,7 +31,7 @@ impl Op for FindRun {
     }
 }
 
-/// The same without what its agents said, for those who only want to see where it stands.
+/// The run without the records of its agents' calls.
 pub struct ReadRun {
     pub run_id: String,
 }

@@ -1,4 +1,4 @@
-//! Runs that another node moves, for those who follow them here.
+//! Following runs that another node owns.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -11,19 +11,19 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// How a run stands, in few words. As long as it is the same there is nothing new: every write of a run has an id of its own,
-/// and an ask is resolved without one.
+/// The version of a run: as long as it is equal, nothing has changed. Every write of a run has a new id, and resolving
+/// an ask changes the number of open asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunVersion {
     pub run_id: String,
     pub segment: u64,
     pub state: StoredRunState,
-    /// Of the last write.
+    /// The id of the last write.
     pub write_id: String,
     pub open_asks: u64,
 }
 
-/// Of as many as are known. Give it so many at once as fit into one question.
+/// The versions of the given runs, without unknown ones. The ids must fit into one query.
 pub struct RunVersions {
     pub run_ids: Vec<String>,
 }
@@ -39,13 +39,13 @@ impl Op for RunVersions {
     }
 }
 
-/// All that a follower wants to know, at one instant.
+/// Everything a follower needs, in one snapshot.
 pub struct FollowRun {
     pub run_id: String,
-    /// What it told behind this number; nothing without one.
+    /// Read events after this number; `None` reads no events.
     pub after: Option<u64>,
     pub limit: i64,
-    /// Only of another segment the whole run is read.
+    /// The whole run is read only if its segment differs from this one.
     pub known_segment: Option<u64>,
 }
 
@@ -56,23 +56,23 @@ pub struct Followed {
     /// Oldest first.
     pub open: Vec<OpenAsk>,
     pub events: Vec<StoredEvent>,
-    /// The number of the last event of all.
+    /// The number of the run's last event.
     pub last_event: u64,
 }
 
-/// A segment that was not known.
+/// A segment that the follower did not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSegment {
     pub run: Run,
-    /// The number of the event with which it began, while that is kept.
+    /// The number of the segment's first event, unless it was pruned.
     pub first_event: Option<u64>,
 }
 
-/// A message that a run waits for.
+/// An open ask of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAsk {
     pub message_id: MessageId,
-    /// As it was told.
+    /// The message as it was sent to followers.
     pub wire: String,
 }
 
@@ -134,7 +134,7 @@ async fn new_segment<X: Exec>(x: &mut X, run_seq: i64) -> Result<Option<NewSegme
     }))
 }
 
-/// What a run waits for, oldest first.
+/// The open asks of a run, oldest first.
 pub struct OpenAsks {
     pub run_id: String,
 }
@@ -181,7 +181,7 @@ async fn last_event<X: Exec>(x: &mut X, run_seq: i64) -> Result<u64, StoreError>
     Ok(highest(x.row(LAST, &[run_seq.into()]).await?)?.unwrap_or(0))
 }
 
-/// Nothing of nothing.
+/// `None` for an empty set.
 fn highest(row: Option<Row>) -> Result<Option<u64>, StoreError> {
     let number = row.map(|mut row| row.opt_int(0)).transpose()?.flatten();
     Ok(number.and_then(|number| u64::try_from(number).ok()))

@@ -1,5 +1,5 @@
-//! What is said to a run on another node than the one that moves it. The letter waits in the store until that node, or the
-//! one that takes the run over, has done what it says.
+//! Commands to a run that another node owns. A command waits in the store until the owning node, or its successor, has
+//! handled it.
 
 use countersign_protocol::time::Timestamp;
 
@@ -7,7 +7,7 @@ use super::text::without_nul;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// Gives the number of the letter, or nothing if the run is not under way.
+/// Returns the number of the command, or `None` if the run is not running.
 pub struct SendRunCommand {
     pub run_id: String,
     pub body: String,
@@ -35,18 +35,18 @@ pub struct RemoteCommand {
     pub number: i64,
     pub run_id: String,
     pub body: String,
-    /// Whoever wrote it does not wait any more, or it was meant for an earlier segment.
+    /// The sender has stopped waiting, or the command was meant for an earlier segment.
     pub is_late: bool,
 }
 
-/// What was written to the runs of a node, in the order in which it was. It stays until it is dropped.
+/// The commands for the runs of a node, in order. A command stays until it is deleted.
 pub struct ReadRunCommands {
     pub node: String,
-    /// What was written before is late.
+    /// Commands sent before this time are late.
     pub since: Timestamp,
 }
 
-/// A segment begins by the clock of its hub, which need not be to the millisecond that of the database.
+/// Milliseconds. A segment's start is stamped by its hub's clock, which may differ slightly from the database's.
 const CLOCK_SLACK_MILLIS: i64 = 1000;
 const MAX_COMMANDS: i64 = 1000;
 
@@ -55,7 +55,7 @@ impl Op for ReadRunCommands {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<RemoteCommand>, StoreError> {
-        // By the letters, of which there are few, whatever the database knows of how many there are.
+        // Starts from the commands, of which there are few, regardless of the planner's statistics.
         const SELECT: &str = "SELECT seq, run_id, body, created_at, \
              (SELECT started_at FROM run WHERE run.run_id = run_mail.run_id) FROM run_mail \
              WHERE (SELECT node FROM run WHERE run.run_id = run_mail.run_id) = ?1 ORDER BY seq LIMIT ?2";
@@ -78,7 +78,7 @@ impl Op for ReadRunCommands {
     }
 }
 
-/// It was done, or never will be.
+/// Deletes a command that was handled, or never will be.
 pub struct DeleteRunCommand {
     pub number: i64,
 }

@@ -1,8 +1,8 @@
-//! Runs of strategies: where each stands, what it told, what it asks. A run is moved by one task of the hub, in segments; what
-//! is written for a segment that is no longer under way is refused.
+//! Runs of strategies: their state, events and asks. A run is driven by one task of one hub, in segments; writes for a
+//! segment that is no longer running are refused.
 //!
-//! The texts come rendered as JSON, in which U+0000 is escaped. In whatever else has one it becomes U+2400, on every engine:
-//! PostgreSQL does not store it.
+//! Texts arrive as JSON, in which U+0000 is escaped. In all other texts U+0000 becomes U+2400, on every engine, because
+//! PostgreSQL cannot store it.
 
 mod adopt;
 mod advance;

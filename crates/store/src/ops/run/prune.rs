@@ -1,5 +1,5 @@
-//! A run keeps its newest events and records and no more. It is measured by the counters in its row, and pruned only when it
-//! is a good deal over: most steps then cost nothing.
+//! Prunes old events and records of a run. The size is tracked by counters in the run's row, and pruning starts only
+//! when the limit is exceeded by a margin, so that most writes cost nothing.
 
 use super::advance::RunCounters;
 use crate::error::StoreError;
@@ -7,16 +7,16 @@ use crate::exec::Exec;
 
 pub const MAX_EVENTS: i64 = 10_000;
 pub const MAX_RECORDS: i64 = 1_000;
-/// Of its events, and of its records.
+/// For events and records each.
 pub const MAX_BYTES: i64 = 8 * 1024 * 1024;
 
-/// By which part it may be over.
+/// The margin, as a fraction: one tenth of the limit.
 const MARGIN: i64 = 10;
 const CHUNK_ROWS: i64 = 1_000;
 
 struct PruneRule {
     max_rows: i64,
-    /// Number and size of the oldest behind ?2 of the run ?1, at most ?3.
+    /// Number and size of the oldest rows after ?2 of the run ?1, at most ?3.
     oldest: &'static str,
     forget: &'static str,
 }
@@ -66,13 +66,13 @@ pub async fn records<X: Exec>(x: &mut X, counters: &RunCounters) -> Result<(), S
 struct PruneProgress {
     count: i64,
     bytes: i64,
-    /// The newest of those that went.
+    /// The highest deleted number.
     up_to: i64,
 }
 
 impl PruneProgress {
     fn exceeds(&self, max_rows: i64, max_bytes: i64) -> bool {
-        // However long it is, the newest one stays.
+        // The newest row stays, regardless of its size.
         self.count > 1 && (self.count > max_rows || self.bytes > max_bytes)
     }
 }

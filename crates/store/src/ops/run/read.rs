@@ -1,11 +1,11 @@
-//! How rows become runs.
+//! Decodes rows into runs.
 
 use super::model::{Run, RunEnding, RunPhase, RunSummary, StoredRunState};
 use super::text::count;
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// The columns `summary` reads, then `$more`, which begin at `SUMMARY`.
+/// The columns that `summary` reads, then `$more`, which begin at `SUMMARY`.
 macro_rules! select_runs {
     ($more:literal, $($rest:tt)+) => {
         concat!(
@@ -21,7 +21,7 @@ pub(super) use select_runs;
 
 const SUMMARY: usize = 10;
 
-/// The columns `run` reads.
+/// The columns that `run` reads.
 macro_rules! select_whole_runs {
     ($($rest:tt)+) => {
         $crate::ops::run::read::select_runs!(

@@ -1,11 +1,11 @@
-//! Texts and numbers on their way into the tables and out of them.
+//! Converts texts and numbers for the run tables.
 
 use std::borrow::Cow;
 
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// Without U+0000.
+/// Replaces U+0000, which PostgreSQL cannot store.
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') {
         Cow::Owned(text.replace('\0', "\u{2400}"))
@@ -18,7 +18,7 @@ pub fn bytes_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> i64 {
     texts.into_iter().map(|text| to_i64(text.len())).sum()
 }
 
-/// No count comes near the end of the numbers.
+/// Saturates; no real count comes near `i64::MAX`.
 pub fn to_i64(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

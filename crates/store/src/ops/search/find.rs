@@ -9,9 +9,9 @@ use crate::ops::rows;
 
 pub type SearchPage = ItemPage<i64>;
 
-/// Messages in which all the words occur, or longer ones that begin with them; newest first. Without a word, none.
+/// Messages that contain all the words, or longer words that begin with them; newest first. No words match nothing.
 pub struct Search {
-    /// Whatever somebody typed.
+    /// The search text as typed.
     pub text: String,
     pub before: Option<i64>,
     pub limit: i64,
@@ -34,12 +34,12 @@ impl Op for Search {
     }
 }
 
-/// In the words of the engine's own search.
+/// A query in the engine's own search syntax.
 struct Matches(String);
 
 impl PagedList for Matches {
     type Position = i64;
-    /// Nothing that was found is left out.
+    /// No match is filtered out, so no limit is needed.
     const MAX_SCANNED_ROWS: usize = usize::MAX;
 
     async fn next_rows<X: Exec>(

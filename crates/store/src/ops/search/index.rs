@@ -5,12 +5,12 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// How much text one turn reads words from, and so how long everybody else waits for it. The last message may go beyond.
+/// The amount of text indexed in one transaction, which delays other writers. The last message may exceed it.
 const MAX_BATCH_BYTES: usize = 2 * 1024 * 1024;
-/// So many messages are fetched at a time: one may be large, and what is fetched in vain is fetched again.
+/// How many messages are fetched at a time: one may be large, and rows fetched beyond the limit are fetched again.
 const FETCH_ROWS: i64 = 8;
 
-/// Puts up to `limit` messages that are not in the index into it, the oldest first; fewer where they are large.
+/// Indexes up to `limit` messages that are not indexed yet, oldest first; fewer if they are large.
 pub struct IndexBatch {
     pub limit: i64,
 }
@@ -18,31 +18,32 @@ pub struct IndexBatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Indexed {
     pub count: i64,
-    /// Nothing that was committed before is left.
+    /// Every message committed before this batch is indexed.
     pub is_all: bool,
 }
 
-/// Up to where everything is in the index, and what the next step waits for.
+/// The checkpoint of the index: everything up to `settled` is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct IndexCheckpoint {
     settled: i64,
-    /// All up to here will be settled when every transaction below the horizon has ended. One that is still to commit a
-    /// message with a lower seq was under way when `high` was seen, because a submit writes before it takes its seq.
+    /// `settled` can advance to here once every transaction below the horizon has ended. A transaction that will still
+    /// commit a message with a lower seq was already running when `high` was read, because a submit writes before it
+    /// gets its seq.
     high: i64,
     horizon: i64,
 }
 
-/// The transactions on the database: which is the oldest still under way, and which will be the next to begin.
+/// The ids of the oldest running transaction and of the next one to begin.
 struct RunningTransactions {
     oldest: i64,
     next: i64,
 }
 
 impl IndexCheckpoint {
-    /// Everything that could be seen up to `reached` is in the index. `top` was seen before the traffic, and the traffic
-    /// before the messages.
+    /// Advances the checkpoint after everything visible up to `reached` was indexed. `newest_seq` was read before the
+    /// running transactions, and those before the messages.
     fn advanced(self, reached: i64, newest_seq: i64, running_transactions: &RunningTransactions) -> Self {
-        // In a database that was brought here from another server, the horizon is that one's, and may never be reached here.
+        // After a restore on another server the stored horizon belongs to the old server and may never be reached here.
         let here = Self {
             horizon: self.horizon.min(running_transactions.next),
             ..self
@@ -72,8 +73,8 @@ impl IndexCheckpoint {
     }
 }
 
-/// Nobody else indexes until the transaction ends. Whoever empties messages holds it too: words that were read before and
-/// entered after would stay for ever.
+/// Locks the index against other indexers until the transaction ends. A purge takes this lock too: words that were read
+/// before the purge and indexed after it would stay forever.
 pub async fn lock_index<X: Exec>(x: &mut X) -> Result<(), StoreError> {
     x.exec("UPDATE search_mark SET settled = settled", &[]).await.map(drop)
 }
@@ -112,7 +113,7 @@ impl Op for IndexBatch {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Indexed, StoreError> {
         const MOVE: &str = "UPDATE search_mark SET settled = ?1, high = ?2, horizon = ?3";
-        // Where nothing came, nothing is written.
+        // Without new messages nothing is written.
         if checkpoint(x).await?.settled >= newest_seq(x).await? {
             return Ok(Indexed { count: 0, is_all: true });
         }
@@ -121,7 +122,7 @@ impl Op for IndexBatch {
         let newest_seq = newest_seq(x).await?;
         let running_transactions = running_transactions(x).await?;
         let (indexed, reached) = index_missing(x, before.settled, self.limit).await?;
-        // What came after the top was seen may have neighbours that are still to be committed.
+        // Messages after `newest_seq` may have neighbours that are not committed yet.
         let after = before.advanced(
             if indexed.is_all {
                 newest_seq
@@ -139,7 +140,7 @@ impl Op for IndexBatch {
     }
 }
 
-/// From a mark on. Says how much, and the seq of the last one.
+/// Indexes the missing messages after `checkpoint`. Returns how many, and the seq of the last one.
 async fn index_missing<X: Exec>(x: &mut X, checkpoint: i64, limit: i64) -> Result<(Indexed, i64), StoreError> {
     let mut count = 0;
     let mut bytes = 0;
@@ -164,7 +165,7 @@ async fn index_missing<X: Exec>(x: &mut X, checkpoint: i64, limit: i64) -> Resul
 
 struct IndexedRow {
     seq: i64,
-    /// Of the text it was read from.
+    /// The size of the indexed text.
     bytes: usize,
 }
 
@@ -173,7 +174,7 @@ async fn index_row<X: Exec>(x: &mut X, mut row: Row) -> Result<IndexedRow, Store
     let content = row.opt_text(1)?;
     let wire = row.text(2)?;
     let bytes = content.as_ref().unwrap_or(&wire).len();
-    // What cannot be read has no words, and must not keep everything after it out.
+    // An unreadable message has no words, and must not block the messages after it.
     let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
     x.exec(X::DIALECT.index_message, &[seq.into(), (&words).into()]).await?;
     Ok(IndexedRow { seq, bytes })

@@ -1,4 +1,4 @@
-//! Finding messages by their words. They enter the index after they were stored, so that no agent waits for it.
+//! Full-text search. Messages are indexed after their commit, so that no agent waits for it.
 
 mod find;
 mod index;

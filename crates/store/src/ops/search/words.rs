@@ -1,5 +1,5 @@
-//! What a word is, for what is stored and for what is asked alike: letters and digits in a row, without case and without
-//! accents. It is said here and not left to the engines, which would each say it in another way.
+//! Tokenization, the same for indexing and for queries: runs of letters and digits, case-folded and without accents. It
+//! is done here because each engine's own tokenizer would give different results.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 const MAX_WORD_CHARS: usize = 64;
-/// More than the largest body has room for; PostgreSQL refuses an entry of a megabyte.
+/// More than the largest body can hold; PostgreSQL refuses a tsvector of a megabyte.
 const MAX_WORDS: usize = 8_192;
 const MAX_SEARCH_TERMS: usize = 8;
 
@@ -16,12 +16,12 @@ fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Some scripts write their vowels as marks, which belong to the word.
+/// Some scripts write vowels as combining marks, which belong to the word.
 fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// The words of a text in their order. One that is too long is cut, and is still found.
+/// The words of a text in order. A word that is too long is truncated, and can still be found.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut chars = text
         .nfkd()
@@ -42,7 +42,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// What a message is found by, each word once and apart by a space. Nothing of a sensitive one.
+/// The distinct words of a message, separated by spaces. None for a sensitive message.
 pub fn of_message(content: &Content) -> String {
     if content.sensitive {
         return String::new();
@@ -63,15 +63,15 @@ pub fn of_message(content: &Content) -> String {
     each_once.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// A word that is asked for.
+/// A word to search for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SearchTerm {
     pub word: String,
-    /// Whether longer words that begin with it count too. For a single letter that would be nearly everything.
+    /// Whether longer words that begin with it match too. A single letter would match nearly everything.
     pub is_prefix: bool,
 }
 
-/// The first few of whatever somebody typed.
+/// The first words of the typed search text.
 pub fn search_terms(text: &str) -> Vec<SearchTerm> {
     let terms = words(text).take(MAX_SEARCH_TERMS).map(|word| {
         let is_prefix = word.len() > 1;

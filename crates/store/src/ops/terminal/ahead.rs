@@ -1,4 +1,4 @@
-//! Typing ahead: a text waits for the agent's next cue and answers it, in the name of whoever typed it.
+//! Type-ahead: a text waits for the agent's next cue and answers it, in the name of its author.
 
 use countersign_core::{Actor, Command, Outcome, Verdict};
 use countersign_protocol::time::Timestamp;
@@ -10,14 +10,14 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{ApplyOutcome, ResolveRequest, ResolvedMessage};
 use crate::ops::{apply, audit, hold};
 
-/// How many texts wait for one agent.
+/// The maximum number of texts that wait for one agent.
 pub const MAX_AHEAD: i64 = 20;
 
-/// The comment of such an answer: whoever wrote it had not seen the question, and nobody is to take it for consent to it.
+/// The comment of such an answer: its author had not seen the question, so it must not be taken for consent.
 pub const WRITTEN_AHEAD: &str = "Written before this question was asked.";
 
-/// By the person the agent asks; nobody else's text could answer it. Whether it could is for the caller to check, with the
-/// rules for a text.
+/// Stores a text of the agent's own person; no other person's text could answer. The caller has checked it by the rules
+/// for a text answer.
 pub struct TypeAhead {
     pub agent_id: String,
     pub person: String,
@@ -47,7 +47,7 @@ impl Op for TypeAhead {
     }
 }
 
-/// In the order in which cues will take them.
+/// The waiting texts, in the order in which cues will take them.
 pub struct ListAhead {
     pub agent_id: String,
 }
@@ -73,7 +73,7 @@ impl Op for ListAhead {
     }
 }
 
-/// Only by whoever typed it. Says whether it still waited.
+/// Only the author may delete a text. Returns whether it was still waiting.
 pub struct DropAhead {
     pub agent_id: String,
     pub id: i64,
@@ -86,7 +86,7 @@ impl Op for DropAhead {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const DROP: &str = "DELETE FROM ahead WHERE seq = ?1 AND agent_id = ?2 AND 'human:' || person = ?3";
-        // The agent first, as its cues do.
+        // Lock order: the agent first, as for its cues.
         hold::agent(x, &self.agent_id).await?;
         if x.exec(DROP, &[self.id.into(), (&self.agent_id).into(), (&self.actor).into()])
             .await?
@@ -100,8 +100,8 @@ impl Op for DropAhead {
     }
 }
 
-/// Answers a new cue with the oldest text of somebody who may still decide. Its agent is held, so no other cue takes the
-/// same text. One that does not fit waits on, and the cue stays open.
+/// Answers a new cue with the oldest text whose author may still decide. The agent's row is locked, so no other cue
+/// takes the same text. If the text is not valid for the cue, it keeps waiting and the cue stays open.
 pub(super) async fn answer<X: Exec>(
     x: &mut X,
     cue: &NewCue,

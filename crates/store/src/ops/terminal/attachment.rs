@@ -1,4 +1,4 @@
-//! The bytes of the files that came with an answer.
+//! The files of an answer.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -6,7 +6,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// By its place in the resolution's list. Whose it is is for the caller to check.
+/// One file by its index in the resolution. The caller checks access.
 pub struct Attachment {
     pub id: MessageId,
     pub index: i64,
@@ -24,7 +24,7 @@ impl Op for Attachment {
     }
 }
 
-/// In the order in which the resolution names them.
+/// Stores the files in the order of the resolution.
 pub async fn store_files<X: Exec>(x: &mut X, message_seq: i64, bodies: &[Vec<u8>]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO attachment (message_seq, idx, body) VALUES (?1, ?2, ?3)";
     for (index, body) in (0_i64..).zip(bodies) {

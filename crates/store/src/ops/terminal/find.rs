@@ -1,4 +1,4 @@
-//! Cues as their terminals look for them, and that an answer was collected.
+//! Finding cues for their terminals, and marking answers as collected.
 
 use countersign_core::Message;
 use countersign_protocol::id::MessageId;
@@ -11,7 +11,7 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::AgentView;
 use crate::ops::rows;
 
-/// Nothing for another person's, and nothing for what retention emptied.
+/// `None` for another person's cue and for a purged one.
 pub struct FindCue {
     pub id: MessageId,
     pub person: String,
@@ -64,7 +64,7 @@ impl Op for FindCue {
     }
 }
 
-/// The newest cue of an agent that is open or was not collected, among its newest thousand.
+/// The newest cue of an agent that is open or uncollected, among its newest thousand.
 pub struct CurrentCue {
     pub agent_id: String,
     pub person: String,
@@ -87,11 +87,11 @@ impl Op for CurrentCue {
     }
 }
 
-/// How many kept answers are handed out at once.
+/// The maximum number of uncollected answers returned at once.
 pub const MAX_UNCOLLECTED: i64 = 20;
 
-/// What people decided about an agent's cues and nobody collected, oldest first, among its newest thousand. What the agent
-/// took back is no decision of theirs.
+/// The decided but uncollected cues of an agent, oldest first, among its newest thousand. Cues that the agent withdrew
+/// are left out.
 pub struct UncollectedCues {
     pub agent_id: String,
     pub person: String,
@@ -117,8 +117,8 @@ impl Op for UncollectedCues {
     }
 }
 
-/// Oldest first, at most a hundred of the newest. The agent's counter says how many there are, and they are looked for from
-/// the newest on, so what is over long ago is not looked through.
+/// The open cues of an agent, oldest first, at most the newest hundred. The scan goes backwards and stops at the
+/// agent's count of open cues, so that old cues are not scanned.
 pub struct OpenCues {
     pub agent_id: String,
 }
@@ -149,7 +149,8 @@ impl Op for OpenCues {
     }
 }
 
-/// The agent has its answer. Says whether for the first time; nothing where there is no such answer for this person's agents.
+/// Marks an answer as collected. Returns whether this was the first time, or `None` if this person's agents have no
+/// such answer.
 pub struct Collect {
     pub id: MessageId,
     pub person: String,
@@ -169,7 +170,7 @@ impl Op for Collect {
     }
 }
 
-/// Of each message the first time counts.
+/// Only the first collection of a message counts.
 pub(super) async fn collected<X: Exec>(x: &mut X, seq: i64, at: Timestamp) -> Result<bool, StoreError> {
     const INSERT: &str = "INSERT INTO fetched (seq, at) VALUES (?1, ?2) ON CONFLICT (seq) DO NOTHING";
     Ok(x.exec(INSERT, &[seq.into(), at.into()]).await? == 1)

@@ -1,4 +1,4 @@
-//! Cues that were asked and answered elsewhere, before this hub.
+//! Imports cues that were asked and answered before this hub.
 
 use countersign_core::Resolution;
 use countersign_protocol::time::Timestamp;
@@ -12,16 +12,16 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::apply::{self, Loaded};
 use crate::ops::submit;
 
-/// Once per idempotency key. An answer that its agent has had counts as collected: whoever asks the same again wants a new
-/// one. No text typed ahead is used up, and nothing is superseded. The trail says when it came here; when it was asked and
-/// answered is what it says of itself.
+/// Imports a cue once per idempotency key. An answer that its agent already had counts as collected, so that asking the
+/// same again makes a new cue. An import uses no type-ahead text and supersedes nothing. The audit trail records the
+/// time of the import; the message itself says when it was asked and answered.
 pub struct ImportCue {
     pub cue: NewCue,
     pub quota: TerminalQuota,
     pub resolution: Option<Resolution>,
-    /// In the order in which the resolution names them.
+    /// In the order of the resolution.
     pub files: Vec<Vec<u8>>,
-    /// Its agent has had the answer.
+    /// The agent already had the answer.
     pub collected: bool,
 }
 
@@ -44,7 +44,7 @@ impl Op for ImportCue {
         {
             return Ok(ImportOutcome::Known(earlier.id));
         }
-        // What is over gives its places back at once.
+        // A resolved cue releases its slots at once.
         let ending = if self.resolution.is_some() { i64::MAX } else { 0 };
         if let Some(refusal) = cue_submit::reserve_slots(x, &self.cue, &self.quota, ending).await? {
             return Ok(ImportOutcome::TooMany(refusal));
@@ -61,8 +61,8 @@ impl Op for ImportCue {
     }
 }
 
-/// The time for which it is kept begins now, or old history would go as soon as it came. When it was answered stands in the
-/// resolution.
+/// Retention counts from the import, or old history would be purged at once. The resolution keeps the time of the
+/// answer.
 async fn restart_retention<X: Exec>(x: &mut X, seq: i64, now: Timestamp) -> Result<(), StoreError> {
     x.exec(
         "UPDATE message SET resolved_at = ?1 WHERE seq = ?2",

@@ -1,4 +1,4 @@
-//! How an agent in a terminal comes to its name, and whose it is.
+//! Joining: how a terminal agent gets its name and its person.
 
 use countersign_core::Actor;
 use countersign_core::hap::Terminal;
@@ -12,11 +12,11 @@ use crate::model::SignatureAlg;
 use crate::ops::admin::agents;
 use crate::ops::{audit, hold};
 
-/// A name that anybody ever had is taken, even if its agent has been removed.
+/// A name that was ever used is taken, even if its agent has been removed.
 pub struct JoinTerminal {
     pub terminal: Terminal,
     pub person: String,
-    /// How many agents of the person may have joined lately.
+    /// The quota of recently joined agents of the person.
     pub max_joined: i64,
 }
 
@@ -38,7 +38,7 @@ impl Op for JoinTerminal {
     }
 }
 
-/// Whether a cue may be asked under the name it bears.
+/// Whether a cue may be submitted under its agent's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CueAdmission {
     Admitted,
@@ -47,8 +47,8 @@ pub(super) enum CueAdmission {
     TooManyOpen,
 }
 
-/// Whether the person's terminals may speak under the name of the cue. The agent is held from here on; a name that is new
-/// is joined on the way, unless the cue would be refused for its number.
+/// Checks whether the person's terminals may use the agent name of the cue, and locks the agent. A new name joins here,
+/// unless the cue would exceed a quota.
 pub(super) async fn admit<X: Exec>(
     x: &mut X,
     cue: &NewCue,
@@ -61,7 +61,7 @@ pub(super) async fn admit<X: Exec>(
         return Ok(CueAdmission::NotYours);
     }
     let is_there = hold::agent(x, id).await?;
-    // The trail first: one that joins at this moment would else be known, and nobody's.
+    // The audit trail is read first: an agent that joins concurrently would otherwise seem known but without a person.
     let was_known = is_there || was_ever_known(x, id).await?;
     match person_of(x, id).await? {
         Some(whose) if whose != person => return Ok(CueAdmission::NotYours),
@@ -78,12 +78,12 @@ pub(super) async fn admit<X: Exec>(
     match enroll(x, &cue.terminal, person, now).await? {
         Enrollment::Done => Ok(CueAdmission::Admitted),
         Enrollment::NoPerson => Ok(CueAdmission::NotYours),
-        // The agent was not there a moment ago.
+        // The agent did not exist a moment ago.
         Enrollment::Taken => Err(StoreError::Conflict),
     }
 }
 
-/// Whose the terminal agent is. Nothing where the name is no terminal's.
+/// The person of a terminal agent; `None` for any other name.
 pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<String>, StoreError> {
     let found = x
         .row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()])
@@ -91,7 +91,7 @@ pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Stri
     found.map(|mut row| row.text(0)).transpose()
 }
 
-/// The trail of an agent outlives it.
+/// The audit trail of an agent outlives the agent.
 async fn was_ever_known<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
     const FIND: &str = "SELECT audit_seq FROM audit_head WHERE subject = ?1";
     Ok(x.row(FIND, &[Actor::agent(agent_id).as_str().into()]).await?.is_some())
@@ -119,7 +119,7 @@ async fn enroll<X: Exec>(
     if !hold::person(x, person).await? {
         return Ok(Enrollment::NoPerson);
     }
-    // Nothing is ever pushed to a terminal, so nothing is ever signed for it.
+    // Terminals get no pushes, so nothing is ever signed for them.
     let unused = SignatureAlg::HmacSha256.as_str();
     if x.exec(ADD, &[id.into(), unused.into(), now.into()]).await? == 0 {
         return Ok(Enrollment::Taken);

@@ -1,4 +1,4 @@
-//! The agents in terminals, as people see them.
+//! Terminal agents as people see them.
 
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// The columns `summary` reads. `$which` narrows the terminals down before anything is looked up for them.
+/// The columns that `summary` reads. `$which` filters the terminals before the subqueries run.
 macro_rules! select_terminals {
     ($which:literal) => {
         concat!(
@@ -23,7 +23,7 @@ macro_rules! select_terminals {
     };
 }
 
-/// The latest to call first.
+/// The most recently active first.
 pub struct ListTerminals {
     pub limit: i64,
 }

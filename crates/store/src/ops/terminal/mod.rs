@@ -1,4 +1,4 @@
-//! Agents in terminals: how they join, what they ask, how they collect the answer, and what people type ahead for them.
+//! Terminal agents: joining, submitting cues, collecting answers, and type-ahead.
 
 mod ahead;
 mod attachment;
@@ -26,7 +26,7 @@ pub(super) use attachment::store_files;
 pub(super) use bounds::release;
 pub(super) use join::person_of;
 
-/// Whether the answer of a cue is still to be collected. What its own agent took back is not.
+/// Whether a cue is open or its answer uncollected. Cues that their agent withdrew are not.
 macro_rules! waits {
     () => {
         "(m.status = 'open' OR (m.resolution_seq IS NOT NULL AND m.status <> 'cancelled' AND f.seq IS NULL))"

@@ -1,4 +1,5 @@
-//! A cue: the same one again, or a new one, which may end those before it and may be answered at once.
+//! Submits a cue: finds the same cue again, or creates a new one, which may supersede earlier ones and may be answered
+//! at once by a type-ahead text.
 
 use countersign_core::{Command, Source};
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -13,7 +14,7 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{ApplyOutcome, ResolveRequest, ResolvedMessage, json_text};
 use crate::ops::{apply, rows, submit};
 
-/// Which of the `gone` were still open is found out here, and `source` names those.
+/// The store checks which cues of `gone` are still open; `source` names the superseded ones.
 pub struct SubmitCue {
     pub cue: NewCue,
     pub quota: TerminalQuota,
@@ -25,7 +26,7 @@ impl Op for SubmitCue {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CueOutcome, StoreError> {
         let cue = &self.cue;
-        // Before the agent: whoever decides a message takes the two in this order.
+        // Lock order: messages before the agent, as in a resolution.
         let gone = lock_gone(x, cue).await?;
         match join::admit(x, cue, &self.quota, now).await? {
             CueAdmission::Admitted => {}
@@ -36,7 +37,7 @@ impl Op for SubmitCue {
         if let Some(id) = find_same(x, cue).await? {
             return Ok(CueOutcome::Attached(id));
         }
-        // Those it ends give their places back.
+        // Superseded cues release their slots.
         let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
         if let Some(refusal) = reserve_slots(x, cue, &self.quota, ending).await? {
             return Ok(CueOutcome::TooMany(refusal));
@@ -49,7 +50,7 @@ impl Op for SubmitCue {
     }
 }
 
-/// One of the agent's and one of the person's, or none of the two.
+/// Reserves one slot of the agent and one of the person, or neither.
 pub(super) async fn reserve_slots<X: Exec>(
     x: &mut X,
     cue: &NewCue,
@@ -66,7 +67,7 @@ pub(super) async fn reserve_slots<X: Exec>(
     Ok(None)
 }
 
-/// Message, text, trail and envelope. Its places have been taken. Gives its seq.
+/// Inserts message, text, audit entry and envelope digest, after the slots were reserved. Returns the seq.
 pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO cue (seq, agent_id, envelope) VALUES (?1, ?2, ?3)";
     let seq = submit::create(x, &cue.message, source).await?;
@@ -78,7 +79,7 @@ pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Re
     Ok(seq)
 }
 
-/// Those of `gone` that are still open, held. In one order: two that each held one would wait for the other.
+/// Locks the cues of `gone` that are still open, in a fixed order so that two transactions cannot deadlock.
 async fn lock_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (MessageId, ResolutionId)>, StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE id = ?1 AND agent_id = ?2 AND status = 'open' \
          AND EXISTS (SELECT 1 FROM cue c WHERE c.seq = message.seq)";
@@ -97,7 +98,7 @@ async fn lock_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (M
     Ok(held)
 }
 
-/// Only the newest can be it: while one of them waits, no other is made.
+/// Only the newest cue with this digest can match: while one is open or uncollected, no other is created.
 async fn find_same<X: Exec>(x: &mut X, cue: &NewCue) -> Result<Option<MessageId>, StoreError> {
     const FIND: &str = concat!(
         "SELECT m.id FROM (SELECT seq FROM cue WHERE agent_id = ?1 AND envelope = ?2 ORDER BY seq DESC LIMIT 1) AS newest \
@@ -128,7 +129,7 @@ async fn supersede<X: Exec>(
         };
         match apply::apply(x, &proposal, now).await? {
             ApplyOutcome::Resolved(applied) => superseded.push(*applied),
-            // Its place was counted, and it was held while open.
+            // The cue was locked while open, and its slot was counted.
             ApplyOutcome::NotFound | ApplyOutcome::Purged | ApplyOutcome::Rejected(_) => {
                 return Err(StoreError::Corrupt(format!("{id} is open but could not be superseded")));
             }

@@ -124,7 +124,7 @@ pub async fn a_second_rotation_never_lengthens_the_first(store: &Store, clock: &
         "the overlap it was given first"
     );
     assert!(is_known(store, "second").await && is_known(store, "third").await);
-    // A shorter overlap ends everything older: it is what a leaked token calls for.
+    // A shorter overlap ends all older tokens, as a leaked token requires.
     rotate(store, BUILDER, "fourth", 0).await;
     clock.set(at(102));
     assert!(!is_known(store, "second").await && !is_known(store, "third").await);

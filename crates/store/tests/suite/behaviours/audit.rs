@@ -22,14 +22,14 @@ fn events(trail: &[AuditRow]) -> Vec<&str> {
     trail.iter().map(|row| row.entry.event.as_str()).collect()
 }
 
-/// What happened to a person's account, in order.
+/// The audit events of a person's account, in order.
 pub async fn events_about(store: &Store, name: &str) -> Vec<String> {
     let trail = trail(store, &format!("human:{name}")).await;
     assert_chained(&trail);
     trail.into_iter().map(|row| row.entry.event).collect()
 }
 
-/// Recomputes every hash, and follows each entry to the one before it.
+/// Recomputes every hash, and checks each entry against its predecessor.
 pub fn assert_chained(trail: &[AuditRow]) {
     let mut before = None;
     for (n, row) in (1..).zip(trail) {

@@ -63,7 +63,7 @@ pub async fn a_token_stands_for_its_person(store: &Store, _clock: &ManualClock) 
     for (name, role) in people {
         assert!(add_person(store, name, role, &format!("{name} token")).await);
     }
-    // An agent may bear a person's name and is still not that person.
+    // An agent may have a person's name and is still not that person.
     add_agent(store, "olga's").await;
     for (name, role) in people {
         assert_eq!(authenticate(store, &format!("{name} token")).await, person(name, role));

@@ -16,7 +16,7 @@ async fn status(store: &Store, number: u64) -> Status {
     pulled(store, &message_id(number)).await.state.status()
 }
 
-/// What the person sees of the cues that this one ended.
+/// The superseded cues that the person sees on this one.
 async fn supersedes(store: &Store, number: u64) -> Option<String> {
     pulled(store, &message_id(number))
         .await
@@ -30,7 +30,7 @@ pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &St
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
-    // Also when its process is known to have ended: it is this one that comes back.
+    // Also after its process has ended: the same cue comes back.
     assert_eq!(attached(store, after(&[1], cue(2, "Ship it?"))).await, message_id(1));
     resolved(store, &message_id(1), answer("Monday")).await;
     assert_eq!(
@@ -58,7 +58,7 @@ pub async fn cue_supersedes_cues_of_gone_processes(store: &Store, clock: &Manual
     created(store, cue(1, "Ship it?")).await;
     created(store, cue(2, "Ship that?")).await;
     clock.set(at(7));
-    // In any order, and told twice.
+    // In any order, and with a duplicate.
     let third = created(store, after(&[2, 1, 2], cue(3, "Stop?"))).await;
     let ended: Vec<_> = third
         .superseded

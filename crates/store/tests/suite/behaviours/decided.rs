@@ -32,7 +32,7 @@ async fn numbers(store: &Store, decided: Decided) -> Vec<MessageId> {
     ids(&page(store, decided).await.items)
 }
 
-/// 1 to 8, decided in the order 3 1 2 6 4 5 at instants 10 to 60, where 2 and 6 fall together; 7 is open, 8 a notify.
+/// Messages 1 to 8, decided in the order 3 1 2 6 4 5 at times 10 to 60, where 2 and 6 coincide; 7 is open, 8 a notify.
 async fn fill(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;

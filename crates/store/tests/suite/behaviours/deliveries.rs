@@ -232,7 +232,7 @@ pub async fn delivered_state_is_final(store: &Store, clock: &ManualClock) {
     let claim = only_claim(store).await;
     clock.set(at(7));
     assert!(settle(store, &claim, Settlement::Delivered).await);
-    // An attempt whose lease had run out reports late: what was brought stays brought.
+    // A late report after the lease expired: the success stands.
     for late in [failed(), retry(8), Settlement::Delivered] {
         assert!(!settle(store, &claim, late).await);
     }
@@ -424,7 +424,7 @@ pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clo
     enter(store, &[OTHER]).await;
     enqueue_deliveries(store, [1]).await;
     let mut lost = vec![only_claim(store).await];
-    // To another node, and then to a later claim of the same one.
+    // The claim is lost to another node, and then to a later claim of the same node.
     for (node, millis) in [(OTHER, 100), (NODE, 200)] {
         clock.set(at(millis));
         let claims = claims_of(store, node).await;

@@ -39,7 +39,7 @@ fn numbered<const N: usize>(numbers: [u64; N]) -> Vec<MessageId> {
     numbers.map(message_id).into()
 }
 
-/// 1 to 6: asks, tasks and notifies of two agents in turn, of which 1 is answered and 2 is cancelled.
+/// Messages 1 to 6: asks, tasks and notifies of two agents in turn; 1 is answered and 2 is cancelled.
 async fn fill(store: &Store) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;

@@ -15,7 +15,7 @@ use super::files::{attachment, bodies, notes};
 use crate::cues::*;
 use crate::scene::*;
 
-/// Asked long before this store began.
+/// A cue that was asked long before this store existed.
 fn old(number: u64, prompt: &str, key: &str) -> NewCue {
     let mut cue = cue(number, prompt);
     cue.message.received_at = at(-900);

@@ -27,7 +27,7 @@ async fn filtered(store: &Store, filter: ListFilter) -> Vec<MessageId> {
         .items)
 }
 
-/// Submits `count` messages of all priorities, and gives them in the order the inbox should.
+/// Submits `count` messages of all priorities, and returns them in the expected inbox order.
 async fn fill(store: &Store, count: u64) -> Vec<Draft> {
     add_agent(store, BUILDER).await;
     let mut drafts: Vec<_> = (1..=count)
@@ -311,7 +311,7 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
     }
 }
 
-/// The place of a message, open or not.
+/// The cursor of a message, open or not.
 async fn place(store: &Store, number: u64) -> Option<Cursor> {
     let item = viewed(store, &message_id(number)).await;
     Some(Cursor {

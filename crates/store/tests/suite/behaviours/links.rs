@@ -33,7 +33,7 @@ async fn add_link(store: &Store, name: &str, link: &str) -> bool {
         .unwrap()
 }
 
-/// An owner with a link that expires at 10, as a start of the hub makes it.
+/// An owner with a link that expires at 10, like the one made when the hub starts.
 async fn invite(store: &Store) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     store

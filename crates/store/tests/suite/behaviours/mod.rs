@@ -1,4 +1,4 @@
-//! What every engine does alike: functions over a store that begins empty and a clock that stands still.
+//! The behaviours every engine shares: functions over an empty store and a clock that stands still.
 
 pub mod agents;
 pub mod ahead;
@@ -44,7 +44,7 @@ pub mod submit;
 pub mod sweep;
 pub mod terminals;
 
-/// The list of all behaviours, handed to an engine's macro. One that is missing here is dead code and fails the lint.
+/// The list of all behaviours, passed to an engine's macro. A missing one is dead code and fails the lint.
 macro_rules! behaviours {
     ($on_engine:ident) => {
         $on_engine! {

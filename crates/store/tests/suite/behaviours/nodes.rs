@@ -18,7 +18,7 @@ use crate::scene::*;
 
 const RIVALS: [&str; 4] = ["node-2", "node-3", "node-4", "node-5"];
 
-/// A node with a claim and a run under way.
+/// A node with one claim and one run.
 async fn at_work(store: &Store, node: &str, number: u64) {
     enter(store, &[node]).await;
     enqueue_deliveries(store, [number]).await;
@@ -42,7 +42,7 @@ pub async fn node_that_renews_keeps_its_claims_and_runs(store: &Store, clock: &M
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     enter(store, &[OTHER]).await;
-    // The time of the claim itself is over; that is for whoever claims next, not for whoever takes over.
+    // The claim's own lease is over, which matters to the next claim, not to a take-over.
     for millis in [500, 1_500, 2_500] {
         clock.set(at(millis));
         assert!(renew(store, NODE).await);
@@ -163,7 +163,7 @@ pub async fn late_node_removes_only_departed_nodes(store: &Store, clock: &Manual
     };
     enter(store, &[NODE, OTHER, "left"]).await;
     leave(store, "left").await;
-    // Half of its lease and more: whatever kept it may have kept the others.
+    // More than half of its lease late: the cause may have delayed the other nodes too.
     clock.set(at(1_100));
     let taken = store.run(request(GoneNodes::LeaseExpired)).await.unwrap().unwrap();
     assert!(taken.was_late);
@@ -373,7 +373,7 @@ pub async fn only_a_thorough_take_over_finds_orphans_while_all_nodes_live(store:
     at_work(store, NODE, 1).await;
     clock.set(at(1_001));
     enter(store, &[OTHER, "node-3"]).await;
-    // One that removed the node, and got no further than this.
+    // A take-over that removed the node and was then interrupted.
     let cut = TakeOverRequest {
         limit: 0,
         ..look("node-3")

@@ -65,7 +65,7 @@ async fn rotate(store: &Store, key: &str) {
     store.run(rotation).await.unwrap().expect("the agent is there");
 }
 
-/// Whether a callback to `host` would be brought there, as submit asks and as delivery asks again.
+/// Whether a callback to `host` is approved, as checked on submit and again on delivery.
 async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
     submitted_and_resolved(
         store,

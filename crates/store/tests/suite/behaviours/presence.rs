@@ -52,7 +52,7 @@ pub async fn an_agent_was_seen_when_it_last_called(store: &Store, _clock: &Manua
 pub async fn last_seen_never_moves_backwards(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    // As several hubs would tell it, each in its own order.
+    // As several hubs would report it, each in its own order.
     let told = (0..16).map(|hub| async move {
         let (mine, other) = if hub % 2 == 0 {
             (BUILDER, TESTER)

@@ -1,4 +1,4 @@
-//! Many at once, and still one outcome.
+//! Concurrent operations with one outcome.
 
 use std::time::Duration;
 
@@ -304,7 +304,7 @@ pub async fn concurrent_joins_have_one_winner(store: &Store, _clock: &ManualCloc
 
 pub async fn same_cue_submitted_concurrently_is_created_once(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
-    // Nobody has joined yet, so they meet there too.
+    // The agent has not joined yet, so the cues also race to join.
     let outcomes = join_all((1..=16).map(|number| ask(store, cue(number, "Ship it?")))).await;
     let made = outcomes
         .iter()

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use crate::scene::*;
 
-/// Three at once, then one in every 10 ms.
+/// A burst of three, then one every 10 ms.
 pub fn three(key: &str) -> Admit {
     Admit {
         key: key.to_owned(),
@@ -66,7 +66,7 @@ pub async fn a_refusal_says_how_long_to_wait(store: &Store, clock: &ManualClock)
     clock.set(at(10));
     granted(store, "a", 1).await;
 
-    // Thousands in a second: a share is less than the clock's own step.
+    // Thousands per second: an interval is shorter than the clock's resolution.
     let many = || Admit {
         key: "many".to_owned(),
         burst: 2,

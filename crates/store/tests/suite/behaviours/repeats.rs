@@ -1,4 +1,4 @@
-//! Writes of runs that are sent again, because nobody knows whether the first time was heard.
+//! Writes of runs that are retried because the first reply was lost.
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -10,7 +10,7 @@ use countersign_store::ops::run::{
 use crate::runs::*;
 use crate::scene::*;
 
-/// All that a write may change.
+/// Everything a write may change.
 async fn everything(store: &Store) -> (RunWithRecords, Vec<StoredEvent>, usize, i64) {
     let open = store
         .run(Counts {

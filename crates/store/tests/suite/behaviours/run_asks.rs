@@ -70,7 +70,7 @@ pub async fn failed_ask_leaves_nothing(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1]).await;
     let before = found_run(store, RUN).await;
-    // The last of them comes under an id that is taken.
+    // The last one has an id that is taken.
     let advance = Advance {
         events: vec![event(1)],
         records: vec!["lost".to_owned()],
@@ -276,7 +276,7 @@ pub async fn a_message_outlives_its_run(store: &Store, _clock: &ManualClock) {
     );
     assert_eq!(run_of(store, 1).await, None);
     assert!(matches!(pulled(store, &message_id(1)).await.state, State::Resolved(_)));
-    // Nobody should leave one open; if it happens, it is still decided.
+    // An ask should not be left open; if it is, it can still be decided.
     resolved(store, &message_id(2), answer("approve")).await;
     assert_eq!(open(store).await, 0);
 }

@@ -174,7 +174,7 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
     let kept = numbers(&events_after(store, RUN, 0).await);
     assert_eq!(kept, (1_002..=most + 1_001).collect::<Vec<_>>());
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 1_001);
-    // What went is counted off.
+    // Pruned events are subtracted from the counters.
     told(store, (most + 1_002..=most + 2_001).map(event).collect()).await;
     assert_eq!(events_after(store, RUN, 0).await.len() as u64, most + 1_000);
 }
@@ -210,7 +210,7 @@ pub async fn newest_event_is_kept_regardless_of_size(store: &Store, _clock: &Man
     told(store, vec![event(3)]).await;
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [3]);
     assert!(end(store, RUN, 5).await);
-    // A start is no different.
+    // The same holds for the start of a segment.
     let next = NewRun {
         started_at: at(6),
         ..segment(RUN, 2)

@@ -89,7 +89,7 @@ pub async fn runs_are_listed_by_their_directory(store: &Store, _clock: &ManualCl
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
     for number in 0..10 {
-        // In threes that start at the same instant.
+        // Groups of three start at the same time.
         begin_at(
             store,
             &format!("run-{number}"),
@@ -202,7 +202,7 @@ pub async fn oldest_ended_runs_are_purged_first_in_bounded_batches(store: &Store
     }
     assert_eq!(purge(store, 99, 2).await, 2);
     assert_eq!(run_ids(&list(store, None, None, 10).await), ["a"]);
-    // One that told a lot goes by itself: nobody waits for more than that.
+    // A run with many events is purged alone, to keep the transaction short.
     let events = (1..=MAX_EVENTS.unsigned_abs())
         .map(|seq| event_saying(seq, ""))
         .collect();

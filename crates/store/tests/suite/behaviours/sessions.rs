@@ -38,7 +38,7 @@ async fn end(store: &Store, name: &str, kind: CredentialKind, id: &str) -> bool 
     store.run(end).await.unwrap()
 }
 
-/// Labels and ids, as the list gives them.
+/// Labels and ids, as listed.
 async fn held(store: &Store, name: &str, kind: CredentialKind) -> Vec<(String, String)> {
     let list = store
         .run(ListCredentials {

@@ -30,7 +30,7 @@ pub async fn take_back(store: &Store, person: &str, number: u64) -> bool {
         .unwrap()
 }
 
-/// What is open, as a person sees it.
+/// The open messages as a person sees them.
 async fn seen_by(store: &Store, person: &str) -> Vec<MessageId> {
     ids(&store
         .run(Inbox {

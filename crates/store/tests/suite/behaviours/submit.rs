@@ -149,7 +149,7 @@ pub async fn agent_at_its_open_quota_is_refused(store: &Store, _clock: &ManualCl
         "a refusal stores nothing"
     );
     assert_eq!(open_count(store, BUILDER).await, 2);
-    // A notify waits for nobody, and the depth of one agent is no concern of another.
+    // A notify needs no slot, and one agent's quota does not affect another.
     assert_eq!(submit_within(store, &Draft::notify(4), 2).await, Submission::Created);
     assert_eq!(
         submit_within(

@@ -22,7 +22,7 @@ fn expiring(number: u64, millis: i64) -> Draft {
     }
 }
 
-/// One that gives nobody's answer when it expires.
+/// A draft without a default answer.
 fn without_default(draft: Draft) -> Draft {
     let Payload::Ask(ask) = draft.matter else {
         panic!("only an ask has a default")
@@ -36,7 +36,7 @@ fn without_default(draft: Draft) -> Draft {
     }
 }
 
-/// Ends at most so many, and gives them in the order of their ids.
+/// Expires at most `limit` messages, and returns them sorted by id.
 pub async fn expire(store: &Store, limit: usize) -> Vec<ResolvedMessage> {
     let resolution_ids = (0..limit).map(|_| resolution_id()).collect();
     let expired = store
@@ -224,7 +224,7 @@ pub async fn concurrent_sweeps_expire_each_message_once(store: &Store, clock: &M
         .into_iter()
         .flatten()
         .collect();
-    // What one of them left to another that was not to have it is found by the next.
+    // Messages that a concurrent sweep skipped are found by the next one.
     ended.extend(expired(store, 20).await);
     ended.sort();
     assert_eq!(ended, (1..=20).map(message_id).collect::<Vec<_>>());

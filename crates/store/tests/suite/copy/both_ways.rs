@@ -1,4 +1,4 @@
-//! From a file to PostgreSQL and back again.
+//! Copies from a file to PostgreSQL and back.
 
 use countersign_core::State;
 use countersign_store::Store;
@@ -71,7 +71,7 @@ async fn hub_continues_on_a_copy_in_a_file() {
     goes_on(&back.open_at(&clock()).unwrap()).await;
 }
 
-/// What was decided can be read, what is open can be decided, and numbers go on where they were.
+/// Decided messages can be read, open ones can be decided, and sequence numbers continue.
 async fn goes_on(store: &Store) {
     assert!(matches!(pulled(store, &message_id(2)).await.state, State::Resolved(_)));
     assert_eq!(pulled(store, &message_id(LAST)).await.wire, Draft::ask(LAST).wire());
@@ -110,7 +110,7 @@ async fn goes_on(store: &Store) {
     submitted(store, &Draft::ask(LAST + 1)).await;
     assert_eq!(viewed(store, &message_id(LAST + 1)).await.seq, last + 1);
 
-    // The second text was dropped, and its number with it.
+    // The second text was deleted, but its number is not reused.
     assert_eq!(waiting_texts(store).await.len(), 1);
     assert_eq!(typed_ahead(store, "a third one").await, 3);
 

@@ -1,4 +1,4 @@
-//! A copy that is cut off, and taken up again.
+//! Interrupted and resumed copies.
 
 use countersign_store::StoreError;
 use countersign_store::copy::{CopyError, StoreLocation};
@@ -7,7 +7,7 @@ use super::stage::*;
 use crate::postgres::fresh::Database;
 use crate::sqlite::fresh::Scratch;
 
-/// Every attempt gets one portion further.
+/// Every attempt copies one more batch.
 async fn finish_in_single_batches(from: &StoreLocation, to: &StoreLocation) -> usize {
     for attempt in 1..500 {
         if let Some(done) = cancel_after(from, to, 1).await {
@@ -43,7 +43,7 @@ async fn copy_interrupted_while_reading_leaves_the_target_untouched() {
     assert!(!copied(&file(&start), &database(&target)).await.resumed);
 }
 
-/// The database ends the connection in the middle of a portion, as a restart of the server would.
+/// The database ends the connection in the middle of a batch, as a server restart would.
 #[tokio::test]
 async fn lost_connection_loses_at_most_one_batch() {
     let start = full_file().await;

@@ -1,4 +1,4 @@
-//! Who else is there while a store is copied.
+//! Hubs and other copies during a copy.
 
 use std::pin::pin;
 
@@ -31,7 +31,7 @@ async fn database_with_a_running_hub_is_neither_source_nor_target() {
     copied(&database(&moved), &file(&Scratch::new())).await;
 }
 
-/// A hub says how long it is to be taken for alive, so it is seen even while it has no connection.
+/// A lease reveals a hub even while it has no connection.
 #[tokio::test]
 async fn live_lease_counts_as_a_running_hub() {
     let (_start, moved) = full_database().await;
@@ -52,7 +52,7 @@ async fn live_lease_counts_as_a_running_hub() {
     copied(&database(&moved), &file(&Scratch::new())).await;
 }
 
-/// A hub under a name of its own is not seen.
+/// A hub with a custom application name is not detected.
 #[tokio::test]
 async fn source_cannot_change_while_it_is_copied() {
     let (_start, moved) = full_database().await;

@@ -1,4 +1,4 @@
-//! What is not copied, and that it is left as it was.
+//! Refused copies, which leave both sides unchanged.
 
 use countersign_store::copy::{CopyError, StoreLocation};
 use countersign_store::{SCHEMA_VERSION, StoreError};

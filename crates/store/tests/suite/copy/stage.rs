@@ -1,4 +1,4 @@
-//! Stores to copy between, and the copies themselves.
+//! Test fixtures: stores to copy between, and the copies themselves.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::postgres::fresh::Database;
 use crate::scene::at;
 use crate::sqlite::fresh::Scratch;
 
-/// Small, so that most tables take several.
+/// Small, so that most tables take several batches.
 pub const SOME: BatchSize = BatchSize { rows: 5, bytes: 4096 };
 
 pub fn clock() -> Arc<ManualClock> {
@@ -28,7 +28,7 @@ pub fn database(database: &Database) -> StoreLocation {
     StoreLocation::database(&database.url(), None).expect("it can be reached")
 }
 
-/// A file with something in every table.
+/// A file with data in every table.
 pub async fn full_file() -> Scratch {
     let scratch = Scratch::new();
     let clock = Arc::new(ManualClock::at(at(0)));
@@ -40,7 +40,7 @@ pub async fn full_file() -> Scratch {
     scratch
 }
 
-/// The same in PostgreSQL, beside the file it comes from.
+/// The same in PostgreSQL, with the file it was copied from.
 pub async fn full_database() -> (Scratch, Database) {
     let scratch = full_file().await;
     let target = Database::create().await;
@@ -58,7 +58,7 @@ pub async fn refused(from: &StoreLocation, to: &StoreLocation) -> CopyError {
     copy(from, to, SOME, |_| {}).await.expect_err("it is refused")
 }
 
-/// Gives the copy up as soon as `is_enough` says so; the result, if it came to its end before.
+/// Cancels the copy as soon as `is_enough` returns true; returns the result if it finished before.
 pub async fn copy_until(
     from: &StoreLocation,
     to: &StoreLocation,
@@ -77,7 +77,7 @@ pub async fn copy_until(
     }
 }
 
-/// Cut off after so many portions.
+/// Cancels the copy after this many batches.
 pub async fn cancel_after(
     from: &StoreLocation,
     to: &StoreLocation,
@@ -99,7 +99,7 @@ pub async fn open_database(database: &Database) -> Result<Store, StoreError> {
     database.open_with(clock()).await
 }
 
-/// Everything in a file that is to be copied, read with nothing of ours in between.
+/// All copied data of a file, read with plain SQL.
 pub fn dump(connection: &Connection) -> Vec<String> {
     let names = full::tables(connection);
     assert!(names.len() > 20, "{names:?}");

@@ -1,4 +1,4 @@
-//! What is checked at the end, and what becomes of a copy that is not the same.
+//! The verification at the end of a copy, and the handling of a copy that differs.
 
 use countersign_store::StoreError;
 use countersign_store::copy::{CopyReport, copy};

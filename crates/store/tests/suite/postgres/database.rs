@@ -1,4 +1,4 @@
-//! The database itself: which versions are opened, and what even its owner's SQL may not change.
+//! The database itself: schema versions, and changes that even its owner's SQL cannot make.
 
 use std::sync::Arc;
 
@@ -206,8 +206,8 @@ async fn purged_run_leaves_nothing() {
     assert_eq!(left().await, 0);
 }
 
-/// Shorter than whoever asked waits for the answer: what nobody waits for any more must not go on. Views tell it in the
-/// place of what is stored.
+/// Statement timeouts are shorter than the caller's: abandoned statements must not go on. The views
+/// return the current timeout in place of stored data.
 #[tokio::test]
 async fn a_scan_may_take_longer_than_anything_else() {
     let fresh = Fresh::open().await;

@@ -1,4 +1,4 @@
-//! What time does to messages, where several hubs see to it.
+//! Expiry and retention with several hubs.
 
 use std::pin::pin;
 
@@ -15,7 +15,7 @@ use crate::behaviours::shelf::put_away;
 use crate::behaviours::sweep::expired;
 use crate::scene::*;
 
-/// Sorted before every other agent, and gone.
+/// A removed agent that sorts before every other.
 const GONE: &str = "a-gone";
 const COUNT_LEFT: &str = "UPDATE setting SET value = value WHERE name = 'left_open'";
 
@@ -40,7 +40,7 @@ fn expiring(number: u64, agent: &'static str) -> Draft {
     }
 }
 
-/// One that does not wait for what somebody else holds.
+/// Runs a statement that must not wait for a lock.
 async fn goes_on(rival: &Client, sql: &str) {
     rival.batch_execute("SET LOCAL lock_timeout = '500ms'").await.unwrap();
     rival
@@ -212,7 +212,7 @@ async fn unreadable_message_does_not_block_other_expiries() {
     );
 }
 
-/// As retention empties it, and does not commit yet.
+/// Purges a message without committing yet.
 async fn emptying(fresh: &Fresh, number: u64) -> Client {
     submitted_and_resolved(&fresh.store, &Draft::ask(number)).await;
     let sql = "UPDATE message SET purged_at = 1, resolved_at = NULL, resolution_seq = NULL, rev = rev + 1 WHERE id =";

@@ -1,4 +1,4 @@
-//! Several hubs on one database: what each takes is its own, and nobody waits for what another is just taking.
+//! Several hubs on one database: each claims its own rows, and none waits for rows that another has locked.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -21,7 +21,7 @@ use crate::outbox::*;
 use crate::runs;
 use crate::scene::*;
 
-/// For what must not wait at all.
+/// Fails if the work has to wait.
 async fn without_waiting<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(3), work)
         .await
@@ -36,7 +36,7 @@ async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
         .collect()
 }
 
-/// Messages that have expired, of two agents in turn.
+/// Overdue messages, of two agents in turn.
 async fn overdue(fresh: &Fresh, numbers: std::ops::RangeInclusive<u64>) {
     for agent in [BUILDER, TESTER] {
         add_agent(&fresh.store, agent).await;
@@ -135,7 +135,7 @@ async fn concurrent_hubs_claim_and_expire_disjoint_rows() {
     assert_eq!(brought, all);
 }
 
-/// A database that takes the table for a short one may go through what is due once for each of its rows.
+/// A planner that assumes a small table may run the subquery once per row.
 #[tokio::test]
 async fn claim_respects_its_limit_under_any_query_plan() {
     let fresh = Fresh::open().await;
@@ -191,7 +191,7 @@ async fn delivery_being_claimed_is_not_released() {
     enqueue_deliveries(&fresh.store, [1]).await;
     enter(&fresh.store, &["gone", NODE, OTHER]).await;
     assert_eq!(claims_of(&fresh.store, "gone").await.len(), 1);
-    // As somebody does who removes a node and gets no further.
+    // A take-over that removed a node and was then interrupted.
     fresh
         .database
         .connect()

@@ -20,7 +20,7 @@ fn written(bytes: &[u8]) -> String {
     format!("'\\x{}'", hex(bytes))
 }
 
-/// A database of so many versions with these rows in it, opened as it is today.
+/// A database with the first `versions` migrations and these rows, opened by the current version.
 async fn upgraded(versions: usize, rows: String) -> (Database, Store, Arc<ManualClock>) {
     let database = Database::create().await;
     let operator = database.connect().await;

@@ -1,4 +1,4 @@
-//! Waiting writes are committed together, and still each stands for itself.
+//! Group commit: queued writes commit together, and each succeeds or fails alone.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use super::fresh::Fresh;
 use crate::scene::*;
 
-/// Sends all of them while the file is locked from outside: whatever the writer had not taken yet, it takes as one batch.
+/// Submits all drafts while the file is locked from outside, so that the writer takes the rest as one batch.
 async fn submit_together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, StoreError>> {
     let lock = fresh.scratch.connect();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -58,7 +58,7 @@ async fn batched_writes_are_all_committed() {
 async fn failed_write_does_not_affect_its_batch() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
-    // Number 4 comes twice: the second of them cannot be stored under an id that is taken.
+    // Number 4 occurs twice: the second one fails because its id is taken.
     let drafts: Vec<_> = [1, 2, 3, 4, 5, 4, 6, 7].map(Draft::ask).into();
     let answers = submit_together(&fresh, &drafts).await;
     for (place, answer) in answers.iter().enumerate() {
@@ -116,7 +116,7 @@ async fn dropped_caller_does_not_undo_its_write() {
         assert!(asked.is_pending());
         lock.execute_batch("ROLLBACK").unwrap();
     }
-    // The writer keeps the order it was asked in, so this one comes after.
+    // The writer keeps the order of the queue, so this one comes after.
     submitted(&fresh.store, &Draft::ask(2)).await;
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 2);

@@ -1,4 +1,4 @@
-//! The file itself: who may read it, which versions are opened, and what even its owner's SQL may not change.
+//! The file itself: permissions, schema versions, and changes that even its owner's SQL cannot make.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! One page looks at so many rows and no more, and says where to go on. The rows are copied by an operator with a shell:
-//! submitting thousands would take its time.
+//! The scan limit of a page, and where the next page continues. The rows are copied by SQL, because submitting
+//! thousands would be slow.
 
 use countersign_protocol::a2h::Priority;
 use countersign_store::ops::ceremony::{BeginCeremony, MAX_CEREMONIES, TakeCeremony};
@@ -8,7 +8,7 @@ use countersign_store::ops::list::{Decided, Inbox, InboxBefore, ListFilter, Noti
 use super::fresh::Fresh;
 use crate::scene::*;
 
-/// Copies of the message 1, under the numbers behind it, up to `last`.
+/// Copies message 1 to the following numbers, up to `last`.
 fn copy(fresh: &Fresh, last: u64) {
     let sql = format!(
         "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {last})

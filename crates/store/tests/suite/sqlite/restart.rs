@@ -1,4 +1,4 @@
-//! What was acknowledged is there when the file is opened again.
+//! Acknowledged writes survive a restart.
 
 use std::time::Duration;
 

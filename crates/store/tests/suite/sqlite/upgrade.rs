@@ -20,7 +20,7 @@ fn written(bytes: &[u8]) -> String {
     format!("X'{}'", hex(bytes))
 }
 
-/// A file of so many versions with these rows in it, opened as it is today.
+/// A file with the first `versions` migrations and these rows, opened by the current version.
 fn upgraded(versions: usize, rows: String) -> (Scratch, Store, Arc<ManualClock>) {
     let scratch = Scratch::new();
     let operator = scratch.connect();

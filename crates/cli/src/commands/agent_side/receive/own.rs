@@ -1,5 +1,5 @@
-//! Whose message an answer belongs to. The hub's own key signs for every agent, and several may name the same callback
-//! secret, so only the agent's token can tell.
+//! Checks which agent a pushed answer belongs to. The hub's key signs for every agent, and several agents may share a
+//! callback secret, so only the agent's token can decide.
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::Journal;
@@ -18,12 +18,12 @@ const NO_TOKEN: &str = "--ed25519 needs the agent's own token, because the hub's
 pub struct OwnerCheck {
     agent: Option<String>,
     globals: Globals,
-    /// Nothing where no credential is: then the key that an agent shares with the hub is the proof.
+    /// None without a credential; then the key shared between agent and hub is the proof.
     agent_id: Option<String>,
 }
 
 pub enum Owner {
-    /// With the key that it was sent under, if the journal or the hub knows it.
+    /// Holds the idempotency key, if the journal or the hub knows it.
     Own(Option<String>),
     Another,
 }
@@ -45,20 +45,20 @@ impl OwnerCheck {
         })
     }
 
-    /// Fails when the hub does not say.
+    /// Fails if the hub does not answer.
     pub async fn owner_of(&self, journal: &Journal, message_id: &str) -> Result<Owner> {
-        // A journal finds a message by its key as well.
+        // The journal also finds messages by key, so the id is compared.
         let ticket = journal
             .ticket(message_id)?
             .filter(|ticket| ticket.message_id.as_deref() == Some(message_id));
         let Some(agent_id) = &self.agent_id else {
             return Ok(Owner::Own(ticket.map(|ticket| ticket.idempotency_key)));
         };
-        // It may be shared by several agents.
+        // The journal may be shared by several agents.
         if let Some(ticket) = ticket.filter(|ticket| ticket.agent_id == *agent_id) {
             return Ok(Owner::Own(Some(ticket.idempotency_key)));
         }
-        // Taken anew each time: the token may have been rotated, and the hub may have moved.
+        // Opened again for each push: the token may have been rotated, or the hub may have moved.
         let session = AgentSession::open_stored(self.agent.as_deref(), &self.globals)?;
         let session =
             session.context("the hub or the agent's token is gone, so the owner of the message cannot be checked")?;
@@ -73,7 +73,7 @@ impl OwnerCheck {
     }
 }
 
-/// A token that reaches further than the agent's own messages must not make them its own.
+/// A token with wider access must not make another agent's messages its own.
 fn owner_in(message: &Value, agent_id: &str) -> Owner {
     if message.pointer("/agent/id").and_then(Value::as_str) != Some(agent_id) {
         return Owner::Another;

@@ -1,4 +1,4 @@
-//! What a hub is told about its push. After a 5xx it comes again, after anything else it does not.
+//! The reply to a push. The hub retries after a 5xx and after no other status.
 
 use bytes::Bytes;
 use countersign_agent::{Refusal, Resolved};
@@ -19,7 +19,7 @@ pub struct PushReply {
     summary: ReplySummary,
 }
 
-/// What the one who started the receiver is told.
+/// The result printed by the receiver.
 enum ReplySummary {
     Act(&'static str),
     Code(String),
@@ -52,7 +52,7 @@ impl PushReply {
         Self::success(&json!({"status": "duplicate"}), "before")
     }
 
-    /// A command that failed was run, and must not be run again because the hub comes again.
+    /// A failed command did run, so the reply must not make the hub push again.
     pub fn acted(acted: &ActResult, message_id: &str) -> Self {
         let problem = |status, code| Self::problem(status, code, &acted.words(message_id));
         let reply = match acted {
@@ -69,7 +69,7 @@ impl PushReply {
         }
     }
 
-    /// One object for a machine. Of a push that was not believed nothing is repeated.
+    /// One JSON object for machines. Nothing of an unverified push is repeated.
     pub fn line(&self, verified: Option<&Resolved>) -> String {
         let mut line = match &self.summary {
             ReplySummary::Act(act) => json!({ "act": act }),

@@ -1,4 +1,4 @@
-//! Taking pushes in, and letting what is under way end.
+//! Accepts pushes, and shuts down gracefully.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::StopCount;
 use super::delivery::PushReceiver;
 use crate::screen;
 
-/// A hub pushes to one receiver over few connections; more come from somebody else.
+/// A hub pushes over a few connections; more than this come from another source.
 const MAX_CONNECTIONS: usize = 256;
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// When the system has no more file descriptors, trying again at once would only burn the processor.
+/// The delay after running out of file descriptors, to avoid a busy loop.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Returns once it was told to stop and no command runs any more.
+/// Returns after a stop signal, once no command is running.
 pub async fn serve(listener: TcpListener, receiver: Arc<PushReceiver>, mut stop_count: StopCount) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();

@@ -1,4 +1,4 @@
-//! Which pushes are believed, also while the hub changes its keys.
+//! Verifies pushes, also across key rotations.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use hyper::HeaderMap;
 use super::super::{keys, now};
 use crate::args::{Globals, KeyArgs};
 
-/// Strangers must not be able to make this receiver call the hub all the time.
+/// Limits key refreshes, so that forged pushes cannot make this receiver flood the hub.
 const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
 pub struct PushVerifier {
@@ -22,7 +22,7 @@ pub struct PushVerifier {
 
 struct CurrentKeys {
     verifier: Verifier,
-    /// When the hub was last asked again.
+    /// The time of the last key refresh.
     refreshed_at: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl PushVerifier {
         })
     }
 
-    /// A signature that does not match may be of a key that the hub has made since.
+    /// A mismatching signature triggers a key refresh, because the hub may have rotated its key.
     pub async fn verify(&self, headers: &HeaderMap, body: &[u8]) -> Result<Verified, Refusal> {
         let verifier = self.current(|current| current.verifier.clone());
         match verify(&verifier, headers, body, now()) {
@@ -55,8 +55,7 @@ impl PushVerifier {
         verify(&fresh, headers, body, now())
     }
 
-    /// The hub's public keys can be asked for, and a kept key read again; a secret of the environment is what it was at
-    /// the start.
+    /// The hub's public keys and a stored key can be read again; a secret from the environment never changes.
     fn may_refresh(&self) -> bool {
         let may_change = self.keys.ed25519.as_deref() == Some("hub") || keys::are_stored(&self.keys);
         may_change

@@ -1,4 +1,4 @@
-//! One of several options, or other words where the asker allows them.
+//! One of several options, or free text if the asker allows it.
 
 use countersign_core::question::yes_and_no;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -12,7 +12,7 @@ use crate::item::{Choices, Item};
 pub struct ChoiceEditor {
     values: Vec<String>,
     cursor: Option<usize>,
-    /// The row after the options: an answer in other words.
+    /// The row after the options: free text.
     other: Option<TextEditor>,
     approve: Option<usize>,
     deny: Option<usize>,
@@ -49,7 +49,7 @@ impl ChoiceEditor {
         self.other.as_ref().is_some_and(TextEditor::is_typing)
     }
 
-    /// The single key of an option, to be shown beside it: nobody should have to guess which one `a` means.
+    /// The option's single key, shown beside it, so that a person need not guess what `a` means.
     pub fn key_of(&self, index: usize) -> Option<char> {
         match index {
             _ if self.approve == Some(index) => Some('a'),

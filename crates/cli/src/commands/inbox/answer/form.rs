@@ -1,5 +1,5 @@
-//! A form: one field after the other, then the row that sends it, then other words where the asker takes any text. What is wrong is told beside its field, first by the same
-//! validator the hub uses, then by the hub.
+//! A form: its fields, then the row that sends it, then a free text row if the asker allows it. Faults are shown
+//! beside their field, found first by the hub's own validator run locally, then by the hub.
 
 mod entry;
 
@@ -22,11 +22,11 @@ const INVALID_FIELDS: &str = "some fields are not valid yet: see the notes besid
 pub struct FormEditor {
     schema: Value,
     entries: Vec<FormEntry>,
-    /// One past the last entry is the row that sends, and one past that the row for other words.
+    /// The row after the last entry sends the form; the row after that is for free text.
     cursor: usize,
     editing: bool,
     other: Option<TextEditor>,
-    /// What is wrong with the answer as a whole.
+    /// Faults of the answer as a whole.
     faults: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ impl FormEditor {
         self.entries.iter().any(FormEntry::is_filled_in)
     }
 
-    /// Filled in or written, never both: nobody could say which was meant.
+    /// A form is filled in or answered in free text, never both: the meaning would be ambiguous.
     fn send(&mut self) -> KeyResult {
         if let Some(verdict) = self.other.as_ref().and_then(TextEditor::verdict) {
             return if self.is_filled_in() {
@@ -221,7 +221,7 @@ impl FormEditor {
         }
     }
 
-    /// `field` is spelled as the hub does: `value.` and the name.
+    /// `field` has the hub's spelling: `value.` and the name.
     pub fn show_fault(&mut self, field: &str, message: &str) -> bool {
         let name = field.strip_prefix("value.").unwrap_or_default();
         let Some(row) = self.entries.iter().position(|entry| entry.field.name == name) else {

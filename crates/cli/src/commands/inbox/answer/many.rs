@@ -1,4 +1,4 @@
-//! Several of the options: ticked one by one, sent together; or other words instead, where the asker takes any text.
+//! Several options: ticked one by one and sent together; or free text instead, if the asker allows it.
 
 use countersign_core::answer::PICKED_AND_WROTE;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -20,7 +20,7 @@ pub struct ManyEditor {
 impl ManyEditor {
     pub fn of(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
-        // Where several may be picked, leave to edit says nothing.
+        // `allow_edit` does not apply where several options may be picked.
         Self {
             ticked: vec![false; values.len()],
             values,

@@ -9,7 +9,7 @@ use crate::item::{ChecklistStep, TaskDetails};
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskEditor {
     steps: Vec<ChecklistStep>,
-    /// After the steps come two more rows: complete, and dismiss.
+    /// Two rows follow the steps: complete and dismiss.
     cursor: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! An answer in the person's own words.
+//! A free text answer.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -6,14 +6,14 @@ use super::super::typing::TextInput;
 use super::{KeyResult, PersonDecision};
 use crate::item::Item;
 
-/// Begins an answer in other words than those offered, wherever one is taken.
+/// The key that begins a free text answer.
 pub const FREE_TEXT_KEY: char = 'o';
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextEditor {
     words: TextInput,
     typing: bool,
-    /// No words at all are an answer too, but not by one key that may have been pressed once too often.
+    /// An empty text is allowed, but needs a second Enter, because the first may be accidental.
     allow_empty: bool,
     warned: bool,
 }
@@ -32,7 +32,7 @@ impl TextEditor {
         Self { allow_empty, ..self }
     }
 
-    /// Beside what is offered, where the asker takes other words too.
+    /// A free text row beside the options, if the asker allows one.
     pub fn besides_options(item: &Item, allow_edit: bool) -> Option<Self> {
         (item.open_ended || allow_edit).then(|| Self::new(item.sensitive))
     }
@@ -75,7 +75,7 @@ impl TextEditor {
         PersonDecision::Answered(self.words.text().into())
     }
 
-    /// What was written, if anything was.
+    /// The typed answer, if there is any text.
     pub fn verdict(&self) -> Option<PersonDecision> {
         (!self.words.is_blank()).then(|| self.answer())
     }

@@ -1,4 +1,4 @@
-//! What a person decided, as the body of the resolve call.
+//! A person's decision, as the body of the resolve call.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub enum PersonDecision {
 }
 
 impl PersonDecision {
-    /// What a person does by it; `answering` is the word for giving this answer.
+    /// The verb for the decision; `answering` is the verb for an answer.
     pub fn word(&self, answering: &'static str) -> &'static str {
         match self {
             Self::Answered(_) => answering,

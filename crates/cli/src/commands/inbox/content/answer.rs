@@ -1,4 +1,4 @@
-//! What was answered beyond one word, in the words of the question.
+//! Multi-part answers, formatted with the labels of the question.
 
 use countersign_core::form::{Field, FieldKind, fields};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub fn answer(question: Option<&ItemQuestion>, value: &Value) -> Vec<Piece> {
             .collect(),
         (Some(ItemQuestion::Form { schema }), Value::Object(answers)) => filled_in(schema, answers),
         (_, Value::Array(_) | Value::Object(_)) => quoted(&pretty(value)),
-        // It stands in the outcome itself.
+        // Single values are part of the outcome line.
         (_, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => Vec::new(),
     }
 }
@@ -25,7 +25,7 @@ fn picked(choices: &Choices, value: &str) -> String {
     option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
 }
 
-/// The fields in their order, then whatever else was sent.
+/// The fields in schema order, then any other values.
 fn filled_in(schema: &Value, answers: &Map<String, Value>) -> Vec<Piece> {
     let fields = fields(schema);
     let known = fields

@@ -18,7 +18,7 @@ pub fn part(number: usize, part: &ItemPart) -> Vec<Piece> {
     titled(format!("Context {number}: {kind}").trim_end_matches([':', ' ']), pieces)
 }
 
-/// Only what nothing but a diff looks like: a list with dashes stays a list.
+/// Only unmistakable diffs: a list with dashes stays a list.
 fn is_diff(text: &str) -> bool {
     let begins = |mark: &str| text.lines().any(|line| line.starts_with(mark));
     (begins("@@ ") || begins("diff --git ")) && (begins("+") || begins("-"))

@@ -1,4 +1,4 @@
-//! The editors, row by row.
+//! Draws the editors row by row.
 
 use ratatui::style::Style;
 
@@ -25,7 +25,7 @@ pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Styl
     }
 }
 
-/// What was entered and nothing else, for when it is too late to send it.
+/// The entered answer alone, for when it is too late to send it.
 pub fn entered(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
     let options: Vec<String> = match &open.details.item.question {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices
@@ -104,7 +104,7 @@ impl Rows {
         }
     }
 
-    /// A row and what is said about it, which is read together.
+    /// A row with its description, kept visible together.
     fn option(&self, layout: &mut TextLayout, lead: &str, text: &str, about: Option<&str>, is_here: bool) {
         let first = layout.height();
         self.row(layout, lead, text, is_here);
@@ -129,7 +129,7 @@ impl Rows {
         );
     }
 
-    /// The row for other words than those offered.
+    /// The free text row.
     fn other(&self, layout: &mut TextLayout, lead: &str, other: Option<&TextEditor>, is_here: bool) {
         let Some(other) = other else { return };
         self.row(layout, lead, "in other words:   [o]", is_here);
@@ -234,7 +234,7 @@ impl Rows {
     }
 }
 
-/// Only digits can be pressed.
+/// Only the first nine rows have a digit key.
 fn number(index: usize) -> String {
     if index < 9 {
         format!(" {}. ", index + 1)

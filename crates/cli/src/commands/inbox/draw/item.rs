@@ -1,4 +1,4 @@
-//! One item: what the agent sent, and beside or below it what there is to decide.
+//! One item: the agent's content, and beside or below it the answer panel.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -8,7 +8,7 @@ use super::super::content::content;
 use super::super::state::{InboxState, ItemEnding};
 use super::{TextLayout, Theme, panel};
 
-/// From this width on there is room for both side by side.
+/// The minimum width for both side by side.
 const SIDE_BY_SIDE_MIN_WIDTH: u16 = 110;
 const PANEL_PERCENT: u16 = 42;
 
@@ -54,7 +54,7 @@ fn content_sheet(state: &InboxState, theme: Theme, width: u16) -> Option<TextLay
     Some(layout)
 }
 
-/// The panel gets what it needs, up to half of the room, and more where the text leaves it.
+/// The panel gets the rows it needs, up to half of the area, and more if the text leaves them.
 fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
     let room = usize::from(area.height).saturating_sub(1);
     let below = panel.min((room / 2).max(room.saturating_sub(text)));
@@ -64,7 +64,7 @@ fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
     (above, between, below)
 }
 
-/// Whether there is more of it than can be seen.
+/// Returns whether the content is longer than the area.
 fn draw_content(frame: &mut Frame, state: &mut InboxState, text: TextLayout, area: Rect) -> bool {
     let max_scroll = text.height().saturating_sub(usize::from(area.height));
     let Some(open) = &mut state.open else { return false };

@@ -1,4 +1,4 @@
-//! A list: two lines for every item, so that all of it can be read on a narrow screen too.
+//! A list with two lines per item, readable on a narrow screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -31,7 +31,7 @@ pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
     }
     let cursor = state.list(state.tab).position(&state.words).unwrap_or_default();
     let fitting = (usize::from(area.height) / LINES_EACH).max(1);
-    // Whole pages: the list does not move under the eye with every step.
+    // The list scrolls by whole pages, so that it does not move with every step.
     let first = cursor / fitting * fitting;
     let mut lines = Vec::new();
     for (index, details) in rows.iter().enumerate().skip(first).take(fitting) {
@@ -109,7 +109,7 @@ fn priority(priority: &str, theme: Theme) -> (&'static str, Style) {
     }
 }
 
-/// Who, what, and what happens next, or happened.
+/// The asker, the kind of question, and the next or last event.
 fn about(state: &InboxState, details: &ItemDetails) -> String {
     let item = &details.item;
     let project = item

@@ -1,4 +1,4 @@
-//! What lies over the rest: help, search, comment, a text written ahead, reasons, times.
+//! Overlays: help, search, comment, type-ahead, reasons, snooze times.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use super::{TextLayout, Theme, middle};
 use crate::screen::escape;
 
 const WIDTH: u16 = 64;
-/// Above and below.
+/// The top and the bottom border.
 const BORDERS: u16 = 2;
 
 const KEYS: [(&str, &str); 16] = [
@@ -108,7 +108,7 @@ fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
     layout.typing("   > ", &reject.reason, theme.plain(), reject.typing);
 }
 
-/// What the reason goes with, in the word the agent gets.
+/// The title of the reason dialog, named by the outcome the agent gets.
 fn refusal(open: Option<&OpenItem>) -> &'static str {
     match open.and_then(OpenItem::rejection) {
         Some(PersonDecision::Declined) => "Decline: the agent gets the reason",

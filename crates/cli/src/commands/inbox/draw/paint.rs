@@ -1,4 +1,4 @@
-//! Colours: the sixteen that every terminal has its own idea of, and none where the person asked for none.
+//! Colors: the sixteen standard terminal colors, or none under NO_COLOR.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl Theme {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// Fresh, waiting, waiting for long.
+    /// Fresh, waiting, or waiting for long.
     pub fn age(self, age: Duration) -> Style {
         match age {
             age if age >= STALE_AFTER => self.bad(),

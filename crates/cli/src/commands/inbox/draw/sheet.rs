@@ -1,4 +1,4 @@
-//! Lines of one area: wrapped to its width, with the place that must stay in sight.
+//! The lines of one area, wrapped to its width, with the rows that must stay visible.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -12,12 +12,12 @@ use super::wrap::{lay, width, wrap};
 
 const MARGIN: &str = "│ ";
 
-/// Where the person is.
+/// The rows the person is working on.
 #[derive(Clone, Copy)]
 struct Focus {
     first: usize,
     last: usize,
-    /// The row that must be seen whatever else has no room.
+    /// The row that must be visible even if the others do not fit.
     at: usize,
 }
 
@@ -52,7 +52,7 @@ impl TextLayout {
         self.add_hanging("", text, style);
     }
 
-    /// `lead` stands before the first row; the others begin below the text.
+    /// `lead` precedes the first row; the other rows are indented below the text.
     pub fn add_hanging(&mut self, lead: &str, text: &str, style: Style) {
         let indent = width(lead);
         let rows = wrap(text, self.width.saturating_sub(indent));
@@ -81,11 +81,11 @@ impl TextLayout {
         }
     }
 
-    /// What is being typed; the caret shows while it is.
+    /// A text input, with the caret while it is active.
     pub fn typing(&mut self, lead: &str, typing: &TextInput, style: Style, is_active: bool) {
         let indent = width(lead);
         let (before, after) = typing.shown();
-        // The caret after the last letter of a full row needs a place of its own.
+        // The caret after the last letter of a full row needs a column of its own.
         let (rows, (row, column)) = lay(&before, &after, self.width.saturating_sub(indent + 1));
         let first = self.lines.len();
         for (index, text) in rows.into_iter().enumerate() {
@@ -107,13 +107,13 @@ impl TextLayout {
         }
     }
 
-    /// Everything from `first` on is where the person is, and in it the caret above all.
+    /// Focuses all rows from `first` on, with priority for the caret's row.
     pub fn focus_from(&mut self, first: usize) {
         let caret = self.caret.map(|(row, _)| row).filter(|row| *row >= first);
         self.focus_at(first, caret.unwrap_or(first));
     }
 
-    /// The same, with another row above all.
+    /// Like `focus_from`, with priority for the row `at`.
     pub fn focus_at(&mut self, first: usize, at: usize) {
         self.focus = Some(Focus {
             first,
@@ -122,7 +122,7 @@ impl TextLayout {
         });
     }
 
-    /// The row to begin with, for what only scrolls.
+    /// The first visible row, for content that only scrolls.
     pub fn scroll_to(&mut self, row: usize) {
         self.focus = Some(Focus {
             first: row,
@@ -131,7 +131,7 @@ impl TextLayout {
         });
     }
 
-    /// The offset that keeps the focus in sight: the row above all, then its beginning, then its end.
+    /// The offset that keeps the focus visible: first the priority row, then the start, then the end.
     fn offset(&self, height: usize) -> usize {
         let Some(Focus { first, last, at }) = self.focus else {
             return 0;
@@ -165,7 +165,7 @@ impl TextLayout {
         }
     }
 
-    /// An arrow beside the area, on either end where there is more.
+    /// Arrows beside the area mark hidden rows above and below.
     fn mark_cuts(&self, frame: &mut Frame, area: Rect, offset: usize) {
         if area.is_empty() || area.right() >= frame.area().right() {
             return;

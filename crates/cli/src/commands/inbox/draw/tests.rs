@@ -1,4 +1,4 @@
-//! What is on the screen, in the sizes people have.
+//! The drawn screen in common sizes.
 
 mod small;
 

@@ -1,4 +1,4 @@
-//! Fitting text into a width. Wide and combined characters count as what they take on the screen.
+//! Fits text into a width. Wide and combined characters count with their width on screen.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -7,7 +7,7 @@ pub fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// One line, shortened to `most` columns.
+/// One line, shortened to `max_width` columns.
 pub fn cut(text: &str, max_width: usize) -> String {
     if width(text) <= max_width {
         return text.to_owned();
@@ -28,17 +28,17 @@ pub fn cut(text: &str, max_width: usize) -> String {
     out
 }
 
-/// Broken at spaces, and within a word only where it is longer than a line.
+/// Breaks at spaces, and inside a word only if it is longer than a line.
 pub fn wrap(text: &str, max_width: usize) -> Vec<String> {
     let max_width = max_width.max(1);
-    // No letter is wider than it has bytes.
+    // No grapheme is wider than its byte length.
     if text.len() <= max_width {
         return vec![text.trim_end().to_owned()];
     }
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut used = 0;
-    // Where the row could be broken.
+    // The last possible break position of the row.
     let mut edge: Option<usize> = None;
     let span = Span::raw(text);
     for letter in graphemes(&span) {
@@ -97,7 +97,7 @@ pub fn lay(before: &str, after: &str, max_width: usize) -> (Vec<String>, (usize,
     (rows, caret)
 }
 
-/// What a reader takes for one letter, however many characters it is made of.
+/// The graphemes of the text.
 fn graphemes<'a>(span: &'a Span<'a>) -> impl Iterator<Item = &'a str> {
     span.styled_graphemes(Style::new()).map(|letter| letter.symbol)
 }

@@ -1,8 +1,8 @@
-//! Server-sent events, read as they arrive, in pieces of any size.
+//! Parses server-sent events from chunks of any size.
 
 use serde::Deserialize;
 
-/// No event comes near it; whoever sends more is not a hub.
+/// Far above any event's size; a larger one does not come from a hub.
 const MAX_EVENT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub enum InboxChange {
         words: String,
     },
     Tracked(String),
-    /// Some news was missed: look at everything again.
+    /// Events were missed: reload everything.
     Resync,
 }
 
@@ -28,14 +28,14 @@ struct EventData {
 
 #[derive(Default)]
 pub struct EventParser {
-    /// What has come of the line that is not finished.
+    /// The bytes of the unfinished line.
     line: Vec<u8>,
     kind: String,
     data: String,
 }
 
 impl EventParser {
-    /// The news that `chunk` completes; nothing at all when an event outgrows its bounds.
+    /// Returns the events that `chunk` completes, or `None` if an event exceeds the limit.
     pub fn read(&mut self, chunk: &[u8]) -> Option<Vec<InboxChange>> {
         let mut news = Vec::new();
         for byte in chunk {
@@ -64,14 +64,14 @@ impl EventParser {
         match name {
             "event" => value.clone_into(&mut self.kind),
             "data" => self.data.push_str(value),
-            // `id` and `retry` are for those who resume; a comment has no name.
+            // `id` and `retry` are for resuming, which is not used; a comment has no name.
             _ => {}
         }
         None
     }
 }
 
-/// Events of a kind this version does not know say nothing to it.
+/// Event kinds unknown to this version are ignored.
 fn news(kind: &str, data: &str) -> Option<InboxChange> {
     let EventData { id, words, actor } = serde_json::from_str(data).unwrap_or_default();
     match kind {

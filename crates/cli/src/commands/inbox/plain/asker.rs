@@ -1,4 +1,4 @@
-//! Lines from a person. A signal or the end of the input means that nobody is there any more.
+//! Reads lines from a person. A signal or the end of the input ends the conversation.
 
 use std::io::{ErrorKind, stdin};
 use std::time::Duration;
@@ -30,13 +30,13 @@ impl Prompter {
         self.gone
     }
 
-    /// Nothing when there is nobody to ask any more.
+    /// Returns `None` once the input has ended.
     pub async fn line(&mut self, prompt: &str) -> Result<Option<String>> {
         screen::print(prompt)?;
         self.wait(read_line).await
     }
 
-    /// As `line`, and nothing of it appears on the screen.
+    /// Like `line`, without echo.
     pub async fn hidden(&mut self, prompt: &str) -> Result<Option<String>> {
         screen::print(prompt)?;
         let raw = RawMode::enter()?;
@@ -46,7 +46,7 @@ impl Prompter {
         line
     }
 
-    /// Lets a moment pass and forgets what was typed before: it was not meant for what has just been shown.
+    /// Waits a moment and discards earlier key presses: they were not meant for the item just shown.
     pub async fn discard_early_keys(&self) -> Result<()> {
         sleep(GUARD).await;
         let _raw = RawMode::enter()?;
@@ -56,7 +56,7 @@ impl Prompter {
         Ok(())
     }
 
-    /// The thread that reads cannot be stopped; when the program ends without its line, it ends with the program.
+    /// The reading thread cannot be cancelled; it ends with the program.
     async fn wait(&mut self, read: fn() -> Option<String>) -> Result<Option<String>> {
         let (sender, line) = oneshot::channel();
         std::thread::spawn(move || sender.send(read()));
@@ -74,7 +74,7 @@ fn read_line() -> Option<String> {
     match stdin().read_line(&mut line) {
         Ok(0) => None,
         Ok(_) => Some(line.trim_end_matches(['\n', '\r']).to_owned()),
-        // What is no text is no answer.
+        // Invalid UTF-8 counts as an empty line.
         Err(error) if error.kind() == ErrorKind::InvalidData => Some(String::new()),
         Err(_) => None,
     }
@@ -117,7 +117,7 @@ fn hidden_key(line: &mut String, key: KeyEvent) -> HiddenKey {
     HiddenKey::More
 }
 
-/// The terminal without echo, for as long as this lives.
+/// Raw mode, without echo, until dropped.
 struct RawMode;
 
 impl RawMode {

@@ -1,4 +1,4 @@
-//! A form, one question for each field. What does not fit is asked for again.
+//! A form, one prompt per field. An invalid value is asked for again.
 
 use anyhow::Result;
 use countersign_core::Rejection;
@@ -50,7 +50,7 @@ pub async fn ask(
     Ok(PromptResult::Back)
 }
 
-/// Asks until the field will do. False when the person has gone.
+/// Asks until the field is valid. Returns false if the input has ended.
 async fn fill(
     schema: &Value,
     field: &Field,
@@ -82,7 +82,7 @@ async fn fill(
             Err(other) => Some(other.to_string()),
         };
         match fault {
-            // Nothing that is typed changes it, so asking again would never end.
+            // Input cannot change a read-only field, so asking again would never end.
             Some(_) if field.read_only => return Ok(true),
             Some(message) => screen::print(&format!("     {}\n", escape(&message)))?,
             None => return Ok(true),
@@ -90,7 +90,7 @@ async fn fill(
     }
 }
 
-/// The same validator that will judge the whole, for this one field.
+/// Checks this field with the validator that checks the whole form.
 fn fault(schema: &Value, field: &Field, answer: &Map<String, Value>) -> Option<String> {
     let faults = check_all(schema, &Value::Object(answer.clone()));
     faults
@@ -138,7 +138,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An empty line takes the default that was shown.
+/// An empty line takes the shown default.
 fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejection> {
     if line.is_empty()
         && !hidden
@@ -153,7 +153,7 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
             "no" | "n" => "false".to_owned(),
             other => other.to_owned(),
         },
-        // People count from one.
+        // Numbers start at one for people.
         FieldKind::Choice(_) => match line.trim().parse::<usize>() {
             Ok(number) => number
                 .checked_sub(1)
@@ -165,7 +165,7 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
     value_of(field, Some(&typed))
 }
 
-/// People count from one. What is no number stays as it is, to be refused.
+/// Numbers start at one for people. Other words are passed on and refused later.
 fn indexes(line: &str) -> String {
     let index = |word: &str| match word.parse::<usize>() {
         Ok(number) => number

@@ -1,4 +1,4 @@
-//! What `r` does: the no that the asker offers, else to decline where that is allowed, else nothing.
+//! The effect of `r`: the no that the asker offers, else declining if allowed, else none.
 
 use anyhow::Result;
 
@@ -14,7 +14,7 @@ pub const KEY: &str = "r";
 
 pub struct RefusalOption {
     pub verdict: PersonDecision,
-    /// What `r` does, in words that go on after it.
+    /// The effect of `r`, to follow the key in a prompt.
     pub words: String,
 }
 
@@ -46,14 +46,14 @@ fn label(item: &Item, value: &str) -> String {
     option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
 }
 
-/// `, r …`, for a prompt that has said what else may be typed; nothing where `r` does nothing.
+/// `, r …`, the end of a prompt; empty if `r` has no effect.
 pub fn offered(refusal: Option<&RefusalOption>) -> String {
     refusal
         .map(|refusal| format!(", {KEY} {} with a reason", refusal.words))
         .unwrap_or_default()
 }
 
-/// The reason is asked for, because the agent gets it.
+/// Asks for a reason, which the agent receives.
 pub async fn ask_reason(
     verdict: PersonDecision,
     presets: &[String],

@@ -1,4 +1,4 @@
-//! The terminal, taken over and given back: at the end, when the program is told to stop, and when it panics.
+//! Takes over the terminal, and restores it at the end, on a stop signal and on a panic.
 
 use std::io::{BufWriter, Stdout, Write, stdout};
 use std::panic;
@@ -14,7 +14,7 @@ use ratatui::backend::CrosstermBackend;
 use super::super::draw::{Theme, draw};
 use super::super::state::InboxState;
 
-/// A picture goes out at once, or it would be seen half painted.
+/// Large enough for a whole frame, which would flicker if written in parts.
 const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
 pub struct Screen {
@@ -30,7 +30,7 @@ impl Screen {
             before(panic);
         }));
         enable_raw_mode()?;
-        // From here on dropping it gives the terminal back.
+        // From here on, dropping the screen restores the terminal.
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let out = BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout());
         let screen = Self {
@@ -53,7 +53,7 @@ impl Drop for Screen {
     }
 }
 
-/// A terminal that is gone cannot be given back.
+/// Errors are ignored: a closed terminal cannot be restored.
 fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);

@@ -1,4 +1,4 @@
-//! Typing ahead: a text that answers the next cue of an agent in a terminal.
+//! Type-ahead: a text that answers the next cue of an agent in a terminal.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -8,7 +8,7 @@ use super::{Effect, InboxState, Overlay};
 use crate::client::ClientError;
 
 impl InboxState {
-    /// What was begun for this agent before goes on.
+    /// Continues an unsent text for this agent.
     pub(super) fn write_ahead(&mut self) {
         let Some(open) = &self.open else { return };
         if !open.details.item.is_cue() {
@@ -46,7 +46,7 @@ impl InboxState {
         }
     }
 
-    /// What the hub did not take can be sent again, unless the person has begun something else.
+    /// A text that the hub did not accept is kept for another try, unless the person has begun a new one.
     pub(super) fn written_ahead(&mut self, agent_id: String, text: &str, done: Result<(), ClientError>) -> Vec<Effect> {
         match done {
             Ok(()) => self.show_news(format!("{agent_id} gets it when it asks next")),

@@ -1,4 +1,4 @@
-//! What was begun and not sent, kept while the person looks at something else.
+//! Unsent answers, kept while the person looks at other items.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ const MAX_DRAFTS: usize = 32;
 pub struct Drafts(VecDeque<(String, Editor, TextInput)>);
 
 impl Drafts {
-    /// The oldest make way.
+    /// The oldest draft is dropped over the limit.
     pub fn keep(&mut self, id: &str, editor: Editor, comment: TextInput) {
         self.take(id);
         self.0.push_back((id.to_owned(), editor, comment));

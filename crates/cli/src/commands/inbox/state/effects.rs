@@ -1,4 +1,4 @@
-//! What goes into the machine and what comes out of it.
+//! The inputs and effects of the state machine.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub enum Effect {
     },
     Read {
         id: String,
-        /// It is read because it has just come up, and belongs into a list.
+        /// The item is new and belongs into a list.
         fresh: bool,
     },
     Resolve {
@@ -42,7 +42,7 @@ pub enum Effect {
     Retry {
         id: String,
     },
-    /// A text for the next cue of an agent in a terminal.
+    /// A type-ahead text for an agent in a terminal.
     Ahead {
         agent_id: String,
         text: String,
@@ -64,7 +64,7 @@ pub enum InboxReply {
         fresh: bool,
         details: Result<Arc<ItemDetails>, ClientError>,
     },
-    /// With the status the hub gave it.
+    /// With the status from the hub.
     Resolved {
         id: String,
         status: Result<String, ClientError>,
@@ -92,7 +92,7 @@ pub struct ItemsPage {
     pub next: Option<String>,
 }
 
-/// Out of this person's sight, and back; it decides nothing.
+/// Snoozing, archiving and bringing back, for this person only; none of them decides the item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SnoozeAction {
     Until(Timestamp),

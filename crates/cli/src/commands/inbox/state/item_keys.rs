@@ -1,4 +1,4 @@
-//! Keys in front of one item.
+//! Keys while one item is open.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl InboxState {
         }
     }
 
-    /// Nothing is shown as decided here: that is for the hub to say.
+    /// The item is not shown as decided until the hub confirms.
     pub(super) fn send(&mut self, verdict: &PersonDecision, reason: &str) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
         let words: Vec<&str> = [reason, open.comment.text()]
@@ -164,11 +164,11 @@ impl InboxState {
     }
 }
 
-/// Where the item has rows to move through, j and k are theirs.
+/// j and k scroll only if the editor has no rows to move through.
 fn scrolled(open: &mut OpenItem, key: KeyEvent) -> bool {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let is_reading = !open.takes_answers() || matches!(open.editor, Editor::Nothing | Editor::Text(_));
-    // One line is seen twice, so that the eye finds its place.
+    // One line overlaps, as orientation.
     let leap = open.page.saturating_sub(1).max(1);
     let scroll = match key.code {
         KeyCode::PageDown => open.scroll.saturating_add(leap),

@@ -1,4 +1,4 @@
-//! One list of items. The cursor stays on its item while others come and go around it.
+//! One list of items. The cursor stays on its item while rows are added and removed around it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::super::seen::ItemDetails;
 use super::{GUARD, ItemsPage};
 
 const PAGE_SIZE: usize = 100;
-/// So many rows before the end the next ones are asked for.
+/// The next page is loaded this many rows before the end.
 const PREFETCH_ROWS: usize = 20;
 
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ pub struct ItemList {
     selected: Option<String>,
     loading: bool,
     loaded: bool,
-    /// Something happened that the list on its way cannot know of.
+    /// A change happened that the pending load may miss.
     stale: bool,
-    /// When another item came under the cursor by itself.
+    /// The time when another item moved under the cursor without a key press.
     shifted_at: Option<Duration>,
 }
 
@@ -60,7 +60,7 @@ impl ItemList {
         self.stale
     }
 
-    /// Whether the item under the cursor has been there long enough to be meant.
+    /// Whether the item under the cursor has been there long enough to be the intended one.
     pub fn is_settled(&self, elapsed: Duration) -> bool {
         self.shifted_at.is_none_or(|at| elapsed.saturating_sub(at) >= GUARD)
     }
@@ -82,7 +82,7 @@ impl ItemList {
         self.shifted_at = None;
     }
 
-    /// The item `rows` away from `id`. One that has left the list left its place to the item after it.
+    /// The item `rows` away from `id`. If `id` has left the list, the item after it counts as its position.
     pub fn neighbour_of(&self, id: &str, rows: isize, words: &str) -> Option<Arc<ItemDetails>> {
         let shown = self.shown(words);
         let index = shown.iter().position(|details| details.id() == id);
@@ -95,7 +95,7 @@ impl ItemList {
         shown.get(target).map(|details| Arc::clone(details))
     }
 
-    /// How many rows to read to have the list anew; nothing while it is on its way already.
+    /// The number of rows to reload, or `None` while a load is pending.
     pub fn begin(&mut self) -> Option<usize> {
         if self.loading {
             self.stale = true;
@@ -105,7 +105,7 @@ impl ItemList {
         Some(self.rows.len().max(PAGE_SIZE))
     }
 
-    /// Where to read on, when the cursor comes near the end.
+    /// The cursor of the next page, if the end of the list is near.
     pub fn begin_more(&mut self, words: &str) -> Option<(String, usize)> {
         let remaining = self
             .shown(words)
@@ -139,7 +139,7 @@ impl ItemList {
         }
     }
 
-    /// When the item under the cursor is gone, the next one of those that stayed takes its place.
+    /// If the selected item is gone, the next remaining one is selected.
     fn replace(&mut self, rows: Vec<Arc<ItemDetails>>) {
         let stayed: HashSet<&str> = rows.iter().map(|details| details.id()).collect();
         let index = self
@@ -162,7 +162,7 @@ impl ItemList {
         }
     }
 
-    /// Into its place by the hub's order. Beyond the rows that were read, it comes when they are.
+    /// Inserts in the hub's order. An item beyond the loaded rows comes with its page.
     pub fn insert(&mut self, details: Arc<ItemDetails>) -> bool {
         if self.rows.iter().any(|known| known.id() == details.id()) {
             return false;
@@ -177,7 +177,7 @@ impl ItemList {
         true
     }
 
-    /// What has just been read of an item that is in the list.
+    /// Replaces a row with the newly read item.
     pub fn renew(&mut self, details: &Arc<ItemDetails>) {
         if details.is_open()
             && let Some(known) = self.rows.iter_mut().find(|known| known.id() == details.id())
@@ -192,7 +192,7 @@ impl ItemList {
             .any(|details| details.id() == id && details.item.is_cue())
     }
 
-    /// Into a list that has the newest first.
+    /// Inserts into a list with the newest first.
     pub fn insert_newest_first(&mut self, details: Arc<ItemDetails>) -> bool {
         if self.rows.iter().any(|known| known.id() == details.id()) {
             return false;
@@ -205,7 +205,7 @@ impl ItemList {
         true
     }
 
-    /// `shifts_at` says when the item after it comes under the cursor without the person having asked for it.
+    /// `shifts_at` is the time of the change if the next item moves under the cursor without a key press.
     pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<ItemDetails>> {
         self.stale |= self.loading;
         let index = self.rows.iter().position(|details| details.id() == id)?;
@@ -218,12 +218,12 @@ impl ItemList {
         Some(removed)
     }
 
-    /// Read it when there is time.
+    /// Marks the list for a reload.
     pub fn mark_stale(&mut self) {
         self.stale = true;
     }
 
-    /// To be read before it is shown again.
+    /// Marks the list to be loaded before it is shown again.
     pub fn forget(&mut self) {
         self.loaded = false;
     }

@@ -1,4 +1,4 @@
-//! Keys while a list is in front.
+//! Keys while a list is shown.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl InboxState {
         .collect()
     }
 
-    /// Search results are a tab only while there are some.
+    /// Search results are a tab only after a search.
     fn tab_beside(&self, forward: bool) -> Tab {
         let tabs: Vec<Tab> = Tab::ALL
             .into_iter()
@@ -69,7 +69,7 @@ impl InboxState {
         tabs[(index + steps) % tabs.len()]
     }
 
-    /// What other people decide is not followed in these lists; they are read when they come to the front.
+    /// Only the waiting and notice lists follow live events; the others are reloaded when shown.
     pub(super) fn switch_tab(&mut self, tab: Tab) -> Vec<Effect> {
         self.tab = tab;
         self.words.clear();
@@ -100,7 +100,7 @@ impl InboxState {
         }
     }
 
-    /// A list does not tell everything about an item, and what it tells may have aged.
+    /// The item is read again, because list rows are incomplete and may be outdated.
     pub(super) fn show(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
         self.keep_draft();
         let id = details.id().to_owned();
@@ -131,7 +131,7 @@ impl InboxState {
         let tab = self.tab;
         let words = self.words.clone();
         let effects = self.archive(&details);
-        // The next one is at hand before the hub has replied, so that many can be archived one after the other.
+        // The cursor moves on before the hub replies, so that many notices can be archived quickly.
         if !effects.is_empty() {
             self.list_mut(tab).step(1, &words);
         }
@@ -180,7 +180,7 @@ impl InboxState {
         }
     }
 
-    /// The item under the cursor where things are set aside, else the one that was put away last.
+    /// Brings back the selected item on the snoozed tab, else the item put away last.
     pub(super) fn take_back(&mut self) -> Vec<Effect> {
         let aside = self
             .selected()

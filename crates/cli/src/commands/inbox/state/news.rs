@@ -1,9 +1,9 @@
-//! What the hub tells by itself.
+//! Live events from the hub.
 
 use super::super::feed::{FeedEvent, InboxChange};
 use super::{Effect, HubLink, InboxState, Tab};
 
-/// When more comes up at once, the list is read instead of every item.
+/// Above this many new items at once, the list is reloaded instead of reading each item.
 const MAX_FRESH_READS: usize = 16;
 
 impl InboxState {
@@ -22,7 +22,7 @@ impl InboxState {
         }
     }
 
-    /// The presets were read at the start; whoever comes back looks whether they are still the same.
+    /// After a reconnect the presets are read again, because they may have changed.
     fn connected(&mut self) -> Vec<Effect> {
         let is_back = matches!(self.link, HubLink::Lost(_));
         self.link = HubLink::Live;
@@ -31,7 +31,7 @@ impl InboxState {
         effects
     }
 
-    /// Everything in sight; what happened unheard is found this way.
+    /// Reloads everything visible, to catch up on missed events.
     fn reload_visible(&mut self) -> Vec<Effect> {
         let mut tabs = vec![Tab::Waiting, Tab::Notices];
         if !tabs.contains(&self.tab) {
@@ -66,7 +66,7 @@ impl InboxState {
         self.read_if_open(id)
     }
 
-    /// Whether anybody waits for it is told in the list, too.
+    /// The presence is shown in the list, too.
     fn tracked(&mut self, id: String) -> Vec<Effect> {
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
         if !is_open && self.list(Tab::Waiting).holds_cue(&id) {

@@ -1,4 +1,4 @@
-//! The item a person looks at, with what they have entered so far.
+//! The open item, with the input so far.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,39 +9,39 @@ use super::super::typing::TextInput;
 use super::GUARD;
 use crate::client::ClientError;
 
-/// How it came to its end, as far as the person in front of it is concerned.
+/// How the item ended, from this person's point of view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ItemEnding {
     None,
-    /// It was over before it was opened.
+    /// The item had ended before it was opened.
     Past,
     Mine,
-    /// Somebody was faster, or it expired.
+    /// Another person decided, or the item expired.
     Theirs {
-        /// Whether this person had sent an answer too, which then lost.
+        /// Whether this person had sent an answer, which came too late.
         sent: bool,
     },
-    /// An answer was sent and nothing came back; it may have been this one.
+    /// An answer was sent without a reply; it may or may not be the one that counts.
     Unclear,
 }
 
 #[derive(Debug)]
 pub struct OpenItem {
     pub details: Arc<ItemDetails>,
-    /// The editor as it was at first.
+    /// The editor in its initial state.
     blank: Editor,
     pub editor: Editor,
     pub comment: TextInput,
-    /// A reason that was being typed when somebody else decided.
+    /// An unfinished reason, kept when another person decided.
     pub reason: Option<TextInput>,
     pub scroll: usize,
-    /// How many lines of the text are seen at once, known when it has been drawn.
+    /// The number of visible text lines, known after drawing.
     pub page: usize,
     pub sending: bool,
     pub ending: ItemEnding,
-    /// The status the hub gave to what was sent, before the outcome has been read.
+    /// The status in the hub's reply, before the outcome is read.
     pub taken: Option<String>,
-    /// What the hub did not like, and where no field of the editor is meant.
+    /// The hub's refusal, unless it is shown beside a field.
     pub refusal: Option<String>,
     unsure: bool,
     appeared: Duration,
@@ -77,12 +77,12 @@ impl OpenItem {
         self.details.id()
     }
 
-    /// Whether the person may still enter something.
+    /// Whether input is still possible.
     pub fn takes_answers(&self) -> bool {
         self.ending == ItemEnding::None && !self.sending
     }
 
-    /// What a no comes to here, if there is one.
+    /// The decision that a rejection makes here, if any.
     pub fn rejection(&self) -> Option<PersonDecision> {
         let declined = || self.details.may_decline().then_some(PersonDecision::Declined);
         self.editor.deny().or_else(declined)
@@ -100,17 +100,17 @@ impl OpenItem {
         }
     }
 
-    /// Whether there is something in it that would be missed.
+    /// Whether there is input worth keeping.
     pub fn is_begun(&self) -> bool {
         !self.comment.is_blank() || self.editor.without_cursor() != self.blank.without_cursor()
     }
 
-    /// Whether the editor shows anything but its beginning.
+    /// Whether the editor differs from its initial state.
     pub fn is_touched(&self) -> bool {
         self.editor != self.blank
     }
 
-    /// The item as the hub has it now.
+    /// Updates the item with the hub's current version.
     pub fn update(&mut self, details: Arc<ItemDetails>) {
         self.details = details;
         if self.is_over() && self.ending == ItemEnding::None && !self.sending {
@@ -132,7 +132,7 @@ impl OpenItem {
         self.refusal = None;
     }
 
-    /// Nothing of what was sent is kept: it may be a secret.
+    /// The sent input is dropped, because it may be a secret.
     pub fn accepted(&mut self, status: String) {
         self.sending = false;
         self.end(ItemEnding::Mine);

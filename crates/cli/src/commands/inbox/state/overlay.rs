@@ -1,5 +1,4 @@
-//! What lies over the list or the item until it is closed: help, a search, a comment, a text written ahead, a reason, a
-//! time.
+//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
@@ -23,17 +22,17 @@ pub enum Overlay {
         typing: TextInput,
     },
     Reject(RejectDialog),
-    /// Setting aside decides nothing, so a time may be chosen beforehand: the shortest.
+    /// Snoozing decides nothing, so the shortest time is preselected.
     Aside {
         id: String,
         cursor: usize,
     },
 }
 
-/// Reasons to choose from, and after them the row for one's own words.
+/// The preset reasons, followed by a free text row.
 #[derive(Debug, Default)]
 pub struct RejectDialog {
-    /// As they were when the choice began: no number may come to mean another reason under the person's finger.
+    /// A copy from the moment the dialog opened: a number must not change its meaning while the person chooses.
     pub presets: Vec<String>,
     pub cursor: Option<usize>,
     pub reason: TextInput,
@@ -51,7 +50,7 @@ impl Overlay {
 }
 
 impl InboxState {
-    /// The overlay is taken out, looks at the key, and goes back unless the key ends it.
+    /// The overlay is taken out, handles the key, and is put back unless the key closes it.
     pub(super) fn overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         match self.overlay.take() {
             Some(Overlay::Search(typing)) => self.search_key(key, typing),
@@ -64,7 +63,7 @@ impl InboxState {
         }
     }
 
-    /// Whatever does not scroll it ends it.
+    /// Any key that does not scroll closes the help.
     fn help_key(&mut self, key: KeyEvent, scroll: usize) -> Vec<Effect> {
         let scroll = match key.code {
             KeyCode::Down | KeyCode::Char('j') => scroll.saturating_add(1),
@@ -77,7 +76,7 @@ impl InboxState {
         Vec::new()
     }
 
-    /// What is shown follows the typing; Enter asks the hub for all there is.
+    /// The rows are filtered while typing; Enter searches on the hub.
     fn search_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         match key.code {
             KeyCode::Esc => self.words.clear(),
@@ -97,7 +96,7 @@ impl InboxState {
         Vec::new()
     }
 
-    /// Either way out keeps the comment; it goes along with whatever is decided.
+    /// Enter and Esc both keep the comment; it is sent with the decision.
     fn comment_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         let is_end = is_enter(key) || key.code == KeyCode::Esc;
         if is_end {
@@ -129,7 +128,7 @@ impl InboxState {
             },
             _ => {
                 reject.cursor = row.or(reject.cursor);
-                // A person who goes to their own words wants to write them.
+                // Moving to the free text row starts typing.
                 reject.typing = row == Some(free_text);
             }
         }

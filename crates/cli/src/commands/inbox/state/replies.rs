@@ -1,4 +1,4 @@
-//! What the hub replied to what was asked of it.
+//! Replies from the hub.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl InboxState {
     fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<ItemsPage, ClientError>) -> Vec<Effect> {
         let tab = listing.tab();
         let now = self.now.elapsed;
-        // The answer to an earlier search, while a later one is under way.
+        // The reply belongs to an earlier search.
         let is_outdated = *listing != self.listing(tab);
         match page {
             Ok(page) if !is_outdated => self.list_mut(tab).take(page, appends, now),
@@ -80,7 +80,7 @@ impl InboxState {
         }
     }
 
-    /// When somebody else ends it, what lies over it closes, and what was typed there stays on screen.
+    /// If another person ends the item, the overlay closes and its text stays on screen.
     fn update_open(&mut self, details: Arc<ItemDetails>) {
         let Some(open) = &mut self.open else { return };
         let before = open.ending;
@@ -164,7 +164,7 @@ impl InboxState {
         }
     }
 
-    /// Whoever stood in front of it goes on to the next one.
+    /// If the item was open, the next one is opened.
     fn remove_and_advance(&mut self, id: &str, tab: Tab) -> Vec<Effect> {
         self.list_mut(tab).remove(id, None);
         match &self.open {
@@ -183,7 +183,7 @@ impl InboxState {
     }
 }
 
-/// What went wrong, or was missing, on the way to a decision says nothing any more once there is one.
+/// Hints and errors from before the decision are cleared, because they no longer matter.
 fn clear_transient(message: &mut Option<StatusMessage>) {
     message.take_if(|message| matches!(message.severity, Severity::Hint | Severity::Error));
 }

@@ -1,4 +1,4 @@
-//! Which agents there are, which file each has, and what a person's own settings change about it.
+//! The known agents, their files, and the user's settings for both.
 
 use std::fs;
 

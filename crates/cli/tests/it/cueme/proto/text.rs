@@ -1,4 +1,4 @@
-//! The words that agents are given, and `cueme fix`.
+//! The protocol text for agents, and `cueme fix`.
 
 use countersign_protocol::hap::{CueEnvelope, CueKind, CuePayload};
 

@@ -1,4 +1,4 @@
-//! The shape every frame of the hub has, whatever it says.
+//! Checks that hold for every frame of the hub.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub fn is_event(frame: &Value) -> bool {
     EVENTS.iter().any(|kind| frame["type"] == *kind)
 }
 
-/// Reads a frame and checks what holds for all of them.
+/// Parses a frame and checks the rules common to all frames.
 #[track_caller]
 pub fn checked(text: &str) -> Value {
     let frame: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("not JSON ({error}): {text}"));
@@ -84,14 +84,14 @@ pub fn field_names(frame: &Value) -> Vec<&str> {
     names
 }
 
-/// The frame as it was before this member was added.
+/// The frame without this member.
 pub fn without(frame: &Value, member: &str) -> Value {
     let mut frame = frame.clone();
     frame.as_object_mut().expect("an object").shift_remove(member);
     frame
 }
 
-/// What can be asked of frames that were read one after the other.
+/// Queries over a list of frames.
 pub trait Frames {
     fn kinds(&self) -> Vec<&str>;
     fn of_kind(&self, kind: &str) -> Vec<&Value>;

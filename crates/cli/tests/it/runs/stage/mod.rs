@@ -1,5 +1,4 @@
-//! What these tests bring along: a client of the socket, strategy files, a model that does as it is told, commands that
-//! wait to be let go.
+//! Test helpers for runs: a WebSocket client, strategy files, a scripted model, and commands that block until released.
 
 mod client;
 mod crowd;

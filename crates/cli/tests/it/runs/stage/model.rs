@@ -1,5 +1,5 @@
-//! A server that speaks like a model behind an OpenAI-compatible API and says what the test wants. Written on bare TCP,
-//! so that it can also hang, break off and refuse.
+//! A scripted OpenAI-compatible model server. Written on bare TCP, so that it can also hang, close the connection
+//! mid-stream and refuse requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::harness::*;
 
-/// What one request gets.
+/// The reply to one request.
 #[derive(Clone)]
 pub enum ModelReply {
     Stream(Vec<Part>),
@@ -19,26 +19,26 @@ pub enum ModelReply {
         status: u16,
         body: String,
     },
-    /// Takes the request and never answers.
+    /// Reads the request and never replies.
     Hang,
-    /// Closes the connection without a word.
+    /// Closes the connection without a reply.
     HangUp,
 }
 
-/// A piece of a stream.
+/// A part of a streamed reply.
 #[derive(Clone)]
 pub enum Part {
-    /// One chunk of the API.
+    /// A chat completion chunk.
     Chunk(Value),
-    /// These bytes, whatever they are.
+    /// Raw text, sent as is.
     Raw(String),
-    /// Goes on when the test lets it.
+    /// Waits until the gate opens.
     Hold(Gate),
-    /// Breaks off in the middle of the body.
+    /// Closes the connection in the middle of the body.
     Cut,
 }
 
-/// Shut until the test opens it.
+/// A gate that stays shut until the test opens it.
 #[derive(Clone)]
 pub struct Gate(Arc<Semaphore>);
 
@@ -52,7 +52,7 @@ impl Gate {
     }
 }
 
-/// A request as it came.
+/// A request that the model received.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
     pub path: String,
@@ -61,7 +61,7 @@ pub struct ModelRequest {
 }
 
 impl ModelRequest {
-    /// Role and content of every message.
+    /// The role and content of every message.
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let messages = self.body["messages"]
@@ -93,7 +93,7 @@ pub fn text(text: &str) -> Part {
     chunk(json!({"content": text}), Value::Null)
 }
 
-/// These pieces of text, then the end: 7 tokens in, 5 out.
+/// A streamed text reply; the usage is 7 tokens in, 5 out.
 pub fn says(pieces: &[&str]) -> ModelReply {
     let mut parts = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
     parts.extend(pieces.iter().map(|piece| text(piece)));
@@ -101,7 +101,7 @@ pub fn says(pieces: &[&str]) -> ModelReply {
     ModelReply::Stream(parts)
 }
 
-/// Questions through the tool, all in one turn.
+/// A reply with one `ask_question` tool call per question.
 pub fn calls(questions: &[(&str, &str)]) -> ModelReply {
     let mut parts = vec![chunk(json!({"role": "assistant", "content": null}), Value::Null)];
     for (index, (id, question)) in questions.iter().enumerate() {
@@ -116,7 +116,7 @@ pub fn calls(questions: &[(&str, &str)]) -> ModelReply {
     ModelReply::Stream(parts)
 }
 
-/// A call whose arguments come in two pieces, as they do.
+/// A tool call with its arguments split over two chunks, as models stream them.
 pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 2] {
     let middle = arguments
         .char_indices()
@@ -134,7 +134,7 @@ pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 
 struct ModelState {
     script: Mutex<VecDeque<ModelReply>>,
     requests: watch::Sender<Vec<ModelRequest>>,
-    /// Requests that were given up by the hub before their end.
+    /// The number of requests that the hub abandoned before their end.
     abandoned: watch::Sender<usize>,
 }
 
@@ -165,7 +165,7 @@ impl Model {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// The settings of a hub that uses this model, with further keys.
+    /// The config of a hub that uses this model, with additional keys.
     pub fn config(&self, more: &str) -> String {
         format!(
             "[llm]\nbase_url = \"{}\"\napi_key = \"sk-secret-key\"\n{more}\n",
@@ -173,7 +173,7 @@ impl Model {
         )
     }
 
-    /// What the next requests get; afterwards every one gets `ok`.
+    /// Queues replies for the next requests; later requests get `ok`.
     pub fn script(&self, replies: impl IntoIterator<Item = ModelReply>) {
         self.state.script.lock().unwrap().extend(replies);
     }
@@ -182,7 +182,7 @@ impl Model {
         self.state.requests.borrow().len()
     }
 
-    /// The requests, once there are `count`.
+    /// Waits for `count` requests, and returns all so far.
     pub async fn requests(&self, count: usize) -> Vec<ModelRequest> {
         let mut requests = self.state.requests.subscribe();
         let enough = requests.wait_for(|all| all.len() >= count);
@@ -192,7 +192,7 @@ impl Model {
             .clone()
     }
 
-    /// Returns when the hub has given up `count` requests.
+    /// Waits until the hub has abandoned `count` requests.
     pub async fn until_abandoned(&self, count: usize) {
         let mut abandoned = self.state.abandoned.subscribe();
         within(
@@ -236,7 +236,7 @@ async fn serve(stream: TcpStream, state: Arc<ModelState>) {
     }
 }
 
-/// Nothing when the hub is gone before the end.
+/// `None` if the hub closes the connection before the end.
 async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()> {
     let head =
         "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";

@@ -1,4 +1,4 @@
-//! No page of another site makes a browser do anything here.
+//! Cross-site request forgery, framing and foreign scripts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use reqwest::Method;
 use crate::harness::*;
 use crate::web::browser::Visitor;
 
-/// Every address that takes a POST, read from where they are declared, so that a new one is never forgotten here.
+/// Every POST route, read from the sources of the hub, so that a new route is covered automatically.
 fn post_routes() -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
     collect(

@@ -7,12 +7,12 @@ use crate::web::browser::{Page, Visitor, new_link};
 use super::authenticator::Authenticator;
 use super::is_signed_in;
 
-/// Where people open a hub of this machine.
+/// The origin under which people open a local hub.
 fn origin(hub: &Hub) -> String {
     hub.url.replace("127.0.0.1", "localhost")
 }
 
-/// As the page's script does it, from a page opened at `origin`.
+/// A call as the script of the page makes it, with this origin.
 async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Value) -> Reply {
     let mut request = visitor.request(Method::POST, path).build().expect("a request");
     let headers = request.headers_mut();
@@ -153,7 +153,7 @@ async fn a_passkey_with_any_wrong_detail_is_refused() {
     key.origin.clone_from(&origin);
     assert!(!is_signed_in(&visitor).await);
     authenticate(&visitor, &origin, &mut key).await.expect(200);
-    // A copy of the key has been used elsewhere meanwhile, or is used now.
+    // A counter that goes back means that the key was cloned.
     key.counter = 0;
     authenticate(&visitor, &origin, &mut key)
         .await

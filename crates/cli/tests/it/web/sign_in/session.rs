@@ -6,7 +6,7 @@ use crate::web::browser::{Visitor, printed_link};
 
 use super::{is_signed_in, sign_out};
 
-/// The line that sets the session's cookie.
+/// The `set-cookie` header of the session cookie.
 async fn session_cookie(hub: &Hub) -> String {
     let visitor = Visitor::anonymous(hub);
     let link = printed_link(hub).await;

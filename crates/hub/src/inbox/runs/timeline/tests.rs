@@ -48,7 +48,7 @@ fn input(agent: &str) -> Event {
     }
 }
 
-/// The entries in a few letters.
+/// The entries in short form.
 fn shape(timeline: &Timeline) -> Vec<String> {
     let one = |entry: &TimelineEntry| match entry {
         TimelineEntry::Began { seq, .. } => format!("{seq} began"),

@@ -1,4 +1,4 @@
-//! The second layer: should the writer ever let something through, it still has to be on this list.
+//! The second layer of defence: an allow-list of tags and attributes, in case the writer ever lets something through.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -38,8 +38,8 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// For every ampersand and every byte that may begin a no-break space, the guard's printer looks through the text up to
-/// the next tag or angle bracket. This many bytes looked at are still quick.
+/// For every ampersand, and every byte that may begin a no-break space, the sanitizer's printer scans the text up to
+/// the next tag or angle bracket. Scanning this many bytes is still quick.
 const MAX_BYTES_SCANNED: usize = 200_000_000;
 
 pub fn is_cheap_to_clean(html: &str) -> bool {

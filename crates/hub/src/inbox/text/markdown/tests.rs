@@ -8,7 +8,7 @@ fn html(text: &str) -> String {
 
 const ALLOWED_TAGS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody td th thead tr ul";
 
-/// Whatever else it is: no tag but ours, no handler, no address that runs, nothing that hides.
+/// Asserts that the HTML has only allowed tags, no event handlers, no script URLs and no hidden characters.
 fn assert_harmless(text: &str) {
     let html = html(text);
     let lower = html.to_ascii_lowercase();
@@ -42,7 +42,7 @@ fn assert_harmless(text: &str) {
     );
 }
 
-/// The HTML with the unchanging attributes of links left out.
+/// The HTML without the constant attributes of links.
 fn short(text: &str) -> String {
     html(text).replace(
         r#" rel="noopener noreferrer nofollow ugc" target="_blank" class="out" referrerpolicy="no-referrer""#,
@@ -254,7 +254,7 @@ fn flood(piece: &str) -> String {
     piece.repeat(MAX_BYTES / piece.len())
 }
 
-/// Far more than a slow machine needs, and far less than work that grows with the square of the text takes.
+/// Far more than a slow machine needs, and far less than quadratic work would take.
 const RENDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[test]

@@ -1,4 +1,4 @@
-//! From the parser's events to HTML of ours.
+//! Writes our HTML from the events of the Markdown parser.
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
@@ -6,7 +6,7 @@ use super::super::diff::{diff, is_diff_name};
 use super::super::link::LinkTarget;
 use super::super::safe::HtmlBuilder;
 
-/// More than anybody writes, and few enough for the guard: its work grows with depth times number.
+/// More nesting than real texts have, yet cheap for the sanitizer, whose work grows with depth times events.
 const MAX_DEPTH: usize = 50;
 const MAX_EVENTS: usize = 20_000;
 const MAX_HTML_BYTES: usize = 512 * 1024;
@@ -23,14 +23,14 @@ pub struct HtmlWriter {
 
 struct OpenLink {
     address: LinkTarget,
-    /// What stands between its tags, as it is read.
+    /// The link text as the reader sees it.
     text: String,
 }
 
 struct OpenImage {
     address: LinkTarget,
     alt: String,
-    /// Images in the text of this one, which are part of that text.
+    /// Depth of images nested in the alt text, which count as part of that text.
     inner: usize,
 }
 
@@ -47,7 +47,7 @@ struct TableState {
 }
 
 impl HtmlWriter {
-    /// Nothing where the text asks for too much.
+    /// Returns `None` if the text exceeds a limit.
     pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<HtmlBuilder> {
         for (count, event) in events.enumerate() {
             self.event(event);
@@ -85,7 +85,7 @@ impl HtmlWriter {
         }
     }
 
-    /// Text goes to whatever is open and collects it.
+    /// Appends text to the open code block, image or link, or else to the page.
     fn text(&mut self, text: &str) {
         if let Some(code) = &mut self.code {
             code.text.push_str(text);
@@ -99,7 +99,7 @@ impl HtmlWriter {
         }
     }
 
-    /// The text of an image is text alone.
+    /// Markup inside the alt text of an image is dropped.
     fn markup(&mut self, markup: &'static str) {
         if self.image.is_none() {
             self.html.markup(markup);
@@ -248,7 +248,7 @@ impl HtmlWriter {
         }
     }
 
-    /// An image is a link to it. In the text of another link it is text, since links do not nest.
+    /// An image becomes a link to it. Inside another link it becomes text, because links do not nest.
     fn end_image(&mut self) {
         match self.image.take() {
             None => {}
@@ -278,7 +278,7 @@ fn is_diff(kind: &CodeBlockKind<'_>) -> bool {
     }
 }
 
-/// A page has its own first and second level.
+/// The page itself uses the first two heading levels.
 fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
     match level {
         HeadingLevel::H1 => ("<h3>", "</h3>\n"),

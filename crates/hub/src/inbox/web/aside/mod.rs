@@ -1,4 +1,4 @@
-//! "Not now": an item set aside until an instant, and what comes back by then. It is no answer, and nobody else notices.
+//! "Not now": snoozes an item until a given time, for one person only. This is not an answer.
 
 mod page;
 mod put;

@@ -1,4 +1,4 @@
-//! GET /inbox/aside: what the reader set aside, the soonest to come back first.
+//! GET /inbox/aside: the user's snoozed items, the soonest to return first.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::inbox::web::row::{ListKind, MessageRow, RowForm};
 use crate::inbox::web::visitor::SignedInUser;
 use crate::inbox::web::words;
 
-/// Nobody sets aside more than this and still means it; the soonest are shown.
+/// Far more than a person snoozes in practice; the soonest to return are shown.
 const MAX_SHOWN_ITEMS: i64 = 200;
 
 #[derive(Template)]

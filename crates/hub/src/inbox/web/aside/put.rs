@@ -1,4 +1,4 @@
-//! Setting one item aside, and taking it back.
+//! Snoozes and restores one item.
 
 use std::sync::Arc;
 

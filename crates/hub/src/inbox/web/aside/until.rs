@@ -1,4 +1,4 @@
-//! Until when something is set aside, in the reader's zone.
+//! The end of a snooze, in the user's time zone.
 
 use countersign_protocol::time::Timestamp;
 
@@ -10,10 +10,11 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const MORNING: i64 = 9 * HOUR;
-/// No place on earth is further from UTC.
+/// The largest UTC offset of any time zone.
 const MAX_OFFSET_MINUTES: i64 = 14 * 60;
 
-/// From the field `until`, or from the date and time in `at`. `tz` is how many minutes the reader's clock is behind UTC.
+/// Reads the field `until`, or the date and time in `at`. `tz` is the number of minutes that the user's clock is
+/// behind UTC.
 pub fn until(fields: &FormFields, now: Timestamp) -> Result<Timestamp, Problem> {
     let behind = behind_utc(fields.text("tz"))?;
     let at = match fields.text("until") {
@@ -45,7 +46,7 @@ fn behind_utc(text: &str) -> Result<i64, Problem> {
     }
 }
 
-/// Days since 1970 by the reader's calendar.
+/// Days since 1970 in the user's time zone.
 fn day(now: Timestamp, behind: i64) -> i64 {
     (now.as_millis() - behind).div_euclid(DAY)
 }
@@ -54,14 +55,14 @@ fn morning_in(now: Timestamp, behind: i64, days: i64) -> Timestamp {
     Timestamp::from_millis((day(now, behind) + days) * DAY + MORNING + behind)
 }
 
-/// On a Monday it is the next one.
+/// On a Monday this is 7, the next Monday.
 fn days_to_monday(now: Timestamp, behind: i64) -> i64 {
     // The first day of 1970 was a Thursday, three days after a Monday.
     let since_monday = (day(now, behind) + 3).rem_euclid(7);
     7 - since_monday
 }
 
-/// A browser sends `2026-11-16T09:00`, some with seconds.
+/// Browsers send `2026-11-16T09:00`, some of them with seconds.
 fn wall_clock(text: &str, behind: i64) -> Result<Timestamp, Problem> {
     let seconds = if text.len() == "2026-11-16T09:00".len() {
         ":00Z"

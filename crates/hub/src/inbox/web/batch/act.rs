@@ -1,4 +1,4 @@
-//! What may be done to several items at once, and which items are meant.
+//! The actions of a batch, and the items they apply to.
 
 use countersign_protocol::id::MessageId;
 
@@ -29,7 +29,7 @@ impl BatchAction {
         }
     }
 
-    /// On the button.
+    /// The label of the button.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Approve => "Approve",
@@ -40,7 +40,7 @@ impl BatchAction {
         }
     }
 
-    /// Whether the agents are told something, so that a reason has somebody to read it.
+    /// True if the action resolves the items, so that the agents can read a reason.
     pub fn decides(self) -> bool {
         match self {
             Self::Approve | Self::Deny | Self::Decline => true,
@@ -57,11 +57,11 @@ impl BatchAction {
     }
 }
 
-/// What a form asks for.
+/// The batch that a form asks for.
 #[derive(Debug)]
 pub struct BatchRequest {
     pub action: BatchAction,
-    /// Each once, in the order they were picked. What is no id cannot be found either, and is left out.
+    /// Each id once, in the order of selection. Invalid ids are dropped.
     pub ids: Vec<MessageId>,
 }
 

@@ -1,4 +1,4 @@
-//! What a batch means for one item, or why it is left as it is.
+//! The effect of a batch on one item, or the reason why the item is skipped.
 
 use countersign_core::question::{Ask, Question};
 use countersign_core::{Payload, State, Verdict};
@@ -16,7 +16,7 @@ use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::SignedInUser;
 use crate::inbox::web::words;
 
-/// What can be done to an item.
+/// The change to one item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BatchStep {
     Decide(Verdict),
@@ -24,17 +24,17 @@ pub enum BatchStep {
     Archive,
 }
 
-/// One line of the review.
+/// One item of the batch, as the review shows it.
 pub struct BatchPlan {
     pub id: MessageId,
     pub title: String,
     pub agent: String,
-    /// What to do and what the item is afterwards, or why nothing is done.
+    /// The change and its description, or the reason why the item is skipped.
     pub step: Result<(BatchStep, String), String>,
 }
 
 impl BatchPlan {
-    /// What cannot be found or read now is a reason like any other: the rest goes on.
+    /// An item that cannot be loaded is skipped with its error; the other items continue.
     pub async fn of(hub: &Hub, id: &MessageId, action: BatchAction, user: &SignedInUser) -> Self {
         match find(hub, id).await {
             Ok(item) => Self {
@@ -74,7 +74,7 @@ fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(
     }
 }
 
-/// Only a confirm whose asker offers this very option: nothing is guessed from its words or its place.
+/// Only for a confirm that offers exactly this value: nothing is guessed from labels or positions.
 fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String> {
     let content = &item.message.content;
     let ask = match &content.matter {

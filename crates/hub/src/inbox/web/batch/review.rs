@@ -1,4 +1,4 @@
-//! GET /inbox/batch: what will happen to each, before anything does.
+//! GET /inbox/batch: reviews a batch before it runs.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::problem::Problem;
 struct ReviewPage {
     layout: PageLayout,
     action: BatchAction,
-    /// With what will be done.
+    /// The items that will change.
     included: Vec<BatchLine>,
-    /// With why it is left.
+    /// The items that are skipped, with the reason.
     skipped: Vec<BatchLine>,
     reason: String,
     at: String,
@@ -58,7 +58,7 @@ pub async fn review(
     show(&hub, &user, &request, &fields, None).await
 }
 
-/// Also what a refused batch leads back to, with everything that was typed.
+/// Also shown after a refused batch, with the typed input.
 pub async fn show(
     hub: &Hub,
     user: &SignedInUser,

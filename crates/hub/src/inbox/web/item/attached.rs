@@ -1,4 +1,5 @@
-//! GET /inbox/items/{id}/files/{index} and /inbox/items/{id}/prompt: what is kept and not shown on a page.
+//! GET /inbox/items/{id}/files/{index} and /inbox/items/{id}/prompt: downloads of texts and files that a page does not
+//! show.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The fields of a form as inputs a browser knows.
+//! The fields of a form as HTML inputs.
 
 use countersign_core::form::{Field, FieldKind};
 use countersign_core::visible;
@@ -8,22 +8,22 @@ use super::faults::FormErrors;
 use super::reading::{input_name, submitted_value};
 use crate::inbox::web::form::FormFields;
 
-/// Up to so many choices lie open; more are folded into a list.
+/// Up to this many choices are radio buttons; more become a drop-down list.
 const MAX_RADIOS: usize = 5;
 
 pub struct Control {
     pub id: String,
-    /// What it is sent under.
+    /// The name of the input.
     pub name: String,
     pub label: String,
     pub description: Option<String>,
-    /// What the author of the form demands of the answer.
+    /// The constraints of the schema, as a sentence.
     pub demand: String,
     pub required: bool,
     pub sensitive: bool,
     pub data_type: &'static str,
     pub shape: ControlShape,
-    /// The agent's suggestion spelled out, where it holds characters that an input does not show.
+    /// The default value with escapes, if it has characters that an input does not show.
     pub hidden_in_default: Option<String>,
     pub errors: Vec<String>,
     pub error_id: String,
@@ -46,7 +46,7 @@ pub enum ControlShape {
         value: String,
     },
     Radios(Vec<ControlOption>),
-    /// Any number of them may be picked.
+    /// Check boxes: any number may be picked.
     Boxes(Vec<ControlOption>),
     List(Vec<ControlOption>),
 }
@@ -57,7 +57,8 @@ pub struct ControlOption {
     pub chosen: bool,
 }
 
-/// `index` is the place of the field in the form: its name is the agent's and may hold what an id must not.
+/// `index` is the position of the field. Ids are made from it, because the field name comes from the agent and may not
+/// be a valid id.
 pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults: &FormErrors) -> Control {
     let name = input_name(&field.name);
     let initial_value = initial_value(
@@ -80,7 +81,7 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults
     }
 }
 
-/// The name itself where it is fit to be an id and no other message on the page has it.
+/// The id of the error message: made from the field name if that is a valid and unused id, else from the index.
 fn error_id(name: &str, index: usize) -> String {
     let is_fit = name
         .bytes()
@@ -93,7 +94,7 @@ fn error_id(name: &str, index: usize) -> String {
     }
 }
 
-/// What the input holds: what was sent, else what the agent suggests. A secret is typed anew.
+/// The value of the input: the value that was sent, else the default. Secrets are never filled in.
 fn initial_value(field: &Field, sent: Option<String>) -> String {
     match (field.sensitive, sent) {
         (true, _) => String::new(),
@@ -106,7 +107,7 @@ fn initial_value(field: &Field, sent: Option<String>) -> String {
     }
 }
 
-/// A default as it would be sent: a choice by its index, several with blanks between.
+/// A default value as a browser would send it: choices as indices, separated by blanks.
 fn suggested(field: &Field, default: &Value) -> String {
     match &field.kind {
         FieldKind::Choice(choices) => index_of(choices, default).unwrap_or_default(),
@@ -129,7 +130,7 @@ fn index_of(choices: &[(Value, String)], value: &Value) -> Option<String> {
         .map(|index| index.to_string())
 }
 
-/// A text as it stands, nothing as nothing, anything else as JSON.
+/// A string as it is, null as an empty string, all other values as JSON.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -193,7 +194,7 @@ fn shape(field: &Field, value: String) -> ControlShape {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
             ControlShape::List(picks(field, labels.into_iter(), &value))
         }
-        // An input that hides what is typed has one line only.
+        // A password input has only one line, so multi-line text stays visible.
         FieldKind::Text { multiline: true, .. } => ControlShape::Lines { value },
         FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => ControlShape::Line {
             kind: "password",
@@ -225,7 +226,7 @@ fn shape(field: &Field, value: String) -> ControlShape {
     }
 }
 
-/// Before one is picked nothing is, and what is not required may stay so.
+/// The choices, after an empty one that is selected at first.
 fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
     let nothing = if field.required { "Choose…" } else { "No answer" };
     let nothing = (String::new(), nothing.to_owned());
@@ -238,7 +239,7 @@ fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, initial
     .collect()
 }
 
-/// A wall clock without a zone is no answer to `date-time` and `time`, so browsers' own inputs for them do not fit.
+/// Input type and example. `date-time` and `time` need a zone, which the browser's own inputs do not have.
 fn line(format: Option<&str>) -> (&'static str, &'static str) {
     match format {
         Some("date") => ("date", ""),
@@ -250,7 +251,7 @@ fn line(format: Option<&str>) -> (&'static str, &'static str) {
     }
 }
 
-/// Browsers count steps from the minimum, schemas from zero; where the two differ the browser is not to judge.
+/// Browsers count steps from the minimum, schemas from zero. If the two differ, the browser must not validate steps.
 fn browser_step(integer: bool, min: Option<&Number>, step: Option<&Number>) -> String {
     let Some(step) = step.cloned().or_else(|| integer.then(|| Number::from(1))) else {
         return "any".to_owned();
@@ -274,7 +275,7 @@ fn fixed(field: &Field) -> String {
     }
 }
 
-/// A value in the words the form has for it.
+/// A value with the labels of its form.
 pub fn value_label(field: &Field, value: &Value) -> String {
     match (&field.kind, value) {
         (FieldKind::Choice(choices), _) => label_of(choices, value),

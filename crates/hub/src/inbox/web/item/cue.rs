@@ -1,4 +1,4 @@
-//! What is to be known of a question from a terminal: where its agent runs, and how it stands to the agent's other ones.
+//! Details of a cue from a terminal: where its agent runs, and how it relates to other cues of the agent.
 
 use countersign_core::{Message, Outcome, State};
 use countersign_protocol::id::MessageId;
@@ -18,22 +18,22 @@ pub struct CueDetails {
     pub runtime: String,
     pub project_dir: String,
     pub terminal: String,
-    /// Of one that was asked elsewhere: when it came here.
+    /// When an imported cue arrived here; it was asked before this hub, elsewhere.
     pub imported: Option<DisplayTime>,
-    /// The cues it took the place of.
+    /// The cues that this one supersedes.
     pub replaces: Vec<String>,
     pub superseded_by: Option<String>,
-    /// How many that came before it are still open.
+    /// Number of earlier cues of the agent that are still open.
     pub earlier: usize,
     pub earlier_href: String,
-    /// Nobody waits for the answer now.
+    /// No process waits for the answer now.
     pub is_gone: bool,
-    /// Of what is over, for the person the agent asks.
+    /// Type-ahead box on a resolved cue, for the person the agent asks.
     pub ahead: Option<AheadBox>,
 }
 
 impl CueDetails {
-    /// Nothing for what came through another door.
+    /// Returns `None` for a message that came through another door.
     pub async fn of(hub: &Hub, message: &Message, user: &SignedInUser) -> Result<Option<Self>, PageError> {
         if cue_kind(&message.source).is_none() {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! What is wrong with what was sent.
+//! Errors in a submitted form.
 
-/// Each fault beside the control it is about, under the name that control is sent by.
+/// Error messages by the name of the input they belong to; form-wide errors have an empty name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormErrors(Vec<(String, String)>);
 

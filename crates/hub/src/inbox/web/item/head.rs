@@ -1,4 +1,4 @@
-//! What stands above the answer: what it is about, who asks, how pressing it is.
+//! The head of an item's page: title, asker, age and expiry, and below it the text of the message.
 
 use countersign_core::State;
 use countersign_core::excerpt::MAX_SHOWN_BYTES;
@@ -29,16 +29,16 @@ pub struct Head {
     pub received: DisplayTime,
     pub waited: String,
     pub freshness: &'static str,
-    /// Of what is open.
+    /// For open messages only.
     pub expiry: Option<Expiry>,
     pub expires_ms: Option<i64>,
     pub tags: Vec<FilterLink>,
     pub agent: AgentDetails,
-    /// The page shows the start of its text only.
+    /// The page shows only the start of the text.
     pub is_cut: bool,
-    /// Of what came from a terminal.
+    /// For cues from a terminal.
     pub cue: Option<CueDetails>,
-    /// Of what a run asks: where that is shown.
+    /// The page of the run that asks.
     pub run_href: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct AgentDetails {
     pub presence: AgentPresence,
 }
 
-/// A name that leads to everything else that has it.
+/// A name with a link to all items that have it.
 pub struct FilterLink {
     pub text: String,
     pub href: String,
@@ -92,7 +92,7 @@ impl Head {
     }
 }
 
-/// Where the wire has more than a page takes.
+/// True if the stored prompt is longer than the page shows.
 fn is_cut(message: &Message) -> bool {
     match message.source.door {
         Door::Hap | Door::Runs => message
@@ -119,7 +119,7 @@ fn agent(message: &Message, presence: AgentPresence) -> AgentDetails {
     }
 }
 
-/// What the agent wrote, below the title.
+/// The text of the agent below the title.
 pub struct MessageText {
     pub body: Option<SafeHtml>,
     pub parts: Vec<ContextPart>,
@@ -133,7 +133,7 @@ pub struct TaskText {
 }
 
 impl MessageText {
-    /// Nothing but a title.
+    /// True if the message has only a title.
     pub fn is_empty(&self) -> bool {
         self.body.is_none() && self.parts.is_empty() && self.work.is_none()
     }

@@ -1,4 +1,4 @@
-//! One message on a page of its own: what the agent wrote on one side, the panel where it is decided on the other.
+//! The page of one message: the agent's text on one side, the panel with the decision on the other.
 
 mod answer;
 mod attached;

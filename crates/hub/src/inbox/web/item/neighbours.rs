@@ -1,4 +1,4 @@
-//! What stands before and after an item in the list, so that it can be gone through without going back to it.
+//! The previous and next item of the list, so that a person can go through the list without returning to it.
 
 use countersign_core::State;
 use countersign_core::message::inbox_rank;
@@ -10,7 +10,7 @@ use crate::inbox::web::page::PageError;
 use crate::inbox::web::row::may_answer;
 use crate::inbox::web::visitor::SignedInUser;
 
-/// Among how many a neighbour is looked for: those nearby first, and then, where all of them are for others, many more.
+/// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are for other people.
 const SCAN_LIMITS: [i64; 2] = [20, 480];
 
 #[derive(Default)]
@@ -25,8 +25,8 @@ pub struct Neighbour {
 }
 
 impl Neighbours {
-    /// What is over still has its place: whoever decided goes on from there, and at the end begins with what was passed
-    /// over. A notice stands in another list.
+    /// A resolved item keeps its position: after a decision the person continues from there, and after the last item
+    /// starts again with the skipped ones. A notice has no neighbours, because it is in another list.
     pub async fn of(hub: &Hub, user: &SignedInUser, item: &PersonView) -> Result<Self, PageError> {
         let wraps_around = match item.message.state {
             State::Open => false,
@@ -59,7 +59,7 @@ fn neighbour(item: PersonView) -> Neighbour {
 
 enum Side {
     Before(Cursor),
-    /// Of nothing: from the top.
+    /// `None` starts at the top.
     After(Option<Cursor>),
 }
 
@@ -72,7 +72,7 @@ impl Side {
     }
 }
 
-/// The list as one person sees it.
+/// A search in the list as one person sees it.
 struct NeighbourSearch<'a> {
     hub: &'a Hub,
     user: &'a SignedInUser,
@@ -121,7 +121,7 @@ impl NeighbourSearch<'_> {
         })
     }
 
-    /// Whoever decides wants what is theirs to decide; whoever only looks wants to see all.
+    /// People who may decide get only items that they may answer; viewers get all items.
     fn is_relevant(&self, item: &PersonView) -> bool {
         !self.user.may_decide() || may_answer(item, self.user)
     }

@@ -1,4 +1,4 @@
-//! What became of a message: who decided what, when, and how the agent learns of it.
+//! The outcome of a message: the decision, its actor and time, and its delivery to the agent.
 
 use countersign_core::form;
 use countersign_core::question::Ask;
@@ -12,7 +12,7 @@ use super::presence::AgentPresence;
 use super::track::{DeliveryProgress, delivery_progress};
 use crate::inbox::web::words::{self, DisplayTime};
 
-/// What is longer does not belong into a sentence.
+/// Longer answers are shown below the sentence instead of in it.
 const MAX_SENTENCE_CHARS: usize = 120;
 
 pub struct OutcomeView {
@@ -32,7 +32,7 @@ pub struct OutcomeView {
     pub presence: AgentPresence,
 }
 
-/// A file that came with the answer.
+/// A file attached to the answer.
 pub struct AnswerFile {
     pub name: String,
     pub size: String,
@@ -40,7 +40,7 @@ pub struct AnswerFile {
 }
 
 pub enum AnswerView {
-    /// Nothing beyond the sentence.
+    /// The sentence already says everything.
     Nothing,
     Hidden,
     Text(String),
@@ -128,7 +128,7 @@ fn answer_view(resolution: &Resolution, content: &Content, is_long: bool) -> Ans
     }
 }
 
-/// The fields in the order of the form, then what the form does not name but was let in by its schema.
+/// The fields in the order of the form, then additional properties that the schema allowed.
 fn rows(schema: &Value, value: &Value) -> Vec<FormAnswerRow> {
     let fields = form::fields(schema);
     let mut rows: Vec<FormAnswerRow> = fields

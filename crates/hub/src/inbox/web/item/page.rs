@@ -1,4 +1,4 @@
-//! The whole page of one item, put together.
+//! Puts the page of one item together.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -26,15 +26,15 @@ use crate::inbox::web::page::{PageError, PageLayout, PageRequest, PageSection, r
 use crate::inbox::web::visitor::SignedInUser;
 use crate::terminals::CueState;
 
-/// Why the page is shown.
+/// The state of the panel: a plain view, or the result of a failed decision.
 pub enum PanelState<'a> {
     View,
-    /// What was sent does not fit the question.
+    /// The submitted answer is not valid.
     Refused {
         sent: &'a FormFields,
         faults: FormErrors,
     },
-    /// Somebody, or the clock, was first.
+    /// The message was resolved or expired before.
     Late {
         sent: &'a FormFields,
     },
@@ -53,7 +53,7 @@ impl PanelState<'_> {
         }
     }
 
-    /// What must be said first.
+    /// The notice at the top of the panel.
     fn notice(&self, message: &Message, user: &SignedInUser) -> &'static str {
         match (self, &message.state) {
             (Self::View, _) => "",
@@ -78,7 +78,7 @@ struct ItemDetailPage {
     message_text: MessageText,
     panel: Panel,
     notice: &'static str,
-    /// What was sent in vain.
+    /// The input of a decision that was not applied.
     typed: String,
     trail: Vec<TrailEntry>,
     neighbours: Neighbours,
@@ -114,7 +114,7 @@ pub async fn page(
         now,
     };
     let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults });
-    // What was sent stands in the form again, or is told where there is none.
+    // The form shows the submitted input again; without a form the page lists it.
     let lost = sent.filter(|_| !panel.is_answer());
     let page = ItemDetailPage {
         layout: PageLayout::of(hub, user, request, PageSection::Item, message.content.title.clone()).await?,

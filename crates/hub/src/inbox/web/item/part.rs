@@ -1,4 +1,4 @@
-//! The parts of the context, each shown as what it is. Nothing of it is fetched.
+//! The parts of a message's context, rendered by kind. Nothing is fetched.
 
 use countersign_core::visible;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use url::Url;
 
 use crate::inbox::text::{self, SafeHtml};
 
-/// What is longer gets a place of its own.
+/// A longer address is shown in a block of its own.
 const MAX_LINK_CHARS: usize = 200;
-/// The tree has all of it; the raw text is to look at.
+/// Limit of the raw text; the tree shows all data.
 const MAX_RAW_BYTES: usize = 64 * 1024;
 
 pub struct ContextPart {
     pub shown: PartContent,
-    /// What the agent says about the part.
+    /// The agent's metadata of the part.
     pub metadata: Option<SafeHtml>,
 }
 
@@ -26,7 +26,7 @@ pub enum PartContent {
 
 pub struct RawJson {
     pub text: String,
-    /// The beginning only.
+    /// Only the beginning is shown.
     pub is_cut: bool,
 }
 
@@ -34,9 +34,9 @@ pub struct FilePart {
     pub name: Option<String>,
     pub mime_type: Option<String>,
     pub address: String,
-    /// Too long to be told whole by a link.
+    /// The address is too long to be shown in a link.
     pub is_long: bool,
-    /// Only where a person could follow it.
+    /// For http and https addresses only.
     pub link: Option<SafeHtml>,
 }
 
@@ -46,7 +46,7 @@ pub fn part(value: &Value) -> ContextPart {
         Some("text") => text_part(value["text"].as_str().unwrap_or_default(), metadata),
         Some("data") => data(&value["data"]),
         Some("file") => PartContent::File(file(&value["file"])),
-        // Of a kind this page has no picture for.
+        // An unknown kind is shown as data.
         Some(_) | None => data(value),
     };
     let has_any = |metadata: &&Value| metadata.as_object().is_some_and(|members| !members.is_empty());
@@ -84,7 +84,7 @@ fn data(value: &Value) -> PartContent {
     }
 }
 
-/// The same JSON, with what cannot be seen in it spelled out.
+/// The same JSON, with hidden characters escaped.
 fn raw(value: &Value) -> RawJson {
     let text = text::json(value);
     let end = text.floor_char_boundary(MAX_RAW_BYTES);

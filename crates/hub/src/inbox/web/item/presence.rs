@@ -1,4 +1,4 @@
-//! Whether the agent is still there.
+//! Whether the agent of a message is still active.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::inbox::web::page::PageError;
 use crate::inbox::web::words::{DisplayTime, display_time, waited};
 use crate::terminals::CueState;
 
-/// An agent that has been silent for longer may be gone.
+/// An agent that has not called for longer than this counts as gone.
 const GONE_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentPresence {
-    /// It holds a line open for this very answer.
+    /// The agent has a long-poll open for this answer.
     Waiting,
     RecentlySeen {
         ago: String,
@@ -25,7 +25,7 @@ pub enum AgentPresence {
         since: DisplayTime,
     },
     NeverSeen,
-    /// Of an open question from a terminal, where a held connection tells.
+    /// An open cue from a terminal, whose connection shows its state.
     Cue {
         state: CueState,
         since: Option<DisplayTime>,

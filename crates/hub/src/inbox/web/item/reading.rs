@@ -1,4 +1,4 @@
-//! From the fields of the panel to the verdict they stand for.
+//! Parses the fields of the answer form into a verdict.
 
 use countersign_core::answer;
 use countersign_core::form::{self, Field, FieldKind, check_all, value_of};
@@ -19,7 +19,7 @@ pub struct ParsedAnswer {
     pub comment: Option<String>,
 }
 
-/// Says everything that is wrong at once; the core has the last word all the same.
+/// Returns all errors at once. The core still validates the verdict afterwards.
 pub fn parse_answer(content: &Content, fields: &FormFields, files: &[FileNote]) -> Result<ParsedAnswer, FormErrors> {
     let pressed = fields.get("verdict");
     let (verdict, comment) = match &content.matter {
@@ -27,7 +27,7 @@ pub fn parse_answer(content: &Content, fields: &FormFields, files: &[FileNote]) 
             Some("declined") if !files.is_empty() => return Err(no_answer_for(files)),
             Some("declined") => (Verdict::Declined, comment_text(fields)),
             Some("denied") => (answered(denied(ask)?, files), comment_text(fields)),
-            // A choice of a confirm is a button of its own.
+            // The choices of a confirm are submit buttons, so `verdict` may be absent.
             Some("answered") | None => (
                 answered(value(ask, fields, !files.is_empty())?, files),
                 comment_text(fields),
@@ -71,13 +71,12 @@ fn answered(value: Value, files: &[FileNote]) -> Verdict {
     }
 }
 
-/// Browsers send line breaks in the way of mail; agents get them in the way of everybody else.
+/// Browsers send CRLF line breaks; agents get LF.
 pub fn normalize_newlines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The reason that was picked, the one that was written, and the comment: whichever button was pressed, the agent gets
-/// all of it.
+/// Joins the picked reason, the typed reason and the comment. The agent gets all three, for every button.
 fn comment_text(fields: &FormFields) -> String {
     let comment_text =
         ["preset", "reason", "comment"].map(|name| normalize_newlines(fields.text(name)).trim().to_owned());
@@ -94,7 +93,8 @@ fn denied(ask: &Ask) -> Result<Value, FormErrors> {
     Ok(choice.value.as_str().into())
 }
 
-/// Picked, filled in or written, never two of them: nobody could say which was meant.
+/// Reads the answer, which is either picked, filled in or typed. Two of them at once are an error, because it would be
+/// unclear which one was meant.
 fn value(ask: &Ask, fields: &FormFields, has_files: bool) -> Result<Value, FormErrors> {
     if let Some(written) = written(ask, fields) {
         return match &ask.question {
@@ -114,7 +114,7 @@ fn value(ask: &Ask, fields: &FormFields, has_files: bool) -> Result<Value, FormE
         | Question::Select {
             options, many: false, ..
         } => single_choice(ask, options, fields, has_files)?,
-        // Files may say enough, here and below.
+        // Files alone may be the answer, here and below.
         Question::Select { .. } if has_files && picked(fields).next().is_none() => "".into(),
         Question::Select { options, .. } => picked(fields).map(|picked| offered(options, picked)).collect(),
         Question::Text => normalize_newlines(fields.text("value")).into(),
@@ -136,7 +136,7 @@ fn picked(fields: &FormFields) -> impl Iterator<Item = &str> {
     fields.all("value").filter(|picked| !picked.is_empty())
 }
 
-/// Whether an answer in the person's own words is taken besides what is offered.
+/// True if the person may answer in own words besides the offered choices.
 pub fn takes_own_words(ask: &Ask) -> bool {
     match ask.question {
         Question::Confirm { allow_edit, .. }
@@ -166,19 +166,19 @@ fn single_choice(ask: &Ask, options: &[Choice], fields: &FormFields, has_files: 
     }
 }
 
-/// The value of a choice as the asker spelled it: on its way through a form its line breaks may have changed.
+/// The value of a choice exactly as the asker sent it: browsers may change its line breaks.
 fn offered(options: &[Choice], picked: &str) -> Value {
     let is_it =
         |option: &&Choice| option.value == picked || normalize_newlines(&option.value) == normalize_newlines(picked);
     options.iter().find(is_it).map_or(picked, |option| &option.value).into()
 }
 
-/// The name under which a field of a form is sent.
+/// The input name of a form field.
 pub fn input_name(name: &str) -> String {
     format!("field.{name}")
 }
 
-/// What was sent for a field; of several choices their indices, as the core reads them.
+/// The submitted value of a field; multiple choices as indices separated by blanks, as the core parses them.
 pub fn submitted_value(field: &Field, fields: &FormFields) -> Option<String> {
     let name = input_name(&field.name);
     match field.kind {
@@ -192,7 +192,7 @@ pub fn submitted_value(field: &Field, fields: &FormFields) -> Option<String> {
     }
 }
 
-/// Whether anybody entered anything that the agent had not put there.
+/// True if the person changed a field from its default.
 fn is_filled_in(schema: &Value, fields: &FormFields) -> bool {
     form::fields(schema)
         .iter()
@@ -229,7 +229,7 @@ fn filled_in(schema: &Value, fields: &FormFields) -> Result<Value, FormErrors> {
     if faults.is_empty() { Ok(answer) } else { Err(faults) }
 }
 
-/// The task's own items, each ticked or not. Nothing where there is no list.
+/// The checklist of the task with the ticks of the person; `None` if the task has no checklist.
 fn ticked(task: &Task, fields: &FormFields) -> Option<Vec<CheckItem>> {
     let done: Vec<usize> = fields.all("done").filter_map(|index| index.parse().ok()).collect();
     let items = task.checklist.iter().enumerate();

@@ -1,4 +1,4 @@
-//! POST /inbox/items/{id}/retry: another round for a delivery that was given up.
+//! POST /inbox/items/{id}/retry: retries a delivery that was given up.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::inbox::web::form::OwnerForm;
 use crate::inbox::web::page::{PageError, see_other};
 use crate::problem::Problem;
 
-/// Where nothing is left to deliver nothing happens, and the page says how it stands.
+/// Does nothing if there is nothing to deliver; the page then shows the current state.
 pub async fn retry(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,

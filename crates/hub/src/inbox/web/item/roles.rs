@@ -4,13 +4,13 @@ use countersign_core::Question;
 use countersign_core::question::yes_and_no;
 use countersign_protocol::a2h::Choice;
 
-/// The choice that approves, if this is a question of yes or no.
+/// The choice that approves, if the question is a confirm.
 pub fn approval(question: &Question) -> Option<&Choice> {
     let (options, (yes, _)) = confirm_options(question)?;
     options.get(yes?)
 }
 
-/// The choice that denies.
+/// The choice that denies, if the question is a confirm.
 pub fn denial(question: &Question) -> Option<&Choice> {
     let (options, (_, no)) = confirm_options(question)?;
     options.get(no?)

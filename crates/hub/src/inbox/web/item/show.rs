@@ -38,7 +38,7 @@ struct MissingItemPage {
     gone: bool,
 }
 
-/// Of an item that never was, or was emptied at the end of its retention. Any other reason has a page of its own.
+/// The page of an item that never existed, or was purged at the end of its retention. Other problems become errors.
 pub async fn missing(
     hub: &Hub,
     user: &SignedInUser,

@@ -1,4 +1,4 @@
-//! Who did what, and when.
+//! The audit trail of a message.
 
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::audit::Trail;
@@ -13,7 +13,7 @@ pub struct TrailEntry {
     pub event: String,
 }
 
-/// Of the message, then of its delivery, whose entries are chained on their own.
+/// The entries of the message, then those of its delivery, which are a hash chain of their own.
 pub async fn trail(hub: &Hub, item: &PersonView) -> Result<Vec<TrailEntry>, PageError> {
     let id = item.message.id.as_str();
     let mut rows = hub.store.run(Trail { subject: id.to_owned() }).await?;

@@ -1,4 +1,4 @@
-//! What a person sent that did not count, so that it is not lost.
+//! The input of a decision that was not applied, as text, so that the person does not lose it.
 
 use countersign_core::form;
 use countersign_core::{Content, Payload, Question};
@@ -8,7 +8,7 @@ use super::reading::{normalize_newlines, submitted_value};
 use crate::inbox::web::form::FormFields;
 use crate::inbox::web::upload::FILES;
 
-/// One line each, with what it was; what is sensitive is told as hidden.
+/// One line per input, with its label; sensitive values are shown as hidden.
 pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
     let mut entries = pressed(fields)
         .into_iter()

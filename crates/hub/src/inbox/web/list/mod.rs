@@ -1,4 +1,4 @@
-//! The open list, and what readers narrow it down to.
+//! The list of open items, and its filters.
 
 mod narrow;
 mod page;

@@ -1,4 +1,4 @@
-//! Narrowing a list down by agent, project, tag and kind.
+//! Filters of a list by agent, project, tag and kind.
 
 use countersign_core::{Outcome, visible};
 use countersign_store::model::PersonView;
@@ -9,25 +9,25 @@ use crate::inbox::kind::{kind_words, kinds_to_decide};
 use crate::inbox::web::form::FormFields;
 use crate::inbox::web::row::encoded;
 
-/// What the filter form holds.
+/// The values of the filter form.
 #[derive(Debug, Default, Clone)]
 pub struct FilterForm {
     pub agent: String,
     pub project: String,
     pub tag: String,
     pub kind: String,
-    /// Of the history only: answered, declined and so on.
+    /// In the history only: answered, declined and so on.
     pub status: String,
 }
 
-/// One filter that is on, and the list without it.
+/// An active filter, with the URL of the list without it.
 pub struct ActiveFilter {
     pub words: String,
     pub without: String,
 }
 
 impl FilterForm {
-    /// Names nobody can have given are left to find nothing, not to fail.
+    /// Reads the form. Impossible names are not an error; they just match nothing.
     pub fn of(query: &FormFields) -> Self {
         let text = |name: &str| query.text(name).trim().to_owned();
         let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
@@ -69,7 +69,7 @@ impl FilterForm {
         self.pairs().map(active_filter).collect()
     }
 
-    /// The same list from another place on.
+    /// The URL of this list, without one filter or with one more parameter.
     pub fn address(&self, page: &str, without: Option<&str>, more: Option<(&str, String)>) -> String {
         let params = self.pairs().filter(|(name, _)| Some(*name) != without);
         let params = params.map(|(name, value)| format!("{name}={}", encoded(value)));
@@ -95,7 +95,7 @@ impl FilterForm {
             .map(|(name, value)| (name, value.as_str()))
     }
 
-    /// The names to type: label, field, the list of those offered, and what it holds.
+    /// The text fields: label, field name, id of the suggestion list, and value.
     pub fn names(&self) -> [(&'static str, &'static str, &'static str, &str); 3] {
         [
             ("Agent", "agent", "agents", &self.agent),
@@ -104,23 +104,23 @@ impl FilterForm {
         ]
     }
 
-    /// Whether a field shows all there is in a name. One with hidden characters is spelled out instead.
+    /// False if a name has hidden characters; then the page spells the name out.
     pub fn shows(&self, name: &str) -> bool {
         visible::escape(name) == name
     }
 
-    /// The kinds that can be decided on.
+    /// The kinds that need a decision.
     pub fn kinds(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
         kinds_to_decide()
     }
 
-    /// What a decided item can have come to.
+    /// The outcomes that a decided item can have.
     pub fn outcomes(&self) -> [Outcome; 6] {
         Outcome::ALL
     }
 }
 
-/// Names that stand on this page, offered while typing; not those with hidden characters, which could pass for others.
+/// Suggestions while typing: names on this page, except those with hidden characters, which could pass for others.
 #[derive(Default)]
 pub struct FilterSuggestions {
     pub agents: Vec<String>,

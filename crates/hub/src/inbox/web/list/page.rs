@@ -1,4 +1,4 @@
-//! GET /inbox: what waits, urgent first, then the longest waiting.
+//! GET /inbox: open items, urgent first, then the longest waiting.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::inbox::web::row::{ListKind, MessageRow};
 use crate::inbox::web::visitor::SignedInUser;
 use crate::problem::Problem;
 
-/// How many rows stand on one page.
+/// Rows on one page.
 pub const PAGE_SIZE: i64 = 30;
 
 pub fn router() -> Router<Arc<Hub>> {
@@ -36,10 +36,10 @@ struct ListPage {
     filter_form: FilterForm,
     active: Vec<ActiveFilter>,
     suggestions: FilterSuggestions,
-    /// When the first of what was set aside comes back.
+    /// When the first snoozed item returns.
     returns_at: Option<i64>,
     may_decide: bool,
-    /// Where the list begins, for a reader who is further down.
+    /// Link to the first page, on later pages.
     first: Option<String>,
     next: Option<String>,
 }

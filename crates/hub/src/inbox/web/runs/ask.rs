@@ -1,4 +1,4 @@
-//! What a run waits for, with the form by which it is answered.
+//! A pending ask of a run, with its answer form.
 
 use countersign_core::State;
 
@@ -17,19 +17,19 @@ use crate::runs::{PendingAskView, PendingKind};
 pub struct RunPageAsk {
     pub id: String,
     pub agent_name: String,
-    /// What it does, after its name.
+    /// The words after the agent's name.
     pub words: &'static str,
     pub title: String,
     pub body: Option<SafeHtml>,
-    /// What the item's page shows beside it: nobody decides here on less.
+    /// The context parts, as on the item's page, so that a person decides with the same information.
     pub parts: Vec<ContextPart>,
     pub since: DisplayTime,
     pub waited: String,
-    /// For those who may.
+    /// `None` if the user may not answer.
     pub answer: Option<Box<AnswerForm>>,
 }
 
-/// One that waits behind the first.
+/// An ask that waits behind the first one.
 pub struct LaterAsk {
     pub id: String,
     pub agent_name: String,
@@ -45,7 +45,7 @@ impl LaterAsk {
 }
 
 impl RunPageAsk {
-    /// Nothing if it was answered a moment ago.
+    /// Returns `None` if the ask was answered a moment ago.
     pub async fn of(hub: &Hub, user: &SignedInUser, wait: &PendingAskView) -> Result<Option<Self>, PageError> {
         let message = match find(hub, &wait.message_id).await {
             Ok(item) if item.message.state == State::Open => item,

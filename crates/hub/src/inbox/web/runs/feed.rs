@@ -1,5 +1,6 @@
-//! GET /runs/{id}/events: what happens in one run, for the page that shows it. The stream says that something changed, and
-//! what an agent writes while it writes; how things stand is asked of the page itself. Much at once is told together.
+//! GET /runs/{id}/events: live updates for the page of one run. The stream carries the agent's text while it is
+//! written, and a note that something changed; the page then loads the new state itself. Updates are debounced and
+//! sent together.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -26,12 +27,13 @@ use crate::inbox::web::visitor::SignedInUser;
 use crate::problem::Problem;
 use crate::runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 
-/// So long after the first of it everything is told that came meanwhile.
+/// Updates are collected for this long after the first one, then sent together.
 const BATCH_DELAY: Duration = Duration::from_millis(150);
-/// Of what an agent writes in that time; the page gets the whole of it in the end.
+/// Limit of streamed text in one batch; the page gets the whole text with the output event.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
+/// Without a session this is an error and not a redirect to the sign-in page, because a browser cannot show the target
+/// of a redirected stream.
 pub async fn events(
     State(hub): State<Arc<Hub>>,
     headers: HeaderMap,
@@ -60,9 +62,9 @@ struct RunFeed {
     hub: Arc<Hub>,
     run_id: String,
     connected: ConnectedClient,
-    /// Where it was joined: a run that is forgotten and continued is another one.
+    /// The run that was joined. A run that is dropped from memory and continued later is a new object.
     joined: Weak<TrackedRun>,
-    /// It may be another one by now.
+    /// The run may be a new object by now, so it must be looked up again.
     must_rejoin: bool,
     listener: LiveListener,
     pending: PendingUpdates,
@@ -88,8 +90,8 @@ impl RunFeed {
         Ok(feed)
     }
 
-    /// From what was seen last, so that nothing is missed between the page and the stream. One of another hub is here from
-    /// now on; where too many of those are, only the news tell.
+    /// Joins after the last seen event, so that nothing is missed between page and stream. A run of another hub gets a
+    /// local replica; if there are too many replicas, only the inbox's live events trigger updates.
     async fn join(&mut self) -> Result<(), StoreError> {
         loop {
             let run = match self.hub.find_run(&self.run_id).await {
@@ -103,7 +105,7 @@ impl RunFeed {
         }
     }
 
-    /// Says whether the run was still here.
+    /// Returns false if the run has been dropped from memory.
     fn try_join(&mut self, run: &Arc<TrackedRun>) -> bool {
         let from_here = Subscription {
             after: Some(self.pending.last_seq),
@@ -152,7 +154,7 @@ impl RunFeed {
                 self.pending.ingest(&text);
                 self.schedule_flush();
             }
-            // It fell behind: from now on as if it had just come.
+            // The client fell behind, so it starts again as a new one.
             ClientAction::Close(_) => {
                 (self.connected, self.joined) = (self.hub.runs.page_client(), Weak::new());
                 self.must_rejoin = true;
@@ -197,16 +199,16 @@ impl SseSource for RunFeed {
     }
 }
 
-/// What came since it was told last.
+/// Updates since the last batch.
 #[derive(Debug, Default)]
 struct PendingUpdates {
-    /// The number of the latest event.
+    /// The `seq` of the latest event.
     last_seq: u64,
     has_changed: bool,
-    /// Of the agent that writes.
+    /// Streamed text of the agent that is writing.
     text: VecDeque<String>,
     bytes: usize,
-    /// What was written before is over.
+    /// The text that was streamed before is complete.
     starts_anew: bool,
 }
 

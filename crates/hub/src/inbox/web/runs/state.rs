@@ -1,4 +1,4 @@
-//! Where a run stands, in a word or two.
+//! The status of a run as a short label.
 
 use countersign_protocol::runs::RunStatus;
 
@@ -26,7 +26,7 @@ impl RunLabel {
     }
 }
 
-/// What a list can be narrowed down to: the word in its address, and the one that is read.
+/// The status filters of the list: the value in the URL, and the label.
 pub const STATUS_FILTERS: [(&str, &str); 5] = [
     ("", "All"),
     ("running", "Running"),

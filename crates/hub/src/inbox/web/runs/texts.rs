@@ -1,4 +1,4 @@
-//! GET /runs/{id}/texts/{seq}: a text that is too long to stand on a page, as a file.
+//! GET /runs/{id}/texts/{seq}: downloads a text that is too long for the page.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One agent: its credentials, where its answers may be pushed, and what they carry.
+//! The page of one agent: its credentials, the approved callback hosts, and the secrets sent with its answers.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ async fn show(
     Ok(render(page.flash.status(), &page))
 }
 
-/// Back to the agent's page, which then says what was done.
+/// Redirects to the agent's page, which then shows a flash message.
 fn done(id: &str, code: &str) -> Response {
     let id: String = byte_serialize(id.as_bytes()).collect();
     see_other(&format!("/inbox/settings/agents/one?id={id}&done={code}"))

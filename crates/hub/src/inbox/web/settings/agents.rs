@@ -1,4 +1,4 @@
-//! Who may ask.
+//! The list of agents.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ async fn show(
     Ok(render(page.flash.status(), &page))
 }
 
-/// Credentials as they are shown, once.
+/// New credentials, which are shown only once.
 pub fn credentials_flash(id: &str, made: AgentCredentials) -> FlashMessage {
     let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
     match made.old_valid_until {

@@ -1,4 +1,4 @@
-//! Answers on their way to their agents, those that fail first.
+//! Pushes of answers to agents, failed ones first.
 
 use std::sync::Arc;
 

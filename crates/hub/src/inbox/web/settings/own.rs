@@ -1,4 +1,4 @@
-//! One's own settings: how one signs in, where one is signed in, and how the pages behave here.
+//! Personal settings: ways to sign in, open sessions, tokens, and preferences for the pages.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct CredentialRow {
     id: String,
     label: String,
     created_at: DisplayTime,
-    /// In use right here: the session of this browser, or the token of the hub's own machine.
+    /// The session of this browser, or the token that the hub makes for its own machine.
     is_this: bool,
 }
 
@@ -115,7 +115,7 @@ async fn credentials(hub: &Hub, user: &SignedInUser, kind: CredentialKind) -> Re
     Ok(found.into_iter().map(row).collect())
 }
 
-/// A borrowed browser must not be able to change the password: whoever has one must know it.
+/// Setting a new password needs the current one, so that a borrowed browser cannot change it.
 pub async fn set_password(
     State(hub): State<Arc<Hub>>,
     request: PageRequest,
@@ -173,7 +173,7 @@ pub async fn remove_password(
     Ok(see_other("/inbox/settings?done=password-removed"))
 }
 
-/// Whoever came in by the old password is out again: only this browser stays signed in.
+/// Sets the password and ends all other sessions, because they may have signed in with the old password.
 async fn put_password(hub: &Hub, user: &SignedInUser, hash: Option<String>) -> Result<(), Problem> {
     let person = user.name.clone();
     let actor = user.actor().to_string();

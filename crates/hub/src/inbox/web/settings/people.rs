@@ -1,4 +1,4 @@
-//! Who may look and decide.
+//! The list of people and their roles.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ fn role_of(text: &str) -> Result<Role, Problem> {
         .map_err(|_| Problem::invalid("role", "choose owner, resolver or viewer"))
 }
 
-/// A link of one use, for somebody who is there.
+/// A one-time sign-in link for an existing person.
 async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<FlashMessage, Problem> {
     let (link, expires_at) = new_link(hub, name, actor).await?.ok_or_else(|| no_person(name))?;
     let title = format!("Give this link to {name}. It signs in once, until");

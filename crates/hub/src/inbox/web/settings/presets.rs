@@ -1,4 +1,4 @@
-//! The reasons offered to whoever rejects.
+//! The preset reasons offered when a person rejects.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tokens with which a person uses the hub from a terminal or a script, and those that agents in their terminals have.
+//! Tokens with which a person uses the hub from a terminal or a script, and tokens of agents in their terminals.
 
 use std::sync::Arc;
 

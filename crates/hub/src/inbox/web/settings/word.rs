@@ -1,4 +1,4 @@
-//! What a settings page says about what was just done on it.
+//! Flash messages: the result of the last action on a settings page.
 
 use std::convert::Infallible;
 
@@ -10,10 +10,10 @@ use crate::inbox::web::form::FormFields;
 use crate::inbox::web::words::DisplayTime;
 use crate::problem::Problem;
 
-/// Something that is shown once and never again.
+/// A secret that is shown once and never again.
 pub struct OneTimeSecret {
     pub title: String,
-    /// What the title ends with.
+    /// An expiry that is shown after the title.
     pub until: Option<DisplayTime>,
     pub lines: Vec<(&'static str, String)>,
 }
@@ -31,7 +31,7 @@ pub struct FlashError {
     pub message: String,
 }
 
-/// The address a form leads to names what was done; anything else there says nothing.
+/// The `done` code in the URL that a form redirects to. Unknown codes show no message.
 #[derive(Debug)]
 pub struct DoneQuery {
     done: String,
@@ -94,7 +94,7 @@ impl FlashMessage {
         }
     }
 
-    /// The title goes on with the instant.
+    /// Like `secret`, with an expiry shown after the title.
     pub fn secret_until(title: impl Into<String>, until: DisplayTime, lines: Vec<(&'static str, String)>) -> Self {
         Self {
             secret: Some(OneTimeSecret {

@@ -1,12 +1,12 @@
-//! Where people open the hub.
+//! The address at which people open the hub.
 
 use url::{Host, Url};
 
 use crate::app::Hub;
 
 impl Hub {
-    /// What people open in a browser. A passkey belongs to a name and never to an IP address, and the cookies of the one
-    /// are not sent to the other; so this machine is always called `localhost`.
+    /// The URL that people open in a browser. A passkey belongs to a host name and never to an IP address, and cookies
+    /// of one are not sent to the other; so a loopback address becomes `localhost`.
     pub fn browser_url(&self) -> &str {
         self.browser_url.get_or_init(|| with_host_name(self.url()))
     }
@@ -27,7 +27,7 @@ fn with_host_name(url: &str) -> String {
     parsed.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Whether a page was opened under a number of this machine, where its passkeys do not work.
+/// True for a loopback IP address, under which passkeys do not work.
 pub fn is_loopback_ip(host: &str) -> bool {
     Url::parse(&format!("http://{host}")).is_ok_and(|url| match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

@@ -1,4 +1,4 @@
-//! GET and POST /signin/{token}: a link that works once.
+//! GET and POST /signin/{token}: one-time sign-in links.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn link_to(hub: &Hub, token: &str) -> String {
     format!("{}/signin/{token}", hub.browser_url())
 }
 
-/// A link for somebody who is there, and until when it works. It replaces the one they were given before.
+/// Makes a sign-in link for an existing person and returns it with its expiry. It replaces the person's earlier link.
 pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
     let token = Token::new(CredentialKind::SignIn).map_err(no_randomness)?;
     let expires_at = hub.store.clock().now().plus(INVITATION_TTL);
@@ -56,7 +56,7 @@ struct UsedPage {
     layout: PageLayout,
 }
 
-/// Opening the link does nothing yet: links are opened by scanners and previews too. The button does.
+/// Opening the link only shows a button, because mail scanners and previews open links too.
 pub async fn page(
     State(hub): State<Arc<Hub>>,
     request: PageRequest,
@@ -81,7 +81,7 @@ pub async fn redeem(
     request: PageRequest,
     posted: AnonymousForm,
 ) -> Result<Response, PageError> {
-    // What is no text at all is no link of ours either.
+    // A path that is not valid UTF-8 counts as an unknown token.
     let token = path.map(|Path(token)| token).unwrap_or_default();
     let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
     let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
@@ -97,7 +97,8 @@ pub async fn redeem(
     Ok(response)
 }
 
-/// Whom the link stood for. The writer, whom everybody shares, is not asked about what anybody might make up.
+/// Redeems the link and returns its person. Made-up tokens are refused by a read, so that they cannot load the store's
+/// single writer.
 async fn redeem_token(hub: &Hub, token: &str, new_session: &NewBrowserSession) -> Result<Option<String>, Problem> {
     if !looks_like(CredentialKind::SignIn, token) {
         return Ok(None);
@@ -115,7 +116,7 @@ async fn redeem_token(hub: &Hub, token: &str, new_session: &NewBrowserSession) -
         .await?)
 }
 
-/// What waits comes first; where nothing does, there is time for a password.
+/// The inbox if items are open; else the settings, if the person has no password or passkey yet.
 async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, PageError> {
     let has_open_items = hub
         .store
@@ -132,7 +133,7 @@ async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, PageError> {
     })
 }
 
-/// Whether the person can sign in without another link.
+/// True if the person can sign in without another link.
 async fn has_other_sign_in(hub: &Hub, person: &str) -> Result<bool, PageError> {
     let person = person.to_owned();
     let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();

@@ -1,4 +1,4 @@
-//! GET and POST /signin: a name and a password.
+//! GET and POST /signin: sign-in with name and password.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct SignInPage {
     next: String,
     name: String,
     is_wrong: bool,
-    /// Where to open the page instead, when passkeys do not work where it was opened.
+    /// The address at which passkeys work, if they do not work at this one.
     passkey_url: Option<String>,
 }
 
@@ -66,7 +66,7 @@ fn shown(
     Ok(form_token.set_on(render(status, &page)))
 }
 
-/// A proxy may write the host anew, so it says something only where there is none.
+/// A proxy may rewrite the Host header, so it is only trusted if no `public_url` is set.
 fn passkey_url(hub: &Hub, headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let is_wrong = hub.config.public_url.is_none() && is_loopback_ip(host);
@@ -102,7 +102,7 @@ pub async fn sign_in(
         session: new_session.session.clone(),
     };
     if !is_right || !hub.store.run(start).await? {
-        // People type passwords into the field of the name: what is nobody's name stays out of the log.
+        // People sometimes type a password into the name field, so unknown names stay out of the log.
         match is_known {
             true => tracing::warn!(person = name, %from, "sign-in failed: wrong password"),
             false => tracing::warn!(%from, "sign-in failed: unknown name, or no password set"),

@@ -1,4 +1,4 @@
-//! Passwords as the pages use them.
+//! Password helpers of the pages.
 
 use crate::app::Hub;
 use crate::inbox::web::visitor::SignedInUser;
@@ -14,8 +14,8 @@ pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem>
     hub.passwords.matches(typed, Some(hash.to_owned())).await
 }
 
-/// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
-/// name elsewhere do not count.
+/// Rate limit before each check of the current password on the settings page. It counts per session, so sign-in
+/// attempts by others under the same name do not count.
 pub async fn throttle(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
     hub.sign_in_attempts.within_session(&user.session).await
 }

@@ -1,4 +1,4 @@
-//! A session from its cookie to its end.
+//! Browser sessions: start, cookie and sign-out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// A session that is about to start: its secret for the browser, the rest for the store.
+/// A session that is about to start: the token for the browser, and the row for the store.
 pub struct NewBrowserSession {
     token: Token,
     pub session: NewSession,
@@ -46,7 +46,7 @@ impl NewBrowserSession {
     }
 }
 
-/// The value is ours, so it always fits into a header.
+/// Builds a cookie. The hub makes the value, so it is always a valid header value.
 pub fn cookie(hub: &Hub, name: &str, value: &str, ttl: Duration, same_site: &str) -> HeaderValue {
     let secure = if is_secure(hub) { "; Secure" } else { "" };
     let seconds = ttl.as_secs();
@@ -54,7 +54,7 @@ pub fn cookie(hub: &Hub, name: &str, value: &str, ttl: Duration, same_site: &str
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// Who signs in anew leaves nothing of the old session behind.
+/// Ends the session that the browser had before it signed in again.
 pub async fn end_previous_session(hub: &Hub, headers: &HeaderMap) -> Result<(), PageError> {
     match SignedInUser::from_headers(headers, hub).await? {
         Some(user) => Ok(end(hub, &user).await?),

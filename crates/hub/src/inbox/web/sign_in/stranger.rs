@@ -1,6 +1,6 @@
-//! Forms of those who are not signed in yet. There is no session to tie them to, so a random value stands both in the form
-//! and in a cookie: another site can make a browser send a form here, but can neither read nor choose the two. Without
-//! it, it could sign somebody in as somebody else.
+//! Forms of anonymous users (login CSRF protection). There is no session yet, so a random value is both in the form
+//! and in a cookie (double submit): another site can make a browser send a form here, but can neither read nor set the
+//! value. Without this, another site could sign a person in under a different account.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::problem::Problem;
 
 const FORM_TOKEN_TTL: Duration = Duration::from_secs(24 * 3600);
 
-/// What the form and the cookie share.
+/// The random value that the form and the cookie share.
 pub struct FormToken {
     pub value: String,
     cookie: HeaderValue,
 }
 
 impl FormToken {
-    /// The one this browser has, so that two open pages do not fight; else a new one.
+    /// Reuses the value of this browser, so that several open pages work, or makes a new one.
     pub fn of(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
         let name = form_token_cookie(hub);
         let value = match cookie(headers, &name).filter(|cookie_value| is_random_text(cookie_value)) {

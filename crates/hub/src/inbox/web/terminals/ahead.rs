@@ -1,4 +1,4 @@
-//! Typing ahead: telling an agent something before it asks. POST /inbox/terminals/ahead and …/ahead/drop
+//! Type-ahead: texts that answer an agent's next cue. POST /inbox/terminals/ahead and …/ahead/drop
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::inbox::web::visitor::SignedInUser;
 use crate::inbox::web::words::{DisplayTime, display_time};
 use crate::problem::Problem;
 
-/// Where one types ahead, and what waits already.
+/// The type-ahead form of one agent, with its queued texts.
 pub struct AheadBox {
     pub agent_id: String,
-    /// Tells the boxes of a page apart.
+    /// The index of this form on the page.
     pub nth: usize,
     pub waiting: Vec<AheadText>,
-    /// Where one goes on afterwards.
+    /// The page to return to.
     pub back: String,
-    /// What was not taken, and why.
+    /// The text that was refused; `error` has the reason.
     pub text: String,
     pub error: String,
 }
@@ -37,7 +37,7 @@ pub struct AheadText {
 }
 
 impl AheadBox {
-    /// Only for the person the agent asks: nobody else's words could answer it.
+    /// Returns `None` unless the user is the person the agent asks: no other person may answer its cues.
     pub async fn of(hub: &Hub, user: &SignedInUser, agent_id: &str, person: &str) -> Result<Option<Self>, PageError> {
         if person != user.name || !user.may_decide() {
             return Ok(None);
@@ -65,7 +65,7 @@ impl AheadBox {
     }
 }
 
-/// Something about the box of one agent.
+/// A type-ahead request that was refused.
 pub struct RefusedText {
     pub agent_id: String,
     pub text: String,
@@ -101,7 +101,7 @@ pub async fn drop_text(
 ) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;
     let agent_id = fields.text("agent").to_owned();
-    // What is no number is the number of nothing.
+    // An invalid number becomes 0, which is never an id.
     let id = fields.text("id").parse().unwrap_or_default();
     match remove_ahead(&hub, user.actor(), agent_id.clone(), id).await {
         Ok(()) => Ok(see_other(back(fields.text("back")))),

@@ -1,4 +1,4 @@
-//! The agents in terminals, and what people tell them before they ask.
+//! The page of agents in terminals, with type-ahead.
 
 mod ahead;
 mod page;

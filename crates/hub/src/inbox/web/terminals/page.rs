@@ -1,4 +1,4 @@
-//! GET /inbox/terminals: agents in terminals, the latest to call first.
+//! GET /inbox/terminals: agents in terminals, latest call first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::inbox::web::visitor::SignedInUser;
 use crate::inbox::web::words::{DisplayTime, display_time};
 use crate::problem::Problem;
 
-/// The latest are shown.
+/// Agents on the page; those that called last are shown.
 const MAX_SHOWN_AGENTS: i64 = 200;
 
 #[derive(Template)]
@@ -27,7 +27,7 @@ const MAX_SHOWN_AGENTS: i64 = 200;
 struct TerminalsPage {
     layout: PageLayout,
     agents: Vec<TerminalRow>,
-    /// Of what was sent.
+    /// The error of a refused request.
     problem: String,
 }
 
@@ -42,7 +42,7 @@ struct TerminalRow {
     open: i64,
     open_href: String,
     last_cue_id: String,
-    /// How many texts wait, for those who may not read them.
+    /// Number of queued texts, for people who may not read them.
     ahead: i64,
     own: Option<AheadBox>,
 }
@@ -55,7 +55,7 @@ pub async fn terminals(
     show(&hub, &user, &request, None).await
 }
 
-/// The page again, with what was not taken where it was typed.
+/// Shows the page again, with the refused text in its form.
 pub async fn refused(
     hub: &Hub,
     user: &SignedInUser,
@@ -103,7 +103,7 @@ async fn show(
     ))
 }
 
-/// Beside the field it is about, its name says nothing.
+/// The message without its field name, because it is shown beside the field.
 fn words(problem: &Problem) -> String {
     match problem {
         Problem::InvalidField { message, .. } => message.clone(),

@@ -1,4 +1,4 @@
-//! Whether an agent in a terminal is there, in a word or two.
+//! The presence of an agent in a terminal as a short label.
 
 use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
@@ -17,7 +17,7 @@ pub struct PresenceMark {
 }
 
 impl PresenceMark {
-    /// Of one open cue.
+    /// The mark of one open cue.
     pub fn of(state: CueState) -> Self {
         match state {
             CueState::Waiting => Self {
@@ -38,7 +38,7 @@ impl PresenceMark {
         }
     }
 
-    /// Of an agent: whichever of its open cues somebody waits for says most.
+    /// The mark of an agent: the best state among its open cues.
     pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
         let idle = Self {
             class: "idle",
@@ -54,7 +54,7 @@ impl PresenceMark {
                 agent_id: agent.terminal.agent_id.clone(),
             })
             .await?;
-        // What is held knows its own kind.
+        // The kind given here is a fallback; a waiting connection knows its own kind.
         let states = open
             .iter()
             .filter_map(|id| hub.cue_waiters.presence(id, CueKind::Cue).state);

@@ -2,7 +2,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A program with everything it started. Whatever becomes of the job, none of it goes on.
+/// The process group of a program and its children. Dropping it kills the group.
 pub struct ProcessGroup {
     leader: Option<Pid>,
 }
@@ -16,7 +16,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Until the leader has ended. It is not waited for: until that is done, its number and that of its group are its own.
+    /// Waits until the leader has exited, without reaping it: until it is reaped, its pid and group id cannot be reused.
     pub async fn leader_ended(&self) {
         let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else {
             return;
@@ -27,10 +27,10 @@ impl ProcessGroup {
         }
     }
 
-    /// Before the leader is waited for, and once only: afterwards its number may belong to somebody else.
+    /// Kills the group, at most once and before the leader is reaped: afterwards the id may belong to another group.
     pub fn end(&mut self) {
         if let Some(leader) = self.leader.take() {
-            // They may all have ended by themselves.
+            // All of them may have exited already.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }

@@ -1,4 +1,4 @@
-//! Who allows a command: the operator, the run's policy, a person.
+//! Permission for a command: from the operator's setting, the policy of the run, or a person.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use super::{environment, process};
 use crate::config::{Commands, LlmSettings, RunsSettings};
 
 const OPERATION: &str = "command.execute";
-/// As much of the input as a person is shown before deciding, of its beginning and of its end.
+/// Bytes of the input shown to the deciding person, from its start and from its end.
 const SHOWN_INPUT_BYTES: usize = 4096;
 
-/// How commands are run on this hub.
+/// Command settings of this hub.
 pub struct Commander {
     pub rule: Commands,
     pub timeout: Duration,
     pub output_bytes: usize,
-    /// The variables a command gets.
+    /// The environment of a command.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -105,7 +105,7 @@ async fn ask<D: AgentContext>(
     }
 }
 
-/// A program that reads its orders from its input, such as a shell, cannot be judged without it.
+/// Includes the input: a program like a shell takes its orders from there.
 fn details(agent: &CommandAgent, job: &AgentJob<'_>) -> Value {
     let (head, tail) = ends(job.message);
     let mut details = json!({
@@ -122,7 +122,7 @@ fn details(agent: &CommandAgent, job: &AgentJob<'_>) -> Value {
     details
 }
 
-/// All of it, or the beginning and the end: whoever wants to hide something puts much that is harmless before it.
+/// The whole input, or its start and end: a malicious tail could hide behind a long harmless start.
 fn ends(input: &str) -> (&str, Option<&str>) {
     if input.len() <= 2 * SHOWN_INPUT_BYTES {
         return (input, None);
@@ -134,7 +134,7 @@ fn ends(input: &str) -> (&str, Option<&str>) {
     )
 }
 
-/// The command in one line. Quoted where two different commands would look the same.
+/// The command in one line, quoted so that two different commands never look the same.
 fn resource(agent: &CommandAgent) -> String {
     let words = std::iter::once(&agent.program).chain(&agent.args);
     words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")

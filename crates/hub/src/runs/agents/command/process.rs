@@ -1,4 +1,4 @@
-//! One program from start to end: input in, output out, within time and size.
+//! Running one program: input, output, timeout and output limit.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -16,10 +16,10 @@ use super::group::ProcessGroup;
 use super::permission::Commander;
 use super::tail::Tail;
 
-/// A program that left its group keeps our pipes open; what it still says nobody waits for.
+/// A process that left the group may keep our pipes open; its further output is not waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What the program printed, without one line break at the end.
+/// Returns the output of the program, without one trailing line break.
 pub async fn run(commander: &Commander, agent: &CommandAgent, cwd: &Path, input: &str) -> Result<String, String> {
     let name = &agent.program;
     let mut child = start(commander, agent, cwd).map_err(|error| cannot_start(name, cwd, &error))?;
@@ -61,7 +61,7 @@ fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<
         .spawn()
 }
 
-/// A bare name is looked up in PATH; anything else is seen from the run's directory, not from the hub's.
+/// A bare name is looked up in PATH; a path is relative to the directory of the run, not of the hub.
 fn program(name: &str, cwd: &Path) -> PathBuf {
     if name.contains('/') {
         cwd.join(name)
@@ -90,7 +90,7 @@ struct ProgramOutput {
 }
 
 impl ProgramOutput {
-    /// Until the program has ended and nothing of it is left.
+    /// Runs until the program and its whole group have ended.
     async fn follow(&mut self, child: &mut Child, group: &mut ProcessGroup, input: &str) -> Result<ExitStatus, String> {
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
@@ -103,7 +103,7 @@ impl ProgramOutput {
             max_bytes,
             stderr: tail,
         } = self;
-        // Only too much output ends the three of them early.
+        // Only too much output ends these three early.
         let others = async {
             tokio::join!(drain(stderr, |bytes| tail.push(bytes)), feed(stdin, input));
             Ok(())
@@ -118,7 +118,7 @@ impl ProgramOutput {
             }
             () = group.leader_ended() => {}
         }
-        // What it left running in the background would hold the pipes open, and must not outlive the step.
+        // Background children would hold the pipes open, and must not outlive the step.
         group.end();
         let status = child.wait().await;
         timeout(DRAIN_TIMEOUT, transfer).await.unwrap_or(Ok(()))?;
@@ -130,13 +130,13 @@ fn wait_failed(error: io::Error) -> String {
     format!("was started, but waiting for it failed: {error}")
 }
 
-/// A program may leave its input unread.
+/// Errors are ignored: a program may leave its input unread.
 async fn feed(mut stdin: ChildStdin, input: &str) {
     drop(stdin.write_all(input.as_bytes()).await);
 }
 
 async fn collect(from: impl AsyncRead + Unpin, kept: &mut Vec<u8>, max_bytes: usize) -> Result<(), String> {
-    // One byte more tells too much from just enough.
+    // One extra byte distinguishes too much output from exactly enough.
     let mut from = from.take(max_bytes as u64 + 1);
     drop(from.read_to_end(kept).await);
     if kept.len() > max_bytes {
@@ -166,7 +166,7 @@ fn after_colon(text: Option<String>) -> String {
     text.map_or_else(String::new, |text| format!(": {text}"))
 }
 
-/// Bytes that are no text are refused rather than changed: whoever reads the result would not know.
+/// Output that is not text is refused rather than replaced lossily, which a reader could not notice.
 fn text(bytes: Vec<u8>) -> Result<String, String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();

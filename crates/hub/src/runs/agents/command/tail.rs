@@ -1,4 +1,4 @@
-//! The end of what a program complained about.
+//! The last bytes of a program's stderr.
 
 const MAX_TAIL_BYTES: usize = 4096;
 
@@ -17,9 +17,9 @@ impl Tail {
         }
     }
 
-    /// Nothing when the program was silent.
+    /// Returns `None` if the program printed nothing.
     pub fn text(&self) -> Option<String> {
-        // A character cut in half at the beginning is left out.
+        // Skips a character that was cut in half at the start.
         let cut = if self.cut {
             self.bytes.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count()
         } else {

@@ -1,4 +1,4 @@
-//! How long to wait before asking an endpoint again.
+//! Jittered exponential backoff between requests to an endpoint.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,17 +7,17 @@ use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
 const MAX_PAUSE: Duration = Duration::from_secs(30);
-/// A server that wants more than this gets no second attempt: coming back early would only make it worse.
+/// A server that asks for a longer pause is not retried: an early retry would only make it worse.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The pause before retry number `retry`, counted from 0. Nothing when the server asks for too much.
+/// The pause before retry number `retry`, counted from 0. Returns `None` if the server asks for too long a pause.
 pub fn pause(first: Duration, retry: u32, requested: Option<Duration>) -> Option<Duration> {
     let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(MAX_PAUSE);
     let requested = requested.unwrap_or_default();
     (requested <= MAX_RETRY_AFTER).then(|| jittered(doubled).max(requested))
 }
 
-/// Half of it is chance, so that a thousand runs do not come back in the same moment.
+/// Jitter of 50 %, so that a thousand runs do not retry at the same moment.
 fn jittered(pause: Duration) -> Duration {
     let chance = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
     pause.mul_f64(0.5 + chance / 2.0)

@@ -1,11 +1,11 @@
-//! What is asked of an endpoint: the part that stays the same over all rounds, and the conversation so far.
+//! The request body: a template that is the same in all rounds, plus the conversation so far.
 
 use countersign_protocol::runs::strategy::{LlmAgent, ModelOptions};
 use serde_json::{Map, Value, json};
 
 use super::questions::ASK_QUESTION;
 
-/// What only the hub decides, because it reads the answer.
+/// Fields reserved for the hub, because it parses the answer.
 const HUB_FIELDS: [&str; 5] = ["model", "messages", "stream", "tools", "n"];
 const MAX_SCHEMA_NAME_CHARS: usize = 64;
 
@@ -28,7 +28,7 @@ impl RequestTemplate {
             if HUB_FIELDS.contains(&name.as_str()) {
                 return Err(format!("providerOptions.{name} cannot be set: the hub sets it itself"));
             }
-            // Nothing leaves out what a server does not understand.
+            // `null` removes a field that a server does not understand.
             match value {
                 Value::Null => template.shift_remove(name),
                 _ => template.insert(name.clone(), value.clone()),
@@ -37,7 +37,7 @@ impl RequestTemplate {
         Ok(Self(template))
     }
 
-    /// The text to send. In the last round the model must come to an end, so its tools are taken away.
+    /// The body to send. In the last round tools are switched off, so that the model has to finish.
     pub fn text(&self, messages: &[Value], is_last: bool) -> String {
         let mut body = self.0.clone();
         body.insert("messages".to_owned(), Value::from(messages));
@@ -86,7 +86,7 @@ fn ask_question() -> Value {
     })
 }
 
-/// Endpoints accept few characters in the name of a schema.
+/// Endpoints accept only a few characters in a schema name.
 fn response_format(agent_name: &str, schema: &Value) -> Value {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = agent_name.chars().take(MAX_SCHEMA_NAME_CHARS).map(plain).collect();

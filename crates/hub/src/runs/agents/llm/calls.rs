@@ -1,10 +1,10 @@
-//! Tool calls, put together from the pieces in which they come.
+//! Tool calls, assembled from streamed deltas.
 
 use super::chunk::CallDelta;
 
-/// Of one answer.
+/// Tool calls in one answer.
 const MAX_CALLS: usize = 64;
-/// Four times what the longest name of a tool may have; what is cut off was no tool of ours.
+/// Four times the longest allowed tool name; a longer name is cut, since it cannot be one of our tools.
 const MAX_NAME_BYTES: usize = 256;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct ToolCall {
     index: Option<u64>,
     pub id: String,
     pub name: String,
-    /// As the model wrote them; whether they are JSON turns out later.
+    /// Raw text from the model; parsed as JSON later.
     pub arguments: String,
 }
 
@@ -24,7 +24,7 @@ impl ToolCalls {
         self.0.is_empty()
     }
 
-    /// How many bytes the piece added. Nothing when there are too many calls.
+    /// Returns the number of bytes added, or `None` if there are too many calls.
     pub fn add(&mut self, delta: CallDelta) -> Option<usize> {
         let id = delta.id.unwrap_or_default();
         let index = self.index_of(&id, delta.index);
@@ -41,7 +41,7 @@ impl ToolCalls {
         let call = &mut self.0[index];
         let function = delta.function.unwrap_or_default();
         let mut added = id.len();
-        // A name comes whole, and from some servers with every piece.
+        // The name comes in one piece, and some servers repeat it in every delta.
         if let Some(name) = function.name
             && call.name.is_empty()
         {
@@ -56,7 +56,7 @@ impl ToolCalls {
         Some(added + piece.len())
     }
 
-    /// By id where there is one: some servers give every call the index 0, others give none.
+    /// By id if there is one: some servers send index 0 for every call, others send no index.
     fn index_of(&self, id: &str, index: Option<u64>) -> usize {
         let known = |call: &ToolCall| {
             if id.is_empty() {
@@ -68,7 +68,7 @@ impl ToolCalls {
         self.0.iter().rposition(known).unwrap_or(self.0.len())
     }
 
-    /// Every call with an id, because the answer must name it.
+    /// Gives every call an id, because its result must name it.
     pub fn finish(self) -> Vec<ToolCall> {
         let mut calls = self.0;
         for (number, call) in calls.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! What an endpoint sends, as far as it is read. Servers differ in what they add and what they leave out.
+//! Streamed chunks, limited to the fields we read. Servers differ in which fields they add or leave out.
 
 use countersign_protocol::runs::Usage;
 use serde::{Deserialize, Deserializer};
@@ -10,7 +10,7 @@ pub struct Chunk {
     #[serde(deserialize_with = "or_nothing")]
     pub choices: Vec<LlmChoice>,
     pub usage: Option<TokenCounts>,
-    /// Some servers notice only on the way.
+    /// Some servers report an error in the middle of a stream.
     pub error: Option<Value>,
 }
 
@@ -19,7 +19,7 @@ pub struct Chunk {
 pub struct LlmChoice {
     pub index: Option<u64>,
     pub delta: Option<Delta>,
-    /// The whole at once, from a server that does not stream.
+    /// The complete answer, from a server that does not stream.
     pub message: Option<Delta>,
     pub finish_reason: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Under either of the two names that servers gave it.
+    /// Reasoning text, under either of the two field names in use.
     pub fn thought(&self) -> &str {
         let told = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
         told.filter_map(Value::as_str)
@@ -87,7 +87,7 @@ pub struct FunctionDelta {
     pub arguments: Option<Arguments>,
 }
 
-/// A text, of which deltas bring pieces; a few servers send the object itself.
+/// A text that comes in deltas; a few servers send the JSON object itself.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Arguments {
@@ -120,7 +120,7 @@ impl From<TokenCounts> for Usage {
     }
 }
 
-/// `null` where a list is expected is an empty one.
+/// Reads `null` as an empty list.
 fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
 }

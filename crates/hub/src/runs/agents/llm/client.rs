@@ -1,4 +1,4 @@
-//! The connections to endpoints, one line for each that the operator named.
+//! HTTP clients for the configured endpoints.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Models {
     pub timeouts: LlmTimeouts,
 }
 
-/// How long to wait, and how often to try.
+/// Timeouts and retries.
 #[derive(Debug, Clone, Copy)]
 pub struct LlmTimeouts {
     pub whole: Duration,
@@ -58,7 +58,7 @@ impl Models {
         })
     }
 
-    /// Where a model is, and what it is called there.
+    /// The endpoint of a model, and the name of the model there.
     pub fn endpoint_for<'a>(&'a self, model: &'a str) -> Result<(&'a LlmEndpoint, &'a str), String> {
         let named = model
             .split_once('/')
@@ -75,7 +75,7 @@ impl Models {
     }
 }
 
-/// Made when first needed: each holds the certificate authorities of the system.
+/// Created lazily: each client loads the certificate authorities of the system.
 #[derive(Default)]
 struct Clients {
     local: Option<Client>,
@@ -117,13 +117,13 @@ impl Clients {
 fn builder(local: bool) -> ClientBuilder {
     let builder = Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-        // Followed, the key would go wherever the answer says.
+        // A followed redirect would send the key to another host.
         .redirect(Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE_TIMEOUT);
-    // A proxy of the environment is for the world, and would not find what runs on this machine.
+    // A proxy from the environment cannot reach a server on this machine.
     if local { builder.no_proxy() } else { builder }
 }
 

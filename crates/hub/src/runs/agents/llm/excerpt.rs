@@ -1,11 +1,11 @@
-//! A stranger's words inside an error: short, in one line, and without the key.
+//! Excerpts of a server's response for error messages: short, in one line, and without the API key.
 
 use crate::config::Secret;
 
 const MAX_CHARS: usize = 500;
 const HIDDEN: &str = "(key)";
 
-/// The first 500 characters. Some servers repeat the key they did not like.
+/// The first 500 characters, with the key redacted: some servers repeat a key they reject.
 pub fn excerpt(bytes: &[u8], key: Option<&Secret>) -> String {
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     if let Some(key) = key {
@@ -32,7 +32,7 @@ mod tests {
         assert_eq!(excerpt(b"", None), "");
         let long = excerpt("ä".repeat(600).as_bytes(), None);
         assert_eq!(long.chars().count(), 501);
-        // The key is hidden before the text is cut, so that no half of it stays.
+        // The key is redacted before the text is cut, so that no part of it stays.
         let at_the_cut = format!("{}sk-1", "x".repeat(498));
         assert!(!excerpt(at_the_cut.as_bytes(), Some(&key)).contains("sk"));
     }

@@ -1,4 +1,4 @@
-//! What has come of one answer so far, told to whoever watches as it comes.
+//! One response of a model, accumulated and streamed to followers as it arrives.
 
 use countersign_protocol::runs::{StreamEvent, Usage};
 
@@ -10,10 +10,10 @@ use super::chunk::{Chunk, Delta, LlmChoice};
 
 const DONE_MARKER: &[u8] = b"[DONE]";
 
-/// Why an answer is no use.
+/// Why a response is unusable.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ResponseError {
-    /// The server says so itself, in the middle of its answer.
+    /// The server reported an error in the middle of its response.
     Error(String),
     NotJson(String),
     TooLong,
@@ -25,16 +25,16 @@ pub struct LlmResponse {
     pub calls: ToolCalls,
     pub usage: Usage,
     pub finish_reason: Option<String>,
-    /// The server said that nothing more comes.
+    /// The server sent its end marker.
     pub ended: bool,
-    /// Somebody may have seen a part of it, so it cannot begin again.
+    /// A part was streamed to followers, so the request cannot be retried.
     pub was_streamed: bool,
-    /// How many bytes may still come.
+    /// Remaining byte budget.
     bytes_left: usize,
     thoughts: Thoughts,
 }
 
-/// Thoughts come in stretches, each under an id of its own.
+/// Reasoning text comes in stretches, each with its own id.
 struct Thoughts {
     round: u32,
     stretch: u32,
@@ -59,7 +59,7 @@ impl LlmResponse {
         }
     }
 
-    /// Whether an event came to its end, as far as one can tell without the empty line after it.
+    /// True if the event data looks complete although the empty line after it is missing.
     pub fn is_whole(data: &[u8]) -> bool {
         data.trim_ascii() == DONE_MARKER || serde_json::from_slice::<IgnoredAny>(data).is_ok()
     }
@@ -68,7 +68,7 @@ impl LlmResponse {
         self.was_streamed || !self.calls.is_empty()
     }
 
-    /// Whatever may still come, the answer itself is here.
+    /// True if the response itself is complete, even if more bytes may follow.
     pub fn is_complete(&self) -> bool {
         self.ended || self.finish_reason.is_some()
     }
@@ -107,7 +107,7 @@ impl LlmResponse {
             self.take_delta(delta, context).await?;
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-            // The wire of runs writes these words with a hyphen.
+            // The run protocol writes these reasons with a hyphen.
             self.finish_reason = Some(reason.replace('_', "-"));
         }
         Ok(())
@@ -145,7 +145,7 @@ impl LlmResponse {
     }
 }
 
-/// No text of ours holds a zero: one of the databases cannot keep it.
+/// Replaces zero bytes, which PostgreSQL cannot store in text.
 fn readable(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }

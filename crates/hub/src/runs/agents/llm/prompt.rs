@@ -1,4 +1,4 @@
-//! How a conversation opens: who the model is, what it said before, and what it is asked now.
+//! The opening messages of a conversation: system prompt, earlier records, and the current message.
 
 use countersign_protocol::runs::Record;
 use countersign_protocol::runs::strategy::{LlmAgent, PromptTemplate};
@@ -35,7 +35,7 @@ fn system_prompt(agent: &LlmAgent) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Once through the template: what a variable brings is not looked at again. A mark without a variable stays.
+/// Fills the template in one pass: values are not expanded again. A placeholder without a variable stays.
 fn filled(template: &PromptTemplate) -> String {
     let mut text = String::new();
     let mut rest = template.template.as_str();
@@ -62,7 +62,7 @@ fn filled(template: &PromptTemplate) -> String {
     text + rest
 }
 
-/// The latest of this agent's own, in their order. An empty answer is left out: endpoints refuse it.
+/// The latest records of this agent, oldest first. Records with an empty answer are left out: endpoints refuse them.
 fn recent<'a>(job: &AgentJob<'a>) -> Vec<&'a Record> {
     let mut bytes = 0;
     let own = job

@@ -1,4 +1,4 @@
-//! What a model's tool calls lead to: questions for people, or an explanation why not.
+//! Turning tool calls into questions for people, or into an error for the model.
 
 use countersign_protocol::runs::{StreamEvent, ToolStatus};
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use super::super::seam::AgentAsk;
 use super::calls::ToolCall;
 
 pub const ASK_QUESTION: &str = "ask_question";
-/// Of one answer; more would bury a person.
+/// Questions in one answer; more would flood a person.
 const MAX_QUESTIONS: usize = 16;
 const MAX_QUESTION_BYTES: usize = 64 * 1024;
 
-/// A call and what becomes of it. Kept with the question while somebody thinks about the answer.
+/// A tool call and its handling. Stored with the question until the answer comes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCall {
     pub id: String,
@@ -55,7 +55,7 @@ pub fn plan(calls: Vec<ToolCall>, may_ask: bool) -> Vec<PlannedCall> {
     planned.collect()
 }
 
-/// The name of the first call that cannot be answered, however often the model tries.
+/// The name of the first called tool that the model does not have.
 pub fn unavailable_tool(calls: &[ToolCall], may_ask: bool) -> Option<&str> {
     calls
         .iter()
@@ -98,7 +98,7 @@ pub fn asks(planned: &[PlannedCall]) -> Vec<AgentAsk> {
     planned.iter().filter_map(ask).collect()
 }
 
-/// Brings the answers, which come in the order of the asks, back to their calls.
+/// Matches the answers, which come in the order of the asks, to their calls.
 pub fn answered(planned: Vec<PlannedCall>, answers: Vec<String>) -> Result<Vec<AnsweredCall>, String> {
     if asks(&planned).len() != answers.len() {
         return Err("the number of answers does not match the questions of this agent".to_owned());
@@ -120,7 +120,7 @@ pub fn answered(planned: Vec<PlannedCall>, answers: Vec<String>) -> Result<Vec<A
 }
 
 impl PlannedCall {
-    /// The call as the model is reminded of it. What is no object would be refused by many endpoints.
+    /// The call as sent back to the model. Arguments that are not an object become `{}`: many endpoints refuse anything else.
     pub fn message(&self) -> Value {
         let is_object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok();
         let arguments = if is_object { self.arguments.as_str() } else { "{}" };

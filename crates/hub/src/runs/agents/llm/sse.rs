@@ -1,25 +1,25 @@
-//! Server-sent events out of bytes that come in pieces of any size.
+//! A parser for server-sent events that takes bytes in pieces of any size.
 
-/// Of one event. An answer comes in thousands of small ones.
+/// Size limit of one event; a normal answer comes in thousands of small ones.
 const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
-/// May stand before the first line.
+/// Allowed before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct EventTooLong;
 
-/// Gives the data of every event; comments, names and ids are passed over.
+/// Returns the data of every event; comments, names and ids are skipped.
 #[derive(Default)]
 pub struct SseParser {
-    /// What has come of the current line.
+    /// The incomplete current line.
     line: Vec<u8>,
     data: Option<Vec<u8>>,
-    /// The last line ended with a carriage return, so a line feed may still belong to it.
+    /// The last line ended with a carriage return, so a following line feed belongs to it.
     after_return: bool,
 }
 
 impl SseParser {
-    /// Takes the next piece and gives the events it completes.
+    /// Takes the next piece and returns the events it completes.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLong> {
         let mut complete = Vec::new();
         let mut rest = bytes;
@@ -58,7 +58,7 @@ impl SseParser {
             match value {
                 [] => self.add(&[]),
                 [b':', b' ', value @ ..] | [b':', value @ ..] => self.add(value),
-                // A field with another, longer name.
+                // Another field whose name starts with "data".
                 [..] => {}
             }
         }

@@ -1,4 +1,4 @@
-//! A conversation with a model: rounds of answers and tool calls, until it has nothing more to ask.
+//! A conversation with a model: rounds of answers and tool calls, until the model calls no more tools.
 
 use countersign_core::runs::MAX_TEXT_BYTES;
 use countersign_protocol::runs::strategy::LlmAgent;
@@ -52,7 +52,7 @@ pub async fn talk<D: AgentContext>(
     })
 }
 
-/// Everything of a conversation that stays the same.
+/// The parts of a conversation that stay the same.
 struct ConversationDriver<'a> {
     endpoint: &'a LlmEndpoint,
     timeouts: LlmTimeouts,
@@ -117,15 +117,15 @@ impl ConversationDriver<'_> {
     }
 }
 
-/// What grows from round to round. It is kept beside a question, so that the conversation goes on after a restart.
+/// The state that grows from round to round. It is stored with a question, so that the conversation resumes after a restart.
 #[derive(Serialize, Deserialize)]
 struct LlmConversation {
-    /// After the opening, as the endpoint gets them.
+    /// Messages after the opening, in the format of the endpoint.
     messages: Vec<Value>,
     responses: Vec<(String, String)>,
     usage: Usage,
     rounds: u32,
-    /// How many bytes the model may still say.
+    /// Remaining byte budget for the output of the model.
     left: usize,
 }
 
@@ -159,7 +159,7 @@ impl LlmConversation {
         Ok(talk)
     }
 
-    /// Takes a round that ended with calls.
+    /// Adds a round that ended with tool calls.
     fn take(&mut self, answer: LlmResponse, may_ask: bool) -> Vec<PlannedCall> {
         self.rounds += 1;
         self.left = answer.bytes_left();
@@ -193,7 +193,7 @@ impl LlmConversation {
         Ok(())
     }
 
-    /// Takes the last round.
+    /// Adds the last round and returns the outcome.
     fn done(mut self, answer: LlmResponse) -> AgentOutcome {
         self.usage.add(answer.usage);
         self.responses.push(("assistant".to_owned(), answer.text.clone()));

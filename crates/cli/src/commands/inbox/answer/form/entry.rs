@@ -1,4 +1,4 @@
-//! One field of a form while it is filled in.
+//! One field of a form while it is being filled in.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use super::super::rows::numbered;
 pub struct FormEntry {
     pub field: Field,
     typing: TextInput,
-    /// For fields that are picked and not typed: which of `labels`. Where several are, the one under the cursor.
+    /// For picked fields: an index into `labels`. For multi-choice fields: the cursor.
     picked: Option<usize>,
-    /// For fields of which any number is picked.
+    /// The picked choices of a multi-choice field.
     ticked: BTreeSet<usize>,
-    /// What was wrong when it was last looked at.
+    /// The faults found by the last check.
     pub faults: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl FormEntry {
             faults: Vec::new(),
             field,
         };
-        // A default that nobody can read must not be sent unseen.
+        // A hidden default must not be sent unseen.
         if !hidden && let Some(default) = entry.field.default.clone() {
             entry.fill(&default);
         }
@@ -61,7 +61,7 @@ impl FormEntry {
         }
     }
 
-    /// What can be picked; nothing where the answer is typed.
+    /// The labels to pick from; empty for typed fields.
     pub fn labels(&self) -> Vec<&str> {
         match &self.field.kind {
             FieldKind::Text { .. } | FieldKind::Number { .. } => Vec::new(),
@@ -83,7 +83,7 @@ impl FormEntry {
         matches!(self.field.kind, FieldKind::Choices(_))
     }
 
-    /// Whether this one of `labels` is part of the answer.
+    /// Whether this label is part of the answer.
     pub fn is_chosen(&self, index: usize) -> bool {
         if self.takes_many() {
             self.ticked.contains(&index)
@@ -116,13 +116,13 @@ impl FormEntry {
         value_of(&self.field, typed.as_deref())
     }
 
-    /// Whether anybody entered anything that the agent had not put there.
+    /// Whether a person entered a value that differs from the agent's default.
     pub fn is_filled_in(&self) -> bool {
         let is_given = |value: &Value| *value != json!([]) && Some(value) != self.field.default.as_ref();
         !self.field.read_only && self.value().map_or(true, |value| value.as_ref().is_some_and(is_given))
     }
 
-    /// Whether the key changed the answer, or could have.
+    /// Whether the key was handled.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         if self.field.read_only {
             return false;
@@ -147,7 +147,7 @@ impl FormEntry {
         true
     }
 
-    /// The choices are gone through like rows; beyond the first and the last the form goes on.
+    /// Moves through the choices like rows; past the first and the last, the form takes over.
     fn tick(&mut self, key: KeyEvent, count: usize) -> bool {
         match key.code {
             KeyCode::Down | KeyCode::Right => {
@@ -196,7 +196,7 @@ impl FormEntry {
         }
     }
 
-    /// What may be filled in, in a few words.
+    /// A short description of the accepted input.
     pub fn hint(&self) -> String {
         match &self.field.kind {
             _ if self.field.read_only => "cannot be changed".to_owned(),
@@ -217,7 +217,7 @@ impl FormEntry {
     }
 }
 
-/// Past the last one is nothing, which is how a pick is taken back.
+/// Past the last option comes none, which clears the pick.
 fn next(picked: Option<usize>, count: usize) -> Option<usize> {
     match picked {
         None => (count > 0).then_some(0),

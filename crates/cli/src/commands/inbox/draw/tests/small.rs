@@ -1,4 +1,4 @@
-//! Screens on which not everything has room.
+//! Screens too small for everything.
 
 use crossterm::event::KeyCode;
 use serde_json::json;

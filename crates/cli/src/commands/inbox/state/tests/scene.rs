@@ -1,4 +1,4 @@
-//! An inbox without terminal and hub: keys go in, effects come out, and the clock is moved by hand.
+//! An inbox without terminal and hub: keys go in, effects come out, and the clock is advanced manually.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// With these open confirms, all of them read.
+    /// With these open confirms, all loaded.
     pub fn with(ids: &[&str]) -> Self {
         Self::holding(ids.iter().map(|id| details(id, &json!({}))).collect())
     }
@@ -102,14 +102,14 @@ impl Scene {
             .for_each(|letter| assert_eq!(self.key(letter), [], "{letter}"));
     }
 
-    /// Opens what is under the cursor and waits until it takes answers.
+    /// Opens the selected item and waits until it takes answers.
     pub fn open(&mut self) {
         self.press(KeyCode::Enter);
         assert!(self.state.open.is_some());
         self.pass(GUARD);
     }
 
-    /// What is sent when the hub is to decide; nothing else may go out with it.
+    /// The body of the resolve call, which must be the only effect.
     #[track_caller]
     pub fn sent(effects: Vec<Effect>) -> Value {
         match <[Effect; 1]>::try_from(effects) {

@@ -1,4 +1,4 @@
-//! Agents in terminals: who waits, and what is written to them ahead.
+//! Agents in terminals: presence and type-ahead.
 
 use crossterm::event::KeyCode;
 use reqwest::StatusCode;

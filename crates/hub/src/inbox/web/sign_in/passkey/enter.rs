@@ -1,4 +1,4 @@
-//! POST /signin/passkey/begin and /finish: the passkey says who it is, nobody types a name.
+//! POST /signin/passkey/begin and /finish: sign-in with a discoverable passkey, without typing a name.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub async fn begin(
         .map_err(|error| not_accepted(&error))?;
     let body = serde_json::to_string(&state).map_err(|error| passkey_unreadable(&error))?;
     let ceremony = store_ceremony(&hub, None, body).await?;
-    // Without the wish to appear in the field of the name: a button was pressed.
+    // Without `mediation: conditional`: the person pressed a button, so no autofill in the name field is needed.
     Ok(Json(json!({"ceremony": ceremony, "publicKey": challenge.public_key})))
 }
 
@@ -68,7 +68,7 @@ pub async fn finish(
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;
-    // The id leads to one passkey and so to one person; the signature proves that the passkey is there.
+    // The credential id identifies one passkey and so one person; the signature proves possession of the passkey.
     let Some(found) = hub
         .store
         .run(FindPasskey {

@@ -1,4 +1,4 @@
-//! Whom passkeys are made for: this hub, under the one address that people open it at.
+//! The WebAuthn relying party: this hub, under the one address at which people open it.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 
 const CEREMONY_TTL: Duration = Duration::from_secs(5 * 60);
 
-/// Only scripts of our own pages send JSON here: a form of another site cannot.
+/// Requires JSON, which the scripts of our pages send and a form of another site cannot.
 pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers
         .get(header::CONTENT_TYPE)
@@ -37,7 +37,7 @@ pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
     check_origin(headers).map_err(to_problem)
 }
 
-/// What is wrong, for a script.
+/// The failure as a problem, for a script instead of a page.
 pub fn to_problem(failure: PageError) -> Problem {
     match failure {
         PageError::Problem(problem) => problem,
@@ -57,7 +57,7 @@ pub fn too_late() -> Problem {
     refused("this attempt timed out or was already used; try again")
 }
 
-/// The log gets the reason; the person can do nothing with it.
+/// The reason goes to the log only, because it does not help the person.
 pub fn not_accepted(error: &WebauthnError) -> Problem {
     tracing::warn!(%error, "passkey rejected");
     refused("this passkey was not accepted; try again")
@@ -86,7 +86,7 @@ fn relying_party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Pro
         .map_err(|error| not_accepted(&error))
 }
 
-/// Keeps what `finish` will need, and says under which id.
+/// Stores the state that `finish` needs and returns its id.
 pub async fn store_ceremony(hub: &Hub, person: Option<String>, body: String) -> Result<String, Problem> {
     let id = random_text().map_err(no_randomness)?;
     let expires_at = hub.store.clock().now().plus(CEREMONY_TTL);
@@ -101,8 +101,8 @@ pub async fn store_ceremony(hub: &Hub, person: Option<String>, body: String) -> 
     Ok(id)
 }
 
-/// What `begin` kept, once and for the same person. Looked for before it is taken: the writer, whom everybody shares, is
-/// not asked about what anybody might make up.
+/// Takes the state that `begin` stored, once and for the same person. Made-up ids are refused by a read, so that they
+/// cannot load the store's single writer.
 pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Result<Option<String>, Problem> {
     if !is_random_text(&id) || !hub.store.run(HasCeremony { id: id.clone() }).await? {
         return Ok(None);
@@ -113,7 +113,7 @@ pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Resul
         .map(|ceremony| ceremony.body))
 }
 
-/// Ours, or the library's: a text of our own store that cannot be read is a fault of the hub.
+/// A stored passkey that cannot be read or written is an internal error, not the person's.
 pub fn passkey_unreadable(error: &serde_json::Error) -> Problem {
     let id = Uuid::new_v4();
     tracing::error!(%id, %error, "reading or writing a stored passkey failed");
